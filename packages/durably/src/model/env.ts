@@ -1,0 +1,75 @@
+// Env — the kernel's only source of time, timers, turns, ids and chance.
+// Everything that decides goes through here, so a simulation can replay it byte for byte.
+import { detectPRNG, monotonicFactory } from 'ulidx'
+
+export interface Env {
+  /** Milliseconds since 1970; may jump. */
+  wall(): number
+  /** Milliseconds since some start; never goes back. */
+  mono(): number
+  timer(ms: number, fn: () => void): TimerHandle
+  clear(handle: TimerHandle): void
+  /** Runs `fn` in a later turn of the event loop, after pending I/O and timers had a chance. */
+  defer(fn: () => void): void
+  /** A new ULID, greater than every one before it. */
+  id(): string
+  /** Uniform in [0, 1). */
+  random(): number
+  /** Values that follow an async call chain; absent where the runtime has no AsyncLocalStorage. */
+  scope?<T>(): Scope<T>
+}
+
+export type TimerHandle = unknown
+
+export interface Scope<T> {
+  run<R>(value: T, fn: () => R): R
+  current(): T | undefined
+}
+
+export function systemEnv(): Env {
+  const prng = detectPRNG()
+  const nextId = monotonicFactory(prng)
+  const scope = asyncLocalScope()
+  return {
+    wall: () => Date.now(),
+    mono: () => performance.now(),
+    timer: (ms, fn) => setTimeout(fn, Math.min(ms, TIMER_MS_MAX)),
+    clear: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
+    defer: deferredTurn(),
+    id: () => nextId(),
+    random: prng,
+    ...(scope && { scope }),
+  }
+}
+
+/** Longer delays overflow the 32-bit timers of every runtime and would fire at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+export function sleep(env: Env, ms: number): Promise<void> {
+  return new Promise((resolve) => void env.timer(ms, resolve))
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+function deferredTurn(): Env['defer'] {
+  if (typeof setImmediate === 'function') return (fn) => void setImmediate(fn)
+  const { port1, port2 } = new MessageChannel()
+  const waiting: (() => void)[] = []
+  port1.onmessage = () => waiting.shift()?.()
+  return (fn) => {
+    waiting.push(fn)
+    port2.postMessage(null)
+  }
+}
+
+/** `node:async_hooks` without an import, so that bundling the core for a browser pulls no `node:` module. */
+function asyncLocalScope(): (<T>() => Scope<T>) | undefined {
+  const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
+  if (!hooks) return undefined
+  return <T>(): Scope<T> => {
+    const storage = new hooks.AsyncLocalStorage<T>()
+    return { run: (value, fn) => storage.run(value, fn), current: () => storage.getStore() }
+  }
+}

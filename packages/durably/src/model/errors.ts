@@ -1,0 +1,57 @@
+// The errors a user can meet. `code` is documented API; the message says what to do.
+
+export type ErrorCode =
+  // what the caller passed
+  | 'invalid_config'
+  | 'invalid_name'
+  | 'invalid_input'
+  | 'invalid_argument'
+  | 'value_not_serializable'
+  | 'value_too_large'
+  | 'unknown_dialect'
+  // what the job did
+  | 'duplicate_job'
+  | 'duplicate_step'
+  | 'output_invalid'
+  | 'context_closed'
+  // what became of a run
+  | 'run_not_found'
+  | 'run_not_retryable'
+  | 'run_active'
+  | 'run_failed'
+  | 'run_cancelled'
+  | 'run_deleted'
+  | 'wait_timeout'
+  | 'crash_loop'
+  // why an execution was told to stop (`ctx.signal.reason`)
+  | 'cancel_requested'
+  | 'lease_lost'
+  | 'shutdown'
+  // what the store met
+  | 'store_busy'
+  | 'store_unavailable'
+  | 'store_full'
+  | 'store_readonly'
+  | 'store_corrupt'
+  | 'store_rejected'
+  | 'store_closed'
+  | 'not_migrated'
+  | 'schema_too_new'
+  | 'row_unreadable'
+
+export class DurablyError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'DurablyError'
+    this.code = code
+  }
+}
+
+/** Store errors that pass: the same call may be sent again (rules R3 and R6). */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['store_busy', 'store_unavailable', 'store_full', 'store_readonly'])
+
+export function isPassing(error: unknown): boolean {
+  return error instanceof DurablyError && PASSING.has(error.code)
+}

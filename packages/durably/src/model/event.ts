@@ -1,0 +1,165 @@
+// Event — what is told. The union is seed 000's seven and what its users also need to hear.
+// `on()` listeners get the full shape; the event log keeps a reference to the row that holds the value (RecordedEvent).
+import type { LogLevel } from './log.ts'
+import type { Progress } from './run.ts'
+
+interface BaseEvent {
+  type: string
+  timestamp: string
+  /** Counts the events of one Durably instance. */
+  sequence: number
+}
+
+interface RunEvent extends BaseEvent {
+  runId: string
+  jobName: string
+}
+
+export interface RunTriggerEvent extends RunEvent {
+  type: 'run:trigger'
+  payload: unknown
+}
+
+export interface RunStartEvent extends RunEvent {
+  type: 'run:start'
+  payload: unknown
+}
+
+export interface RunProgressEvent extends RunEvent {
+  type: 'run:progress'
+  progress: Progress
+}
+
+export interface RunCompleteEvent extends RunEvent {
+  type: 'run:complete'
+  output: unknown
+  /** Milliseconds since the run first started. */
+  duration: number
+}
+
+export interface RunFailEvent extends RunEvent {
+  type: 'run:fail'
+  error: string
+  /** Empty when no step failed. */
+  failedStepName: string
+}
+
+export interface RunCancelEvent extends RunEvent {
+  type: 'run:cancel'
+}
+
+export interface RunRetryEvent extends RunEvent {
+  type: 'run:retry'
+}
+
+/** A stopping worker gave the run back. */
+export interface RunReleaseEvent extends RunEvent {
+  type: 'run:release'
+}
+
+/** A lost worker's run was taken back. */
+export interface RunReclaimEvent extends RunEvent {
+  type: 'run:reclaim'
+}
+
+interface StepEvent extends RunEvent {
+  stepName: string
+  stepIndex: number
+}
+
+export interface StepStartEvent extends StepEvent {
+  type: 'step:start'
+}
+
+export interface StepCompleteEvent extends StepEvent {
+  type: 'step:complete'
+  output: unknown
+  duration: number
+}
+
+export interface StepFailEvent extends StepEvent {
+  type: 'step:fail'
+  error: string
+}
+
+export interface LogWriteEvent extends BaseEvent {
+  type: 'log:write'
+  runId: string
+  stepName: string | null
+  level: LogLevel
+  message: string
+  data: unknown
+}
+
+/** The worker met something that is not a job's fault; it goes on by itself. */
+export interface WorkerErrorEvent extends BaseEvent {
+  type: 'worker:error'
+  error: string
+  /** The error itself, with its code and cause. */
+  cause: unknown
+  runId: string | null
+}
+
+export type DurablyEvent =
+  | RunTriggerEvent
+  | RunStartEvent
+  | RunProgressEvent
+  | RunCompleteEvent
+  | RunFailEvent
+  | RunCancelEvent
+  | RunRetryEvent
+  | RunReleaseEvent
+  | RunReclaimEvent
+  | StepStartEvent
+  | StepCompleteEvent
+  | StepFailEvent
+  | LogWriteEvent
+  | WorkerErrorEvent
+
+export type EventType = DurablyEvent['type']
+export type EventOf<T extends EventType> = Extract<DurablyEvent, { type: T }>
+
+export const EVENT_TYPES = [
+  'run:trigger',
+  'run:start',
+  'run:progress',
+  'run:complete',
+  'run:fail',
+  'run:cancel',
+  'run:retry',
+  'run:release',
+  'run:reclaim',
+  'step:start',
+  'step:complete',
+  'step:fail',
+  'log:write',
+  'worker:error',
+] as const satisfies EventType[]
+
+/** An event as the log keeps it: no value that already stands in another row. */
+export interface RecordedEvent {
+  type: EventType
+  payload: RecordedPayload
+  createdAt: string
+}
+
+/** `generation` says which owner wrote it; the rest names the row that holds the values. */
+export interface RecordedPayload {
+  generation?: number
+  stepId?: string
+  stepName?: string
+  stepIndex?: number
+  logId?: string
+  progress?: Progress
+  error?: string
+  failedStepName?: string
+}
+
+export interface EventRow {
+  runId: string
+  /** Gapless from 1 within a run; its order is the order of commits. */
+  seq: number
+  type: EventType
+  payload: string
+  createdAt: string
+}

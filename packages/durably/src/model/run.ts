@@ -1,0 +1,131 @@
+// Run — one execution of a job, from `trigger` to its end.
+// `RunRow` is what a store keeps: values encoded, times that decide in ms, times that inform in ISO-8601.
+// `Run` is what a user sees: values decoded, lease words left out.
+import type { Codec } from './codec.ts'
+import { DurablyError } from './errors.ts'
+import type { Failure } from './failure.ts'
+import { type Phase, phase } from './phase.ts'
+
+export const RUN_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+export const TERMINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const satisfies RunStatus[]
+export type TerminalStatus = (typeof TERMINAL_STATUSES)[number]
+
+export function isTerminal(status: RunStatus): status is TerminalStatus {
+  return (TERMINAL_STATUSES as readonly RunStatus[]).includes(status)
+}
+
+/** Why a run failed: its own code, its output, its workers dying, or a row that cannot be read. */
+export type FailureReason = 'error' | 'output_invalid' | 'crash_loop' | 'unreadable'
+
+export interface RunRow {
+  id: string
+  jobName: string
+  payload: string | null
+  status: RunStatus
+  idempotencyKey: string | null
+  concurrencyKey: string | null
+  /** The number of completed steps. */
+  currentStepIndex: number
+  progress: string | null
+  output: string | null
+  error: string | null
+  failure: string | null
+  reason: FailureReason | null
+  heartbeatAt: string
+  createdAt: string
+  updatedAt: string
+  /** Grows on every transition. */
+  version: number
+  /** Not claimable before. */
+  runAt: number
+  /** Grows on every claim, is never reset, stays on finished rows: the fence. */
+  leaseGeneration: number
+  /** Unique per claim, not the name of a worker: a worker may claim its own lost run again. */
+  leaseOwner: string | null
+  leaseExpiresAt: number | null
+  /** The number of the owner's last accepted write in this lease, so that one sent twice counts once. */
+  leaseWrites: number
+  cancelRequestedAt: number | null
+  /** Workers lost in a row without a newly recorded step. */
+  recoveries: number
+  startedAt: number | null
+  finishedAt: number | null
+  lastEventSequence: number
+}
+
+export interface Progress {
+  current: number
+  total?: number
+  message?: string
+}
+
+interface RunFields {
+  id: string
+  jobName: string
+  payload: unknown
+  /** The one word a person wants to read: `status`, refined by what the row says about it. */
+  phase: Phase
+  idempotencyKey: string | null
+  concurrencyKey: string | null
+  currentStepIndex: number
+  progress: Progress | null
+  error: string | null
+  failure: Failure | null
+  reason: FailureReason | null
+  heartbeatAt: string
+  createdAt: string
+  updatedAt: string
+  startedAt: string | null
+  finishedAt: string | null
+  cancelRequestedAt: string | null
+  recoveries: number
+  version: number
+}
+
+export type Run<TOutput = unknown> = RunFields &
+  (
+    | { status: 'completed'; output: TOutput }
+    | { status: 'failed'; output: null; error: string }
+    | { status: 'pending' | 'running' | 'cancelled'; output: null }
+  )
+
+export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TOutput> {
+  const run: RunFields & { status: RunStatus; output: unknown } = {
+    id: row.id,
+    jobName: row.jobName,
+    payload: readColumn(row, 'payload', codec),
+    status: row.status,
+    phase: phase(row, nowMs),
+    idempotencyKey: row.idempotencyKey,
+    concurrencyKey: row.concurrencyKey,
+    currentStepIndex: row.currentStepIndex,
+    progress: (readColumn(row, 'progress', codec) as Progress | undefined) ?? null,
+    output: row.status === 'completed' ? readColumn(row, 'output', codec) : null,
+    error: row.error,
+    failure: (readColumn(row, 'failure', codec) as Failure | undefined) ?? null,
+    reason: row.reason,
+    heartbeatAt: row.heartbeatAt,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    startedAt: isoOrNull(row.startedAt),
+    finishedAt: isoOrNull(row.finishedAt),
+    cancelRequestedAt: isoOrNull(row.cancelRequestedAt),
+    recoveries: row.recoveries,
+    version: row.version,
+  }
+  return run as Run<TOutput>
+}
+
+export function readColumn(row: RunRow, column: 'payload' | 'progress' | 'output' | 'failure', codec: Codec): unknown {
+  try {
+    return codec.decode(row[column])
+  } catch (cause) {
+    throw new DurablyError('row_unreadable', `run ${row.id}: column ${column} cannot be read; repair the row or delete the run`, { cause })
+  }
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,69 @@
+// OwnerWrite — what the owner of a lease may write, as data.
+//   W1. Accepted only while `id AND status='running' AND lease_generation AND lease_owner` match: the fence.
+//   W2. Numbers grow by one within a lease. A number that is not above the last accepted one was already applied:
+//       the answer is ok and nothing is written, so a write whose outcome is unknown is simply sent again.
+//   W3. Events, log lines and progress that gathered since the last write ride along.
+import type { EventType, RecordedEvent } from '../model/event.ts'
+import type { LogRow } from '../model/log.ts'
+import type { FailureReason } from '../model/run.ts'
+import type { StepRow } from '../model/step.ts'
+import { type Move, TRANSITIONS } from '../model/transitions.ts'
+
+export interface Claim {
+  runId: string
+  generation: number
+  token: string
+}
+
+export interface OwnerWrite {
+  claim: Claim
+  number: number
+  verb: OwnerVerb
+  events: readonly RecordedEvent[]
+  logs: readonly LogRow[]
+  /** Encoded; `null` leaves it as it is. */
+  progress: string | null
+}
+
+export type OwnerVerb =
+  /** Renews the lease, and carries what gathered. */
+  | { type: 'heartbeat'; leaseMs: number }
+  /** Records a step and renews the lease. */
+  | { type: 'recordStep'; leaseMs: number; step: StepRow }
+  | { type: 'complete'; output: string | null }
+  | { type: 'fail'; error: string; failure: string; reason: FailureReason; failedStepName: string }
+  | { type: 'release' }
+  | { type: 'abandon' }
+
+export type WriteOutcome = { ok: true; cancelRequested: boolean } | { ok: false }
+
+/** Verbs that end the lease. */
+export type EndingVerb = Extract<OwnerVerb, { type: Move }>
+
+export function endsLease(verb: OwnerVerb): verb is EndingVerb {
+  return verb.type in TRANSITIONS
+}
+
+/** All events of a write in their order: what gathered, then the verb's own. */
+export function eventsOf(write: OwnerWrite, createdAt: string): RecordedEvent[] {
+  const own = ownEvent(write)
+  return own ? [...write.events, { ...own, createdAt }] : [...write.events]
+}
+
+function ownEvent({ verb, claim }: OwnerWrite): Pick<RecordedEvent, 'type' | 'payload'> | null {
+  const { generation } = claim
+  switch (verb.type) {
+    case 'heartbeat':
+      return null
+    case 'recordStep':
+      return { type: `step:${verb.step.status === 'completed' ? 'complete' : 'fail'}`, payload: { generation, stepId: verb.step.id } }
+    case 'fail':
+      return { type: eventOf(verb.type), payload: { generation, error: verb.error, failedStepName: verb.failedStepName } }
+    default:
+      return { type: eventOf(verb.type), payload: { generation } }
+  }
+}
+
+export function eventOf(move: Move): EventType {
+  return TRANSITIONS[move].event
+}

@@ -1,0 +1,101 @@
+import type { RunRow, RunStatus } from '../model/run.ts'
+import type { OwnerWrite, WriteOutcome } from './owner-write.ts'
+
+export interface RunStore {
+  /** Stores all of them or none. A known (job, idempotency key) answers with the run that has it. */
+  create(runs: readonly NewRun[]): Promise<Created[]>
+  /** Moves the oldest claimable run to `running`; `null` when there is none. */
+  claim(request: ClaimRequest): Promise<RunRow | null>
+  /** The run held under a token, after a claim whose outcome is unknown (R4). */
+  adopt(token: string): Promise<RunRow | null>
+  /** Writes of owners; each is applied or refused alone, an answer per write. */
+  apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
+  /** Takes back runs whose lease is over, oldest first, at most REAP_MAX at a time. */
+  reap(request: ReapRequest): Promise<Reaped[]>
+  /** Cancels a pending run, asks a running one to stop; `null` when there is no such run. */
+  cancel(id: string): Promise<CancelOutcome | null>
+  /** A failed run goes back to pending and keeps its steps; `null` when there is no such run. */
+  retry(id: string): Promise<RetryOutcome | null>
+  /** Removes a finished run and all that belongs to it; `null` when there is no such run. */
+  delete(id: string): Promise<DeleteOutcome | null>
+  get(id: string): Promise<RunRow | null>
+  /** Newest first: by `createdAt`, then by id. */
+  list(query: RunQuery): Promise<RunRow[]>
+  /** What an idle worker wants to know, in one read. */
+  probe(jobNames: readonly string[]): Promise<Probe>
+}
+
+export interface NewRun {
+  id: string
+  jobName: string
+  payload: string | null
+  idempotencyKey: string | null
+  concurrencyKey: string | null
+  createdAt: string
+}
+
+export interface Created {
+  run: RunRow
+  /** False when the idempotency key was known. */
+  created: boolean
+}
+
+export interface ClaimRequest {
+  /** Only jobs that the worker has registered: an unknown job waits, it is never failed. */
+  jobNames: readonly string[]
+  token: string
+  leaseMs: number
+}
+
+export interface ReapRequest {
+  /** `Infinity` for no limit. */
+  maxRecoveries: number
+}
+
+/** One page of lost runs; a larger backlog takes several calls. */
+export const REAP_MAX = 50
+
+/** A lease further ahead than this was written by a broken clock and counts as over. */
+export const LEASE_MS_MAX = 24 * 60 * 60 * 1000
+
+export interface Reaped {
+  run: RunRow
+  move: 'reclaim' | 'reclaimCancelled' | 'reclaimCrashLoop'
+}
+
+export function crashLoopError(maxRecoveries: number): string {
+  return `its worker was lost ${maxRecoveries + 1} times in a row without a newly recorded step`
+}
+
+export interface CancelOutcome {
+  /** `cancelled`: it will not start. `requested`: its owner will stop. `refused`: it had already ended. */
+  outcome: 'cancelled' | 'requested' | 'refused'
+  run: RunRow
+}
+
+export interface RetryOutcome {
+  outcome: 'retried' | 'refused'
+  run: RunRow
+}
+
+export interface DeleteOutcome {
+  outcome: 'deleted' | 'refused'
+  status: RunStatus
+}
+
+export interface RunQuery {
+  status?: RunStatus
+  jobName?: string
+  limit?: number
+  /** Only runs that come after this one in the order of the list. */
+  after?: { createdAt: string; id: string }
+}
+
+export interface Probe {
+  /** A run of these jobs is pending and due (its key may still be held). */
+  due: boolean
+  /** A lease is over. */
+  stale: boolean
+  /** Milliseconds until a pending run falls due or a lease ends, whichever is first. */
+  nextInMs: number | null
+}

@@ -1,0 +1,20 @@
+// Store — where runs are kept. The port in chapters; `memory/` and `sql/` implement it under the same file names.
+//   S1. Each verb is one transaction, and there is no other way to change a row: no `update(partial)`.
+//   S2. A verb resolves with what happened; a refusal is a value. A rejection means the outcome is unknown.
+//   S3. Every verb may be sent again after an unknown outcome: ids, claim tokens and write numbers are the caller's.
+//   S4. Time that decides is the store's: no caller passes `now`.
+//   S5. A move and its event are written together, `seq` under the run's lock.
+import type { EventStore } from './events.ts'
+import type { LogStore } from './logs.ts'
+import type { RunStore } from './runs.ts'
+import type { StepStore } from './steps.ts'
+
+export interface Store {
+  readonly runs: RunStore
+  readonly steps: StepStore
+  readonly events: EventStore
+  readonly logs: LogStore
+  /** Brings the schema up to date; idempotent, safe when several processes call it at once. */
+  migrate(): Promise<void>
+  close(): Promise<void>
+}
