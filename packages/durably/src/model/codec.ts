@@ -7,6 +7,9 @@ import { utf8Bytes } from './name.ts'
 
 export const VALUE_BYTES_MAX = 10 * 1024 * 1024
 
+/** What one process writes every other must be able to read, and stacks differ; the limit must not depend on them. */
+export const DEPTH_MAX = 500
+
 const TAG = '$durably'
 
 export interface Codec {
@@ -19,7 +22,7 @@ export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX): Codec {
   return {
     encode(value, what) {
       if (value === undefined) return null
-      const text = JSON.stringify(tagged(value, what))
+      const text = JSON.stringify(write(value, what, new Set()))
       // A UTF-16 unit takes at most three bytes, so short texts need no counting.
       if (text.length * 3 > valueBytesMax) {
         const bytes = utf8Bytes(text)
@@ -41,15 +44,6 @@ export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX): Codec {
 }
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-
-function tagged(value: unknown, path: string): Json {
-  try {
-    return write(value, path, new Set())
-  } catch (error) {
-    if (error instanceof RangeError) throw refused(path, 'is nested too deeply')
-    throw error
-  }
-}
 
 function write(value: unknown, path: string, parents: Set<object>): Json {
   switch (typeof value) {
@@ -74,6 +68,7 @@ function write(value: unknown, path: string, parents: Set<object>): Json {
 
 function writeObject(value: object, path: string, parents: Set<object>): Json {
   if (parents.has(value)) throw refused(path, 'refers back to itself')
+  if (parents.size === DEPTH_MAX) throw refused(`${path.slice(0, 100)}…`, `is nested more than ${DEPTH_MAX} levels deep`)
   parents.add(value)
   const json = writeMembers(value, path, parents)
   parents.delete(value)
@@ -156,17 +151,23 @@ function own(target: object, key: string, value: unknown): void {
   else (target as Record<string, unknown>)[key] = value
 }
 
-/** `String.fromCharCode(...bytes)` overflows the stack for large arrays, hence the blocks. */
+/** All bytes as arguments of one call would overflow the stack, hence the blocks. */
 const BASE64_BLOCK = 8192
 
+// No spread and no `Uint8Array.from`: both iterate, and a 7 MB value would hold the event loop for a second.
 function toBase64(bytes: Uint8Array): string {
   let binary = ''
-  for (let i = 0; i < bytes.length; i += BASE64_BLOCK) binary += String.fromCharCode(...bytes.subarray(i, i + BASE64_BLOCK))
+  for (let i = 0; i < bytes.length; i += BASE64_BLOCK) {
+    binary += Reflect.apply(String.fromCharCode, null, bytes.subarray(i, i + BASE64_BLOCK))
+  }
   return btoa(binary)
 }
 
 function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+  const binary = atob(text)
+  const bytes = new Uint8Array(binary.length)
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i)
+  return bytes
 }
 
 function refused(path: string, problem: string): DurablyError {

@@ -27,8 +27,7 @@ export interface Scope<T> {
 }
 
 export function systemEnv(): Env {
-  const prng = detectPRNG()
-  const nextId = monotonicFactory(prng)
+  const nextId = monotonicFactory(detectPRNG())
   const scope = asyncLocalScope()
   return {
     wall: () => Date.now(),
@@ -37,7 +36,7 @@ export function systemEnv(): Env {
     clear: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
     defer: deferredTurn(),
     id: () => nextId(),
-    random: prng,
+    random: () => Math.random(),
     ...(scope && { scope }),
   }
 }
@@ -47,6 +46,15 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 export function sleep(env: Env, ms: number): Promise<void> {
   return new Promise((resolve) => void env.timer(ms, resolve))
+}
+
+/** Whether `done` settles within `ms`; a rejection of `done` is passed on. */
+export async function within(env: Env, ms: number, done: Promise<unknown>): Promise<boolean> {
+  let timer: TimerHandle
+  const late = new Promise<false>((resolve) => {
+    timer = env.timer(ms, () => resolve(false))
+  })
+  return Promise.race([done.then(() => true), late]).finally(() => env.clear(timer))
 }
 
 export function iso(ms: number): string {
@@ -65,7 +73,7 @@ function deferredTurn(): Env['defer'] {
 }
 
 /** `node:async_hooks` without an import, so that bundling the core for a browser pulls no `node:` module. */
-function asyncLocalScope(): (<T>() => Scope<T>) | undefined {
+export function asyncLocalScope(): (<T>() => Scope<T>) | undefined {
   const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
   if (!hooks) return undefined
   return <T>(): Scope<T> => {

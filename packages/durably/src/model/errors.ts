@@ -41,11 +41,14 @@ export type ErrorCode =
 
 export class DurablyError extends Error {
   readonly code: ErrorCode
+  /** The run it is about, where there is one. */
+  readonly runId: string | undefined
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { runId?: string }) {
     super(message, options)
     this.name = 'DurablyError'
     this.code = code
+    this.runId = options?.runId
   }
 }
 

@@ -8,24 +8,33 @@ export interface Failure {
   cause?: Failure
 }
 
-/** What one failure may take in the database, its causes included. */
+/** What one failure may take in the database, its causes included; escapes and the names of the fields come on top. */
 export const FAILURE_CHARS_MAX = 8 * 1024
 const CAUSES_MAX = 4
+const WORD_CHARS_MAX = 100
 
-export function failureOf(thrown: unknown, depth = 0): Failure {
-  const budget = Math.floor(FAILURE_CHARS_MAX / (CAUSES_MAX + 1) / 2)
-  if (!isObject(thrown)) return { name: 'Error', message: cut(text(thrown), budget) }
+export function failureOf(thrown: unknown): Failure {
+  return described(thrown, FAILURE_CHARS_MAX - 2 * WORD_CHARS_MAX * (CAUSES_MAX + 1), CAUSES_MAX)
+}
+
+/** Takes half of the room and leaves the other half to the causes, so the error itself says most. */
+function described(thrown: unknown, room: number, causesLeft: number): Failure {
+  const quarter = Math.floor(room / 4)
+  if (!isObject(thrown)) return { name: 'Error', message: cut(text(thrown), quarter) }
   const code = read(thrown, 'code')
   const stack = read(thrown, 'stack')
   const cause = read(thrown, 'cause')
-  const message = read(thrown, 'message')
   return {
-    name: cut(text(read(thrown, 'name') ?? 'Error'), 200),
-    message: cut(message === undefined ? text(thrown) : text(message), budget),
-    ...(code !== undefined && { code: cut(text(code), 200) }),
-    ...(typeof stack === 'string' && { stack: cut(stack, budget) }),
-    ...(cause !== undefined && cause !== null && depth < CAUSES_MAX && { cause: failureOf(cause, depth + 1) }),
+    name: cut(text(read(thrown, 'name') ?? 'Error'), WORD_CHARS_MAX),
+    message: cut(text(read(thrown, 'message') ?? thrown), quarter),
+    ...(isPresent(code) && { code: cut(text(code), WORD_CHARS_MAX) }),
+    ...(typeof stack === 'string' && { stack: cut(stack, quarter) }),
+    ...(isPresent(cause) && causesLeft > 0 && { cause: described(cause, room / 2, causesLeft - 1) }),
   }
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
 }
 
 function isObject(value: unknown): value is object {
@@ -44,7 +53,7 @@ function text(value: unknown): string {
   try {
     return String(value)
   } catch {
-    return Object.prototype.toString.call(value)
+    return `[${typeof value} without a text]`
   }
 }
 

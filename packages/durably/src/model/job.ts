@@ -28,7 +28,7 @@ export interface StepContext {
 
 export type Logger = Record<LogLevel, (message: string, data?: unknown) => void>
 
-export interface JobDefinition<TName extends string, TInput extends StandardSchemaV1, TOutput extends StandardSchemaV1> {
+export interface JobDefinition<TName extends string, TInput extends StandardSchemaV1, TOutput extends StandardSchemaV1 | undefined> {
   name: TName
   input: TInput
   /** Without it the job's return value is stored as it is. */

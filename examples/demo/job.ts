@@ -1,0 +1,53 @@
+// The job of the demo: a month's report in a dozen steps. Nothing in it knows that its worker will be killed.
+import { setTimeout as pause } from 'node:timers/promises'
+import { createDurably, type Durably, type JobContext } from '@coji/durably'
+import { sqlite } from '@coji/durably/sqlite'
+import { z } from 'zod'
+
+export const STEPS = [
+  'open-ledger',
+  'fetch-orders',
+  'fetch-refunds',
+  'fetch-rates',
+  'convert-currencies',
+  'match-refunds',
+  'sum-by-region',
+  'sum-by-product',
+  'check-totals',
+  'render-report',
+  'archive-report',
+  'send-report',
+]
+
+export function openDurably(file: string): Durably {
+  return createDurably({ dialect: sqlite(file), staleThreshold: 1500, pollingInterval: 200 })
+}
+
+/** `onStep` lets the demo show which steps ran here and which were only read back. */
+export function defineReport(durably: Durably, onStep: (name: string, ran: boolean) => void = () => {}) {
+  const step = async (ctx: JobContext, name: string) => {
+    let ran = false
+    const amount = await ctx.run(name, async () => {
+      ran = true
+      await pause(350)
+      return name.length * 100
+    })
+    onStep(name, ran)
+    return amount
+  }
+  return durably.defineJob(
+    {
+      name: 'monthly-report',
+      input: z.object({ month: z.string() }),
+      output: z.object({ month: z.string(), total: z.number() }),
+    },
+    async (ctx, { month }) => {
+      let total = 0
+      for (const [i, name] of STEPS.entries()) {
+        total += await step(ctx, name)
+        ctx.progress(i + 1, STEPS.length, name)
+      }
+      return { month, total }
+    },
+  )
+}

@@ -1,0 +1,8 @@
+// A worker process of the demo. It tells its parent which steps ran and which were skipped, and knows nothing else.
+import { defineReport, openDurably } from './job.js'
+
+const durably = openDurably(process.argv[2] ?? 'demo.db')
+defineReport(durably, (name, ran) => process.send?.({ name, ran }))
+await durably.migrate()
+durably.start()
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,77 @@
+// JobHandle — a job seen from outside: trigger it, wait for it, look at its runs, all typed by its schemas.
+import type { Codec } from '../model/codec.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { Job } from '../model/job.ts'
+import { type Run, type RunRow, toRun } from '../model/run.ts'
+import type { RunFilter, RunReader } from './run-reader.ts'
+import { type BatchTriggerInput, checkBatch, type TriggerOptions, type TriggerParts, triggerAll } from './trigger.ts'
+import { type WaitParts, waitForRun } from './wait-for-run.ts'
+
+export interface WaitOptions extends TriggerOptions {
+  /** Milliseconds; the run goes on when it is over. */
+  timeout?: number
+}
+
+export interface JobHandle<TName extends string, TInput, TOutput> {
+  readonly name: TName
+  /** Stores a run and returns it; a worker executes it. */
+  trigger(input: TInput, options?: TriggerOptions): Promise<Run<TOutput>>
+  /** Resolves with the output once the run has completed; rejects when it failed, was cancelled or the time is over. */
+  triggerAndWait(input: TInput, options?: WaitOptions): Promise<{ id: string; output: TOutput }>
+  /** Stores many runs in one transaction, all or none. */
+  batchTrigger(inputs: BatchTriggerInput<TInput>[]): Promise<Run<TOutput>[]>
+  getRun(id: string): Promise<Run<TOutput> | null>
+  getRuns(filter?: Omit<RunFilter, 'jobName'>): Promise<Run<TOutput>[]>
+}
+
+export interface JobHandleParts {
+  trigger: TriggerParts
+  wait: WaitParts
+  reader: RunReader
+  codec: Codec
+}
+
+export function jobHandle<TName extends string, TInput, TOutput>(
+  job: Job & { name: TName },
+  parts: JobHandleParts,
+): JobHandle<TName, TInput, TOutput> {
+  const triggerOne = async (input: unknown, options: TriggerOptions = {}) => {
+    const [run] = await triggerAll<TOutput>(parts.trigger, job, [{ payload: input, options }])
+    if (!run) throw new Error('S2: create must answer for each run')
+    return run
+  }
+  return {
+    name: job.name,
+    trigger: triggerOne,
+    async triggerAndWait(input, { timeout, ...options } = {}) {
+      if (timeout !== undefined && !(timeout > 0))
+        throw new DurablyError('invalid_argument', `timeout must be a positive number of milliseconds, got ${timeout}`)
+      const { id } = await triggerOne(input, options)
+      return { id, output: outputOf<TOutput>(await waitForRun(parts.wait, id, timeout), parts.codec) }
+    },
+    async batchTrigger(inputs) {
+      checkBatch(inputs)
+      return triggerAll<TOutput>(parts.trigger, job, inputs)
+    },
+    async getRun(id) {
+      const run = await parts.reader.getRun<TOutput>(id)
+      return run?.jobName === job.name ? run : null
+    },
+    getRuns: (filter = {}) => parts.reader.getRuns<TOutput>({ ...filter, jobName: job.name }),
+  }
+}
+
+function outputOf<TOutput>(row: RunRow, codec: Codec): TOutput {
+  const run = toRun<TOutput>(row, codec, 0)
+  switch (run.status) {
+    case 'completed':
+      return run.output
+    case 'failed':
+      throw new DurablyError('run_failed', `run ${run.id} of job ${JSON.stringify(run.jobName)} failed: ${run.error}`, {
+        runId: run.id,
+        cause: run.failure,
+      })
+    default:
+      throw new DurablyError('run_cancelled', `run ${run.id} of job ${JSON.stringify(run.jobName)} was cancelled`, { runId: run.id })
+  }
+}

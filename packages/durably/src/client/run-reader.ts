@@ -1,0 +1,70 @@
+// RunReader — what is known of runs, their steps and their logs.
+import { decodeTime, isValid } from 'ulidx'
+import type { Codec } from '../model/codec.ts'
+import { type Env, iso } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { Log } from '../model/log.ts'
+import { RUN_STATUSES, type Run, type RunStatus, toRun } from '../model/run.ts'
+import { type Step, toStep } from '../model/step.ts'
+import type { Store } from '../store/store.ts'
+
+export interface RunFilter {
+  status?: RunStatus
+  jobName?: string
+  /** Without it all runs are returned. */
+  limit?: number
+  /** The id of the last run of the page before. */
+  cursor?: string
+}
+
+export class RunReader {
+  readonly #store: Store
+  readonly #env: Env
+  readonly #codec: Codec
+
+  constructor({ store, env, codec }: { store: Store; env: Env; codec: Codec }) {
+    this.#store = store
+    this.#env = env
+    this.#codec = codec
+  }
+
+  async getRun<TOutput>(id: string): Promise<Run<TOutput> | null> {
+    const row = await this.#store.runs.get(id)
+    return row && toRun<TOutput>(row, this.#codec, this.#env.wall())
+  }
+
+  /** Newest first. */
+  async getRuns<TOutput>({ status, jobName, limit, cursor }: RunFilter = {}): Promise<Run<TOutput>[]> {
+    if (status !== undefined && !RUN_STATUSES.includes(status)) {
+      throw new DurablyError('invalid_argument', `status must be one of ${RUN_STATUSES.join(', ')}, got ${JSON.stringify(status)}`)
+    }
+    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
+      throw new DurablyError('invalid_argument', `limit must be a positive whole number, got ${limit}`)
+    }
+    const rows = await this.#store.runs.list({
+      ...(status !== undefined && { status }),
+      ...(jobName !== undefined && { jobName }),
+      ...(limit !== undefined && { limit }),
+      ...(cursor !== undefined && { after: positionOf(cursor) }),
+    })
+    return rows.map((row) => toRun<TOutput>(row, this.#codec, this.#env.wall()))
+  }
+
+  /** By index; failed attempts included. */
+  async getSteps(runId: string): Promise<Step[]> {
+    const rows = await this.#store.steps.list(runId)
+    return rows.map((row) => toStep(row, this.#codec))
+  }
+
+  /** In the order written; empty without `withLogPersistence()`. */
+  async getLogs(runId: string): Promise<Log[]> {
+    const rows = await this.#store.logs.list(runId)
+    return rows.map((row) => ({ ...row, data: this.#codec.decode(row.data) }))
+  }
+}
+
+/** A run's id tells when it was created, so a cursor stays good when its run is deleted (ADR 0003). */
+function positionOf(cursor: string): { createdAt: string; id: string } {
+  if (!isValid(cursor)) throw new DurablyError('invalid_argument', `cursor must be the id of a run, got ${JSON.stringify(cursor)}`)
+  return { createdAt: iso(decodeTime(cursor)), id: cursor }
+}

@@ -1,0 +1,80 @@
+// The options of `createDurably`, their defaults and their limits.
+import type { Dialect } from 'kysely'
+import { VALUE_BYTES_MAX } from './model/codec.ts'
+import { type Env, systemEnv } from './model/env.ts'
+import { DurablyError } from './model/errors.ts'
+import { LEASE_MS_MAX } from './store/runs.ts'
+import type { Store } from './store/store.ts'
+
+export interface DurablyOptions {
+  /** A Kysely dialect: where runs are kept. Give either this or `store`. */
+  dialect?: Dialect
+  /** A store of your own making, such as `memoryStore()`. */
+  store?: Store
+  /** How often an idle worker looks for work that nobody woke it for, in ms. Default 1000. */
+  pollingInterval?: number
+  /** How often a running run says that it is alive, in ms. Default 5000, or a third of `staleThreshold` if that is less. */
+  heartbeatInterval?: number
+  /** A run that was silent for so long is taken over, in ms. Default 30000. */
+  staleThreshold?: number
+  /** How many runs one worker executes at once. Default 1. */
+  concurrency?: number
+  /** Workers lost in a row without a newly recorded step, until the run fails with reason `crash_loop`. Default 10. */
+  maxRecoveries?: number
+  /** Put before every table name. Default none. */
+  tablePrefix?: string
+  /** The largest encoded value that is stored, in bytes. Default 10 MiB. */
+  maxValueBytes?: number
+  /** Time, timers, ids and chance; replaced in tests by a virtual one. */
+  env?: Env
+}
+
+export interface Config {
+  pollingMs: number
+  heartbeatMs: number
+  leaseMs: number
+  concurrency: number
+  maxRecoveries: number
+  maxValueBytes: number
+  env: Env
+}
+
+export function readConfig(options: DurablyOptions): Config {
+  if ((options.dialect === undefined) === (options.store === undefined)) {
+    throw new DurablyError('invalid_config', 'createDurably needs either a dialect or a store, e.g. { dialect: sqlite("app.db") }')
+  }
+  const leaseMs = milliseconds('staleThreshold', options.staleThreshold ?? 30_000, LEASE_MS_MAX)
+  const heartbeatMs = milliseconds('heartbeatInterval', options.heartbeatInterval ?? Math.min(5000, leaseMs / 3), LEASE_MS_MAX)
+  if (heartbeatMs > leaseMs / 2) {
+    throw new DurablyError(
+      'invalid_config',
+      `heartbeatInterval (${heartbeatMs} ms) must be at most half of staleThreshold (${leaseMs} ms), better a third: one late heartbeat would lose the run`,
+    )
+  }
+  return {
+    leaseMs,
+    heartbeatMs,
+    pollingMs: milliseconds('pollingInterval', options.pollingInterval ?? 1000, LEASE_MS_MAX),
+    concurrency: wholeNumber('concurrency', options.concurrency ?? 1, 1),
+    maxRecoveries:
+      options.maxRecoveries === Number.POSITIVE_INFINITY
+        ? options.maxRecoveries
+        : wholeNumber('maxRecoveries', options.maxRecoveries ?? 10, 0),
+    maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),
+    env: options.env ?? systemEnv(),
+  }
+}
+
+function milliseconds(field: string, value: number, max: number): number {
+  if (typeof value !== 'number' || !(value > 0) || value > max) {
+    throw new DurablyError('invalid_config', `${field} must be a number of milliseconds above 0 and at most ${max}, got ${value}`)
+  }
+  return value
+}
+
+function wholeNumber(field: string, value: number, min: number): number {
+  if (!Number.isSafeInteger(value) || value < min) {
+    throw new DurablyError('invalid_config', `${field} must be a whole number of at least ${min}, got ${value}`)
+  }
+  return value
+}

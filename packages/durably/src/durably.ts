@@ -1,0 +1,219 @@
+// The composition root: wires the parts together, holds no logic of its own.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Kysely } from 'kysely'
+import { type JobHandle, type JobHandleParts, jobHandle } from './client/job-handle.ts'
+import { RunCommands } from './client/run-commands.ts'
+import { type RunFilter, RunReader } from './client/run-reader.ts'
+import { RunWatch } from './client/wait-for-run.ts'
+import { type Config, type DurablyOptions, readConfig } from './config.ts'
+import { Emitter, type Listener, type ListenerErrorHandler, type Unsubscribe } from './events/emitter.ts'
+import { LogWriter } from './events/log-writer.ts'
+import { jsonCodec } from './model/codec.ts'
+import { DurablyError } from './model/errors.ts'
+import type { EventType } from './model/event.ts'
+import { failureOf } from './model/failure.ts'
+import type { Job, JobContext, JobDefinition } from './model/job.ts'
+import type { Log } from './model/log.ts'
+import { checkName } from './model/name.ts'
+import type { Run } from './model/run.ts'
+import type { Step } from './model/step.ts'
+import type { Plugin, PluginHost } from './plugin.ts'
+import type { CancelOutcome } from './store/runs.ts'
+import type { DurablyTables } from './store/sql/schema.ts'
+import { sqlStore } from './store/sql/sql-store.ts'
+import type { Store } from './store/store.ts'
+import { persistEvent } from './worker/persist-event.ts'
+import { processUntilIdle, type UntilIdleOptions } from './worker/process-until-idle.ts'
+import type { StepWrapper } from './worker/step-wrapper.ts'
+import { TurnBudget } from './worker/turn-budget.ts'
+import { Worker } from './worker/worker.ts'
+
+/**
+ * Makes an instance: the jobs you define on it, its worker, its view of the database.
+ *
+ * @example const durably = createDurably({ dialect: sqlite('app.db') })
+ */
+export function createDurably(options: DurablyOptions): Durably {
+  return new Durably(options)
+}
+
+export class Durably implements AsyncDisposable {
+  readonly #config: Config
+  readonly #store: Store
+  readonly #db: Kysely<DurablyTables> | undefined
+  readonly #emitter: Emitter
+  readonly #worker: Worker
+  readonly #logWriter: LogWriter
+  readonly #reader: RunReader
+  readonly #commands: RunCommands
+  readonly #handleParts: JobHandleParts
+  readonly #jobs = new Map<string, Job>()
+  readonly #stepWrappers: StepWrapper[] = []
+  readonly #pluginHost: PluginHost
+
+  constructor(options: DurablyOptions) {
+    const config = readConfig(options)
+    const { env, pollingMs } = config
+    const codec = jsonCodec(config.maxValueBytes)
+    const emitter = new Emitter(env)
+    const report = (error: unknown, runId: string | null = null) =>
+      emitter.emit({ type: 'worker:error', error: failureOf(error).message, cause: error, runId })
+    const { store, db } = openStore(options, config)
+    const { runs, logs } = store
+    const worker = new Worker({
+      ...config,
+      store,
+      codec,
+      emitter,
+      report,
+      jobs: this.#jobs,
+      stepWrappers: this.#stepWrappers,
+      stepScope: env.scope?.<string>(),
+      turn: new TurnBudget(env),
+    })
+    const watch = new RunWatch(emitter)
+    const wake = () => worker.wake()
+    const logWriter = new LogWriter({ logs, env, report })
+    this.#config = config
+    this.#store = store
+    this.#db = db
+    this.#emitter = emitter
+    this.#worker = worker
+    this.#logWriter = logWriter
+    this.#reader = new RunReader({ store, env, codec })
+    this.#commands = new RunCommands({
+      runs,
+      env,
+      codec,
+      emitter,
+      wake,
+      stopHere: (id) => worker.execution(id)?.interrupt('cancel_requested', `run ${id} was asked to stop`),
+      touch: (id) => watch.touch(id),
+    })
+    this.#handleParts = { codec, reader: this.#reader, trigger: { runs, env, codec, emitter, wake }, wait: { runs, env, watch, pollingMs } }
+    this.#pluginHost = {
+      on: (type, listener) => emitter.on(type, listener),
+      onError: (handler) => emitter.onError(handler),
+      wrapStep: (wrapper) => void this.#stepWrappers.push(wrapper),
+      persistEvent: (event) => persistEvent({ worker, logWriter, codec, env }, event),
+    }
+  }
+
+  /**
+   * Registers a job; from now on this instance's worker claims its runs.
+   *
+   * @example const greet = durably.defineJob({ name: 'greet', input: z.object({ name: z.string() }) }, async (ctx, { name }) => …)
+   */
+  defineJob<
+    TName extends string,
+    TInput extends StandardSchemaV1,
+    TOutput extends StandardSchemaV1 | undefined = undefined,
+    TReturn = unknown,
+  >(
+    definition: JobDefinition<TName, TInput, TOutput>,
+    run: (
+      ctx: JobContext,
+      payload: StandardSchemaV1.InferOutput<TInput>,
+    ) => JobResult<TOutput, TReturn> | Promise<JobResult<TOutput, TReturn>>,
+  ): JobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>> {
+    const name = checkName('job name', definition.name) as TName
+    if (this.#jobs.has(name))
+      throw new DurablyError('duplicate_job', `job ${JSON.stringify(name)} is already defined on this instance; define each job once`)
+    const job = { name, input: definition.input, output: definition.output, run } as Job & { name: TName }
+    this.#jobs.set(name, job)
+    this.#worker.wake()
+    return jobHandle(job, this.#handleParts)
+  }
+
+  /** Creates or updates the tables; idempotent, safe when several processes call it at once. */
+  migrate(): Promise<void> {
+    return this.#store.migrate()
+  }
+
+  /** Starts the worker. */
+  start(): void {
+    this.#worker.start()
+  }
+
+  /** Waits for the runs in hand. With `timeout` (ms) they are then asked to stop and given back. The database stays open. */
+  async stop(options?: { timeout?: number }): Promise<void> {
+    await this.#worker.stop(options)
+    await this.#logWriter.drain()
+  }
+
+  /** Claims and executes one run, without `start()`; false when there is none. */
+  processOne(): Promise<boolean> {
+    return this.#worker.processOne()
+  }
+
+  /** Executes what is due, without `start()`, and returns how many runs that were; for serverless functions and tests. */
+  processUntilIdle(options?: UntilIdleOptions): Promise<number> {
+    return processUntilIdle(this.#worker, this.#config, options)
+  }
+
+  getRun(id: string): Promise<Run | null> {
+    return this.#reader.getRun(id)
+  }
+
+  getRuns(filter?: RunFilter): Promise<Run[]> {
+    return this.#reader.getRuns(filter)
+  }
+
+  getSteps(runId: string): Promise<Step[]> {
+    return this.#reader.getSteps(runId)
+  }
+
+  getLogs(runId: string): Promise<Log[]> {
+    return this.#reader.getLogs(runId)
+  }
+
+  retry(id: string): Promise<Run> {
+    return this.#commands.retry(id)
+  }
+
+  cancel(id: string): Promise<CancelOutcome['outcome']> {
+    return this.#commands.cancel(id)
+  }
+
+  deleteRun(id: string): Promise<void> {
+    return this.#commands.deleteRun(id)
+  }
+
+  on<T extends EventType>(type: T, listener: Listener<T>): Unsubscribe {
+    return this.#emitter.on(type, listener)
+  }
+
+  /** Hears of listeners that threw or rejected. */
+  onError(handler: ListenerErrorHandler): Unsubscribe {
+    return this.#emitter.onError(handler)
+  }
+
+  use(plugin: Plugin): this {
+    plugin.install(this.#pluginHost)
+    return this
+  }
+
+  /** The Kysely instance, for queries of your own. */
+  get db(): Kysely<DurablyTables> {
+    if (!this.#db) throw new DurablyError('invalid_config', 'this instance was given a store, not a dialect: it has no Kysely instance')
+    return this.#db
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    await this.#store.close()
+  }
+}
+
+type JobOutput<TOutput extends StandardSchemaV1 | undefined, TReturn> = TOutput extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<TOutput>
+  : TReturn
+type JobResult<TOutput extends StandardSchemaV1 | undefined, TReturn> = TOutput extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<TOutput>
+  : TReturn
+
+function openStore(options: DurablyOptions, { env }: Config): { store: Store; db?: Kysely<DurablyTables> } {
+  if (!options.dialect) return { store: options.store as Store }
+  const store = sqlStore({ dialect: options.dialect, env, ...(options.tablePrefix !== undefined && { tablePrefix: options.tablePrefix }) })
+  return { store, db: store.db }
+}

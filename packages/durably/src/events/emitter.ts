@@ -1,0 +1,66 @@
+// Emitter — tells the listeners of this process what happened, at once and in order.
+//   E1. Listeners are called synchronously; `sequence` counts every event of the instance.
+//   E2. A listener that throws, or whose promise rejects, harms nobody: `onError` hears of it.
+
+import { type Env, iso } from '../model/env.ts'
+import type { DurablyEvent, EventOf, EventType } from '../model/event.ts'
+
+export type Listener<T extends EventType = EventType> = (event: EventOf<T>) => unknown
+export type ListenerErrorHandler = (error: unknown, event: DurablyEvent) => void
+export type Unsubscribe = () => void
+
+type Untold<E> = E extends DurablyEvent ? Omit<E, 'sequence' | 'timestamp'> : never
+export type UntoldEvent = Untold<DurablyEvent>
+
+export class Emitter {
+  #sequence = 0
+  readonly #env: Env
+  readonly #listeners = new Map<EventType, Set<Listener>>()
+  readonly #errorHandlers = new Set<ListenerErrorHandler>()
+
+  constructor(env: Env) {
+    this.#env = env
+  }
+
+  on<T extends EventType>(type: T, listener: Listener<T>): Unsubscribe {
+    const listeners = this.#listeners.get(type) ?? new Set()
+    this.#listeners.set(type, listeners)
+    // Each registration is its own, so the same function may listen twice and leave once.
+    const own: Listener = (event) => listener(event as EventOf<T>)
+    listeners.add(own)
+    return () => void listeners.delete(own)
+  }
+
+  onError(handler: ListenerErrorHandler): Unsubscribe {
+    const own: ListenerErrorHandler = (error, event) => handler(error, event)
+    this.#errorHandlers.add(own)
+    return () => void this.#errorHandlers.delete(own)
+  }
+
+  emit(untold: UntoldEvent): void {
+    const sequence = ++this.#sequence
+    const listeners = this.#listeners.get(untold.type)
+    if (!listeners?.size) return
+    const event = { ...untold, sequence, timestamp: iso(this.#env.wall()) } as DurablyEvent
+    for (const listener of [...listeners]) this.#call(listener, event)
+  }
+
+  #call(listener: Listener, event: DurablyEvent): void {
+    try {
+      const answer = listener(event)
+      if (answer instanceof Promise) answer.catch((error) => this.#failed(error, event))
+    } catch (error) {
+      this.#failed(error, event)
+    }
+  }
+
+  #failed(error: unknown, event: DurablyEvent): void {
+    for (const handler of [...this.#errorHandlers]) {
+      try {
+        handler(error, event)
+      } catch {
+        // Nobody is left to tell.
+      }
+    }
+  }
+}

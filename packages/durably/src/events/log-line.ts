@@ -1,0 +1,59 @@
+// How events become lines of the `logs` table when `withLogPersistence()` is on.
+// A value that already stands in a run or a step is not written a second time.
+import type { DurablyEvent } from '../model/event.ts'
+import type { LogLevel } from '../model/log.ts'
+
+export interface LogLine {
+  runId: string
+  stepName: string | null
+  level: LogLevel
+  message: string
+  data: unknown
+  timestamp: string
+}
+
+/** `null` for an event that belongs to no run. */
+export function logLineOf(event: DurablyEvent): LogLine | null {
+  if (event.runId === null) return null
+  const { runId, timestamp } = event
+  if (event.type === 'log:write') {
+    return { runId, timestamp, stepName: event.stepName, level: event.level, message: event.message, data: event.data }
+  }
+  const stepName = 'stepName' in event ? event.stepName : null
+  return { runId, timestamp, stepName, level: levelOf(event), message: event.type, data: dataOf(event) }
+}
+
+function levelOf(event: DurablyEvent): LogLevel {
+  switch (event.type) {
+    case 'run:fail':
+    case 'step:fail':
+    case 'worker:error':
+      return 'error'
+    case 'run:reclaim':
+    case 'run:cancel':
+      return 'warn'
+    default:
+      return 'info'
+  }
+}
+
+function dataOf(event: Exclude<DurablyEvent, { type: 'log:write' }>): unknown {
+  switch (event.type) {
+    case 'run:progress':
+      return event.progress
+    case 'run:complete':
+      return { duration: event.duration }
+    case 'run:fail':
+      return { error: event.error, failedStepName: event.failedStepName }
+    case 'step:start':
+      return { stepIndex: event.stepIndex }
+    case 'step:complete':
+      return { stepIndex: event.stepIndex, duration: event.duration }
+    case 'step:fail':
+      return { stepIndex: event.stepIndex, error: event.error }
+    case 'worker:error':
+      return { error: event.error }
+    default:
+      return undefined
+  }
+}

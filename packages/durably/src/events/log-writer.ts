@@ -1,0 +1,63 @@
+// LogWriter — stores log lines that no owner write can carry: of runs that wait, have ended or run elsewhere.
+//   L1. A line is handed over and forgotten: the caller never waits, and nothing rejects unhandled.
+//   L2. Lines of one turn go in one transaction; a passing error is tried again, then told and the lines dropped.
+import { backoffMs } from '../model/backoff.ts'
+import { type Env, sleep } from '../model/env.ts'
+import { isPassing } from '../model/errors.ts'
+import type { LogRow } from '../model/log.ts'
+import type { LogStore } from '../store/logs.ts'
+
+const ATTEMPTS_MAX = 8
+/** So that a database that stays away cannot eat the memory of a process that goes on logging. */
+const WAITING_MAX = 10_000
+
+interface LogWriterParts {
+  logs: LogStore
+  env: Env
+  report: (error: unknown) => void
+}
+
+export class LogWriter {
+  readonly #parts: LogWriterParts
+  #waiting: LogRow[] = []
+  #writing: Promise<void> | null = null
+
+  constructor(parts: LogWriterParts) {
+    this.#parts = parts
+  }
+
+  append(line: LogRow): void {
+    if (this.#waiting.length >= WAITING_MAX) return
+    this.#waiting.push(line)
+    this.#writing ??= new Promise<void>((resolve) => this.#parts.env.defer(resolve))
+      .then(() => this.#writeAll())
+      .finally(() => {
+        this.#writing = null
+      })
+  }
+
+  /** Resolves when everything handed over so far is stored or given up. */
+  async drain(): Promise<void> {
+    await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const lines = this.#waiting
+      this.#waiting = []
+      await this.#write(lines)
+    }
+  }
+
+  async #write(lines: LogRow[]): Promise<void> {
+    const { logs, env, report } = this.#parts
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await logs.append(lines)
+      } catch (error) {
+        if (!isPassing(error) || attempt === ATTEMPTS_MAX) return report(error)
+        await sleep(env, backoffMs(env, attempt))
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// Plugin — extends an instance from outside: listens to its events, stands around its steps.
+import type { Emitter } from './events/emitter.ts'
+import type { DurablyEvent } from './model/event.ts'
+import type { StepWrapper } from './worker/step-wrapper.ts'
+
+export interface Plugin {
+  name: string
+  install(host: PluginHost): void
+}
+
+export interface PluginHost {
+  on: Emitter['on']
+  onError: Emitter['onError']
+  /** Stands around every step function; the first registered is the outermost. */
+  wrapStep(wrapper: StepWrapper): void
+  /** Writes the event as a line of the `logs` table: with the run's next write, or soon if it has none. */
+  persistEvent(event: DurablyEvent): void
+}

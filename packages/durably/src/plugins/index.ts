@@ -1,0 +1,1 @@
+export { withLogPersistence } from './with-log-persistence.ts'

@@ -1,0 +1,76 @@
+// Heartbeat — keeps one lease alive while its run executes, and brings forward what waits to be written.
+// Owns the timer. Does not decide what happens to the run.
+//   H1. Every accepted write renews the lease, so a run that records steps often needs no beat of its own.
+//   H2. A write that stays unanswered for a whole lease loses it: a silent store cannot leave two owners running.
+//   H3. After a long pause the first thing is a beat, not a loss: if nobody took the run it goes on (R1 decides).
+import type { Env, TimerHandle } from '../model/env.ts'
+import type { Owner } from './owner.ts'
+
+interface HeartbeatParts {
+  env: Env
+  owner: Owner
+  leaseMs: number
+  intervalMs: number
+}
+
+export class Heartbeat {
+  readonly #parts: HeartbeatParts
+  #timer: TimerHandle | null = null
+  #firesAt = 0
+  #beating = false
+  #stopped = false
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts
+    this.#arm(parts.intervalMs)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#disarm()
+  }
+
+  /** Writes what rides along within `ms`, unless another write takes it first. */
+  carryWithin(ms: number): void {
+    if (this.#stopped || this.#beating) return
+    if (this.#parts.env.mono() + ms < this.#firesAt) this.#arm(ms)
+  }
+
+  #fire(): void {
+    this.#timer = null
+    const { owner, intervalMs } = this.#parts
+    if (owner.lost) return
+    if (this.#beating) return owner.lose('the store did not answer for a whole lease')
+    const age = owner.age()
+    if (age >= intervalMs || owner.carriesAnything) void this.#beat(age)
+    else this.#arm(intervalMs - age)
+  }
+
+  async #beat(age: number): Promise<void> {
+    const { owner, leaseMs, intervalMs } = this.#parts
+    this.#beating = true
+    this.#arm(age < leaseMs ? leaseMs - age : leaseMs)
+    try {
+      await owner.write({ type: 'heartbeat' })
+    } catch {
+      // Only riders can be rejected (O4): they are dropped, the next beat renews the lease.
+    }
+    this.#beating = false
+    if (!this.#stopped && !owner.lost) this.#arm(owner.carriesAnything ? CARRY_AGAIN_MS : intervalMs)
+  }
+
+  #arm(ms: number): void {
+    const { env } = this.#parts
+    this.#disarm()
+    this.#firesAt = env.mono() + ms
+    this.#timer = env.timer(ms, () => this.#fire())
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) this.#parts.env.clear(this.#timer)
+    this.#timer = null
+  }
+}
+
+/** For what gathered while a beat was under way. */
+const CARRY_AGAIN_MS = 100

@@ -1,0 +1,27 @@
+import type { Emitter } from '../events/emitter.ts'
+import type { Codec } from '../model/codec.ts'
+import type { Env, Scope } from '../model/env.ts'
+import type { Job } from '../model/job.ts'
+import type { Store } from '../store/store.ts'
+import type { StepWrapper } from './step-wrapper.ts'
+import type { TurnBudget } from './turn-budget.ts'
+
+/** What every part of the worker works with. */
+export interface WorkerKit {
+  store: Store
+  env: Env
+  codec: Codec
+  emitter: Emitter
+  turn: TurnBudget
+  /** By name; only these are claimed. */
+  jobs: ReadonlyMap<string, Job>
+  stepWrappers: readonly StepWrapper[]
+  stepScope: Scope<string> | undefined
+  leaseMs: number
+  heartbeatMs: number
+  pollingMs: number
+  concurrency: number
+  maxRecoveries: number
+  /** Tells `worker:error`: something that is not the job's fault. */
+  report: (error: unknown, runId?: string) => void
+}

@@ -1,0 +1,39 @@
+// Where a persisted event's line goes: a live run's own next write carries it, everything else goes to the log writer.
+import { logLineOf } from '../events/log-line.ts'
+import type { LogWriter } from '../events/log-writer.ts'
+import type { Codec } from '../model/codec.ts'
+import type { Env } from '../model/env.ts'
+import type { DurablyEvent } from '../model/event.ts'
+import type { LogRow } from '../model/log.ts'
+import type { Worker } from './worker.ts'
+
+/** How soon a line of a long step can be read by others. */
+const LINES_WITHIN_MS = 100
+
+interface PersistEventParts {
+  worker: Worker
+  logWriter: LogWriter
+  codec: Codec
+  env: Env
+}
+
+export function persistEvent({ worker, logWriter, codec, env }: PersistEventParts, event: DurablyEvent): void {
+  const line = logLineOf(event)
+  if (!line) return
+  const row: LogRow = { ...line, id: env.id(), data: encodeData(codec, line.data) }
+  const execution = worker.execution(line.runId)
+  if (!execution || execution.closed) return logWriter.append(row)
+  execution.owner.rideLog(row)
+  // Other events stand in the event log themselves; a log line stands there by reference.
+  if (event.type === 'log:write') execution.owner.rideEvent(execution.recorded('log:write', { logId: row.id }))
+  execution.heartbeat.carryWithin(LINES_WITHIN_MS)
+}
+
+/** A line is worth keeping even when its data is not storable. */
+function encodeData(codec: Codec, data: unknown): string | null {
+  try {
+    return codec.encode(data, 'log data')
+  } catch (error) {
+    return codec.encode({ notStored: String(error) }, 'log data')
+  }
+}

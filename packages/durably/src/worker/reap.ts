@@ -1,0 +1,23 @@
+// Takes back the runs of lost workers, at any time and by any worker, and tells what became of them.
+import { REAP_MAX, type Reaped } from '../store/runs.ts'
+import type { WorkerKit } from './kit.ts'
+
+export async function reapLostRuns(kit: WorkerKit): Promise<void> {
+  for (;;) {
+    const reaped = await kit.store.runs.reap({ maxRecoveries: kit.maxRecoveries })
+    for (const one of reaped) tell(kit, one)
+    if (reaped.length < REAP_MAX) return
+  }
+}
+
+function tell({ emitter }: WorkerKit, { run, move }: Reaped): void {
+  const facts = { runId: run.id, jobName: run.jobName }
+  switch (move) {
+    case 'reclaim':
+      return emitter.emit({ type: 'run:reclaim', ...facts })
+    case 'reclaimCancelled':
+      return emitter.emit({ type: 'run:cancel', ...facts })
+    case 'reclaimCrashLoop':
+      return emitter.emit({ type: 'run:fail', ...facts, error: run.error ?? '', failedStepName: '' })
+  }
+}

@@ -1,0 +1,20 @@
+// A plugin may stand around every step function: time it, limit it, report its errors.
+
+export interface StepInfo {
+  runId: string
+  jobName: string
+  stepName: string
+  stepIndex: number
+  signal: AbortSignal
+}
+
+export type StepWrapper = (step: StepInfo, next: () => Promise<unknown>) => Promise<unknown>
+
+/** The first wrapper stands outermost. */
+export function wrapStep(wrappers: readonly StepWrapper[], step: StepInfo, fn: () => unknown): Promise<unknown> {
+  const call = wrappers.reduceRight<() => Promise<unknown>>(
+    (next, wrapper) => async () => wrapper(step, next),
+    async () => fn(),
+  )
+  return call()
+}
