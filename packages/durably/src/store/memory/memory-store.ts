@@ -1,0 +1,30 @@
+// MemoryStore — the store for tests, for simulation, and for runs that need not outlive their process.
+import { type Env, systemEnv } from '../../model/env.ts'
+import type { Store } from '../store.ts'
+import { memoryEvents } from './events.ts'
+import { memoryLogs } from './logs.ts'
+import { memoryRuns } from './runs.ts'
+import { memorySteps } from './steps.ts'
+import { Tables } from './tables.ts'
+
+export interface MemoryStoreOptions {
+  /** Its wall clock is the store's. */
+  env?: Env
+}
+
+/**
+ * Keeps runs in memory.
+ *
+ * @example const durably = createDurably({ store: memoryStore() })
+ */
+export function memoryStore({ env = systemEnv() }: MemoryStoreOptions = {}): Store {
+  const tables = new Tables(env)
+  return {
+    runs: memoryRuns(tables),
+    steps: memorySteps(tables),
+    events: memoryEvents(tables),
+    logs: memoryLogs(tables),
+    async migrate() {},
+    async close() {},
+  }
+}

@@ -1,0 +1,70 @@
+import type { RunRow } from '../../model/run.ts'
+import { canMove } from '../../model/transitions.ts'
+import { type EndingVerb, endsLease, eventsOf, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../owner-write.ts'
+import type { RunRecord, Tables } from './tables.ts'
+
+export function applyWrite(tables: Tables, write: OwnerWrite): WriteOutcome {
+  const record = tables.records.get(write.claim.runId)
+  if (!record) return { ok: false }
+  const { row } = record
+  if (isSentAgain(row, write)) return wasRefused(record, write.verb) ? { ok: false } : accepted(row)
+  if (!isOwner(row, write) || !isPossible(record, write.verb)) return { ok: false }
+  row.leaseWrites = write.number
+  row.progress = write.progress ?? row.progress
+  tables.log(record, write.logs)
+  perform(tables, record, write)
+  return accepted(row)
+}
+
+/** W2. An ended lease has left no token, but its generation stays until the next claim. */
+function isSentAgain(row: RunRow, { claim, number }: OwnerWrite): boolean {
+  const isSameLease = row.leaseGeneration === claim.generation && (row.leaseOwner === null || row.leaseOwner === claim.token)
+  return isSameLease && number <= row.leaseWrites
+}
+
+/** The one refusal that a lease survives: a step that was completed already. */
+function wasRefused({ steps }: RunRecord, verb: OwnerVerb): boolean {
+  return verb.type === 'recordStep' && !steps.some((step) => step.id === verb.step.id)
+}
+
+/** W1. */
+function isOwner(row: RunRow, { claim }: OwnerWrite): boolean {
+  return row.status === 'running' && row.leaseGeneration === claim.generation && row.leaseOwner === claim.token
+}
+
+function isPossible({ row, completedStepNames }: RunRecord, verb: OwnerVerb): boolean {
+  if (endsLease(verb)) return canMove(verb.type, row.status)
+  return !(verb.type === 'recordStep' && verb.step.status === 'completed' && completedStepNames.has(verb.step.name))
+}
+
+function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
+  const { verb } = write
+  const events = eventsOf(write, tables.nowIso)
+  if (endsLease(verb)) return tables.move(record, verb.type, endingColumns(verb), events)
+  if (verb.type === 'recordStep') addStep(record, verb.step)
+  tables.renewLease(record.row, verb.leaseMs)
+  tables.tell(record, events)
+}
+
+function addStep(record: RunRecord, step: Extract<OwnerVerb, { type: 'recordStep' }>['step']): void {
+  record.steps.push({ ...step })
+  if (step.status !== 'completed') return
+  record.completedStepNames.add(step.name)
+  record.row.currentStepIndex += 1
+  record.row.recoveries = 0
+}
+
+function endingColumns(verb: EndingVerb): Partial<RunRow> {
+  switch (verb.type) {
+    case 'complete':
+      return { output: verb.output, error: null, failure: null, reason: null }
+    case 'fail':
+      return { error: verb.error, failure: verb.failure, reason: verb.reason }
+    default:
+      return {}
+  }
+}
+
+function accepted(row: RunRow): WriteOutcome {
+  return { ok: true, cancelRequested: row.cancelRequestedAt !== null }
+}

@@ -1,0 +1,44 @@
+import type { RecordedPayload } from '../../model/event.ts'
+import type { RunRow } from '../../model/run.ts'
+import { eventOf } from '../owner-write.ts'
+import { crashLoopError, LEASE_MS_MAX, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
+import { leaseEnd, type Tables } from './tables.ts'
+
+export function reap(tables: Tables, { maxRecoveries }: ReapRequest): Reaped[] {
+  return lostRuns(tables).flatMap((row) => {
+    const record = tables.records.get(row.id)
+    if (!record) return []
+    const { move, columns, payload } = fate(row, maxRecoveries)
+    tables.move(record, move, columns, [{ type: eventOf(move), payload, createdAt: tables.nowIso }])
+    return { run: { ...row }, move }
+  })
+}
+
+/** Those a broken clock put far ahead stand at the end of the order. */
+function lostRuns(tables: Tables): RunRow[] {
+  const { nowMs } = tables
+  const lost: RunRow[] = []
+  for (const row of tables.leases.ascending()) {
+    if (leaseEnd(row) > nowMs || lost.length === REAP_MAX) break
+    lost.push(row)
+  }
+  for (const row of tables.leases.ascending((row) => leaseEnd(row) > nowMs + LEASE_MS_MAX)) {
+    if (lost.length === REAP_MAX) break
+    lost.push(row)
+  }
+  return lost
+}
+
+interface Fate {
+  move: Reaped['move']
+  columns: Partial<RunRow>
+  payload: RecordedPayload
+}
+
+function fate(row: RunRow, maxRecoveries: number): Fate {
+  if (row.cancelRequestedAt !== null) return { move: 'reclaimCancelled', columns: {}, payload: {} }
+  if (row.recoveries + 1 <= maxRecoveries) return { move: 'reclaim', columns: { recoveries: row.recoveries + 1 }, payload: {} }
+  const error = crashLoopError(maxRecoveries)
+  const failure = JSON.stringify({ name: 'DurablyError', code: 'crash_loop', message: error })
+  return { move: 'reclaimCrashLoop', columns: { error, failure, reason: 'crash_loop' }, payload: { error, failedStepName: '' } }
+}

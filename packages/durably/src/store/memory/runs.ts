@@ -1,0 +1,176 @@
+import type { RecordedPayload } from '../../model/event.ts'
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import { canMove, type Move } from '../../model/transitions.ts'
+import { eventOf, type OwnerWrite } from '../owner-write.ts'
+import {
+  type CancelOutcome,
+  type ClaimRequest,
+  type Created,
+  type DeleteOutcome,
+  LEASE_MS_MAX,
+  type NewRun,
+  type Probe,
+  type RetryOutcome,
+  type RunQuery,
+  type RunStore,
+} from '../runs.ts'
+import { byTurn } from './job-queue.ts'
+import { applyWrite } from './owner-write.ts'
+import { reap } from './reap.ts'
+import { byAge, leaseEnd, type RunRecord, type Tables } from './tables.ts'
+
+export function memoryRuns(tables: Tables): RunStore {
+  /** Nothing in a verb waits, so each one is a transaction (S1). */
+  const verb =
+    <Request, Answer>(perform: (tables: Tables, request: Request) => Answer) =>
+    async (request: Request): Promise<Answer> => {
+      tables.begin()
+      return perform(tables, request)
+    }
+  return {
+    create: verb((tables, runs: readonly NewRun[]) => runs.map((run) => create(tables, run))),
+    claim: verb(claim),
+    adopt: verb(adopt),
+    apply: verb((tables, writes: readonly OwnerWrite[]) => writes.map((write) => applyWrite(tables, write))),
+    reap: verb(reap),
+    cancel: verb(cancel),
+    retry: verb(retry),
+    delete: verb(remove),
+    get: verb(get),
+    list: verb(list),
+    probe: verb(probe),
+  }
+}
+
+function create(tables: Tables, run: NewRun): Created {
+  const sentBefore = tables.records.get(run.id)
+  if (sentBefore) return { run: { ...sentBefore.row }, created: true }
+  const known = run.idempotencyKey === null ? undefined : tables.withIdempotencyKey(run.jobName, run.idempotencyKey)
+  if (known) return { run: { ...known.row }, created: false }
+  const { row } = tables.insert(newRow(run, tables.nowMs), [{ type: 'run:trigger', payload: {}, createdAt: tables.nowIso }])
+  return { run: { ...row }, created: true }
+}
+
+function newRow({ id, jobName, payload, idempotencyKey, concurrencyKey, createdAt }: NewRun, nowMs: number): RunRow {
+  return {
+    id,
+    jobName,
+    payload,
+    status: 'pending',
+    idempotencyKey,
+    concurrencyKey,
+    currentStepIndex: 0,
+    progress: null,
+    output: null,
+    error: null,
+    failure: null,
+    reason: null,
+    heartbeatAt: createdAt,
+    createdAt,
+    updatedAt: createdAt,
+    version: 0,
+    runAt: nowMs,
+    leaseGeneration: 0,
+    leaseOwner: null,
+    leaseExpiresAt: null,
+    leaseWrites: 0,
+    cancelRequestedAt: null,
+    recoveries: 0,
+    startedAt: null,
+    finishedAt: null,
+    lastEventSequence: 0,
+  }
+}
+
+function claim(tables: Tables, { jobNames, token, leaseMs }: ClaimRequest): RunRow | null {
+  const sentBefore = adopt(tables, token)
+  if (sentBefore) return sentBefore
+  const { nowMs } = tables
+  const candidates = jobNames.flatMap((jobName) => tables.queue(jobName)?.firstClaimable(nowMs) ?? [])
+  const [row] = candidates.sort(byTurn)
+  const record = row && tables.records.get(row.id)
+  if (!record || !canMove('claim', row.status)) return null
+  const generation = row.leaseGeneration + 1
+  const lease = { leaseGeneration: generation, leaseOwner: token, leaseExpiresAt: nowMs + leaseMs, leaseWrites: 0 }
+  move(tables, record, 'claim', { ...lease, heartbeatAt: tables.nowIso, startedAt: row.startedAt ?? nowMs }, { generation })
+  return { ...row }
+}
+
+function adopt(tables: Tables, token: string): RunRow | null {
+  const row = tables.heldUnder(token)
+  return row ? { ...row } : null
+}
+
+function cancel(tables: Tables, id: string): CancelOutcome | null {
+  const record = tables.records.get(id)
+  if (!record) return null
+  const { row } = record
+  if (canMove('cancel', row.status)) {
+    move(tables, record, 'cancel', { cancelRequestedAt: tables.nowMs })
+    return { outcome: 'cancelled', run: { ...row } }
+  }
+  if (row.status !== 'running') return { outcome: 'refused', run: { ...row } }
+  requestCancel(tables, row)
+  return { outcome: 'requested', run: { ...row } }
+}
+
+/** Asked once is enough: the first request keeps its time. */
+function requestCancel(tables: Tables, row: RunRow): void {
+  if (row.cancelRequestedAt !== null) return
+  row.cancelRequestedAt = tables.nowMs
+  row.updatedAt = tables.nowIso
+  row.version += 1
+}
+
+function retry(tables: Tables, id: string): RetryOutcome | null {
+  const record = tables.records.get(id)
+  if (!record) return null
+  const { row } = record
+  if (!canMove('retry', row.status)) return { outcome: 'refused', run: { ...row } }
+  move(tables, record, 'retry', { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0 })
+  return { outcome: 'retried', run: { ...row } }
+}
+
+function remove(tables: Tables, id: string): DeleteOutcome | null {
+  const record = tables.records.get(id)
+  if (!record) return null
+  const { status } = record.row
+  if (!isTerminal(status)) return { outcome: 'refused', status }
+  tables.remove(record)
+  return { outcome: 'deleted', status }
+}
+
+function get(tables: Tables, id: string): RunRow | null {
+  const record = tables.records.get(id)
+  return record ? { ...record.row } : null
+}
+
+function move(tables: Tables, record: RunRecord, move: Move, columns: Partial<RunRow>, payload: RecordedPayload = {}): void {
+  tables.move(record, move, columns, [{ type: eventOf(move), payload, createdAt: tables.nowIso }])
+}
+
+function list(tables: Tables, { status, jobName, limit = Number.POSITIVE_INFINITY, after }: RunQuery): RunRow[] {
+  const rows: RunRow[] = []
+  for (const row of tables.byAge.descending((row) => after !== undefined && byAge(row, after) >= 0)) {
+    if (rows.length >= limit) break
+    if (status !== undefined && row.status !== status) continue
+    if (jobName !== undefined && row.jobName !== jobName) continue
+    rows.push({ ...row })
+  }
+  return rows
+}
+
+function probe(tables: Tables, jobNames: readonly string[]): Probe {
+  const { nowMs } = tables
+  const queues = jobNames.flatMap((jobName) => tables.queue(jobName) ?? [])
+  const firstLease = tables.leases.first()
+  const nextLease = tables.leases.firstPast((row) => leaseEnd(row) > nowMs)
+  const brokenLease = tables.leases.firstPast((row) => leaseEnd(row) > nowMs + LEASE_MS_MAX)
+  const ahead = queues.flatMap((queue) => queue.nextRunAt(nowMs) ?? [])
+  if (nextLease && nextLease !== brokenLease) ahead.push(leaseEnd(nextLease))
+  return {
+    due: queues.some((queue) => queue.hasDue(nowMs)),
+    stale: brokenLease !== undefined || (firstLease !== undefined && leaseEnd(firstLease) <= nowMs),
+    nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - nowMs,
+  }
+}

@@ -1,0 +1,13 @@
+import type { StepRow } from '../../model/step.ts'
+import type { StepStore } from '../steps.ts'
+import type { Tables } from './tables.ts'
+
+export function memorySteps(tables: Tables): StepStore {
+  /** Sorting is stable: within an index they stay in the order they were recorded. */
+  const stepsOf = (runId: string): StepRow[] =>
+    (tables.records.get(runId)?.steps ?? []).map((step) => ({ ...step })).sort((a, b) => a.index - b.index)
+  return {
+    list: async (runId) => stepsOf(runId),
+    completed: async (runId) => stepsOf(runId).filter((step) => step.status === 'completed'),
+  }
+}

@@ -1,0 +1,178 @@
+// Tables — what the memory store holds.
+// Owns the records and the orders they are found by. Does not decide which move is allowed.
+//   M1. `records` is the truth; every order holds the very row objects of the records.
+//   M2. A column that an order goes by changes only in here: status by `move`, the end of a lease by `renewLease`.
+//   M3. Rows never leave and never enter: what comes in and goes out is a copy.
+import { type Env, iso } from '../../model/env.ts'
+import type { EventRow, RecordedEvent } from '../../model/event.ts'
+import type { LogRow } from '../../model/log.ts'
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
+import { type Move, TRANSITIONS } from '../../model/transitions.ts'
+import { JobQueue } from './job-queue.ts'
+import { SortedSet } from './sorted-set.ts'
+
+export interface RunRecord {
+  readonly row: RunRow
+  readonly steps: StepRow[]
+  readonly completedStepNames: Set<string>
+  readonly events: EventRow[]
+  /** In the order they came. */
+  readonly logs: LogRow[]
+}
+
+export class Tables {
+  readonly records = new Map<string, RunRecord>()
+  readonly byAge = new SortedSet<RunRow>(byAge)
+  /** The running ones. */
+  readonly leases = new SortedSet(byLeaseEnd)
+  nowMs = 0
+  nowIso = iso(0)
+  readonly #env: Pick<Env, 'wall'>
+  readonly #queues = new Map<string, JobQueue>()
+  readonly #heldKeys = new Set<string>()
+  readonly #byToken = new Map<string, RunRow>()
+  /** Of every run. */
+  readonly #logIds = new Set<string>()
+  /** Job, then idempotency key. */
+  readonly #idempotent = new Map<string, Map<string, RunRecord>>()
+
+  constructor(env: Pick<Env, 'wall'>) {
+    this.#env = env
+  }
+
+  /** Every verb has one time, whatever the clock does meanwhile. */
+  begin(): void {
+    const nowMs = this.#env.wall()
+    if (nowMs !== this.nowMs) {
+      this.nowMs = nowMs
+      this.nowIso = iso(nowMs)
+    }
+  }
+
+  heldUnder(token: string): RunRow | undefined {
+    return this.#byToken.get(token)
+  }
+
+  queue(jobName: string): JobQueue | undefined {
+    return this.#queues.get(jobName)
+  }
+
+  withIdempotencyKey(jobName: string, key: string): RunRecord | undefined {
+    return this.#idempotent.get(jobName)?.get(key)
+  }
+
+  insert(row: RunRow, events: readonly RecordedEvent[]): RunRecord {
+    const record: RunRecord = { row, steps: [], completedStepNames: new Set(), events: [], logs: [] }
+    this.records.set(row.id, record)
+    this.byAge.add(row)
+    if (row.idempotencyKey !== null) grow(this.#idempotent, row.jobName, () => new Map()).set(row.idempotencyKey, record)
+    this.#enter(row)
+    this.tell(record, events)
+    return record
+  }
+
+  remove({ row, logs }: RunRecord): void {
+    for (const { id } of logs) this.#logIds.delete(id)
+    this.#leave(row)
+    this.records.delete(row.id)
+    this.byAge.delete(row)
+    if (row.idempotencyKey !== null) this.#idempotent.get(row.jobName)?.delete(row.idempotencyKey)
+  }
+
+  /** A move and its events; that it is allowed was asked before. */
+  move(record: RunRecord, move: Move, columns: Partial<RunRow>, events: readonly RecordedEvent[]): void {
+    const { row } = record
+    const { to } = TRANSITIONS[move]
+    this.#leave(row)
+    Object.assign(row, columns)
+    row.status = to
+    row.version += 1
+    row.updatedAt = this.nowIso
+    row.finishedAt = isTerminal(to) ? this.nowMs : null
+    if (to !== 'running') {
+      row.leaseOwner = null
+      row.leaseExpiresAt = null
+    }
+    this.#enter(row)
+    this.tell(record, events)
+  }
+
+  renewLease(row: RunRow, leaseMs: number): void {
+    this.leases.delete(row)
+    row.leaseExpiresAt = this.nowMs + leaseMs
+    row.heartbeatAt = this.nowIso
+    row.updatedAt = row.heartbeatAt
+    this.leases.add(row)
+  }
+
+  tell({ row, events }: RunRecord, told: readonly RecordedEvent[]): void {
+    for (const { type, payload, createdAt } of told) {
+      row.lastEventSequence += 1
+      events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
+    }
+  }
+
+  /** A line whose id is known, whichever run it belongs to, is left out. */
+  log({ logs }: RunRecord, lines: readonly LogRow[]): void {
+    for (const line of lines) {
+      if (this.#logIds.has(line.id)) continue
+      this.#logIds.add(line.id)
+      logs.push({ ...line })
+    }
+  }
+
+  #enter(row: RunRow): void {
+    if (row.status === 'pending') grow(this.#queues, row.jobName, () => new JobQueue((key) => this.#heldKeys.has(key))).add(row)
+    if (row.status === 'running') {
+      this.leases.add(row)
+      if (row.leaseOwner !== null) this.#byToken.set(row.leaseOwner, row)
+      if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey)
+    }
+  }
+
+  #leave(row: RunRow): void {
+    if (row.status === 'pending') this.#queues.get(row.jobName)?.remove(row)
+    if (row.status === 'running') {
+      this.leases.delete(row)
+      if (row.leaseOwner !== null) this.#byToken.delete(row.leaseOwner)
+      if (row.concurrencyKey !== null) this.#free(row.concurrencyKey)
+    }
+  }
+
+  #hold(key: string): void {
+    this.#heldKeys.add(key)
+    for (const queue of this.#queues.values()) queue.keyTaken(key)
+  }
+
+  #free(key: string): void {
+    this.#heldKeys.delete(key)
+    for (const queue of this.#queues.values()) queue.keyFreed(key)
+  }
+}
+
+function grow<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+/** Oldest first; a list reads it backwards. */
+export function byAge(a: Pick<RunRow, 'createdAt' | 'id'>, b: Pick<RunRow, 'createdAt' | 'id'>): number {
+  return compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id)
+}
+
+function byLeaseEnd(a: RunRow, b: RunRow): number {
+  return leaseEnd(a) - leaseEnd(b) || compareText(a.id, b.id)
+}
+
+/** Only running rows are compared, and those have a lease. */
+export function leaseEnd(row: RunRow): number {
+  return row.leaseExpiresAt ?? 0
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,26 @@
+import type { Store } from '../../store/store.ts'
+import type { VirtualEnv } from '../virtual-env.ts'
+
+/** What a case gets: a migrated, empty store of its own, and the clock that the store goes by. */
+export interface World {
+  store: Store
+  env: VirtualEnv
+  /** Opens what is stored once more, as a new process would. */
+  reopen?: () => Promise<Store>
+}
+
+export interface Case {
+  /** A sentence about behaviour, unique in the whole contract. */
+  name: string
+  run(world: World): Promise<void>
+}
+
+export interface Chapter {
+  title: string
+  cases: readonly Case[]
+}
+
+/** Cases by their names; `generated` are those that come out of a table. */
+export function chapter(title: string, cases: Record<string, Case['run']>, generated: readonly Case[] = []): Chapter {
+  return { title, cases: [...generated, ...Object.entries(cases).map(([name, run]) => ({ name, run }))] }
+}

@@ -1,0 +1,30 @@
+import { cancelRetryDelete } from './cancel-retry-delete.ts'
+import type { Chapter } from './chapter.ts'
+import { claimChapter } from './claim.ts'
+import { createChapter } from './create.ts'
+import { eventsChapter } from './events.ts'
+import { fencing } from './fencing.ts'
+import { logsChapter } from './logs.ts'
+import { ownerWrites } from './owner-writes.ts'
+import { probeChapter } from './probe.ts'
+import { queries } from './queries.ts'
+import { reapChapter } from './reap.ts'
+import { transitions } from './transitions.ts'
+import { unknownOutcome } from './unknown-outcome.ts'
+import { values } from './values.ts'
+
+export const storeContract: Chapter[] = [
+  createChapter,
+  claimChapter,
+  ownerWrites,
+  fencing,
+  reapChapter,
+  cancelRetryDelete,
+  transitions,
+  eventsChapter,
+  logsChapter,
+  queries,
+  probeChapter,
+  values,
+  unknownOutcome,
+]

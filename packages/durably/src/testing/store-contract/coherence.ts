@@ -1,0 +1,55 @@
+// What must hold in every store at every moment; looked at after each case (research/reliability.md §6).
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import type { Store } from '../../store/store.ts'
+import { deepEqual, equal, ok } from '../assert.ts'
+
+export async function checkCoherence(store: Store): Promise<void> {
+  const runs = await store.runs.list({})
+  checkKeys(runs)
+  for (const run of runs) {
+    checkRow(run)
+    await checkEvents(store, run)
+    await checkSteps(store, run)
+  }
+}
+
+/** I1b, I12: a concurrency key has one running run, an idempotency key one run. */
+function checkKeys(runs: RunRow[]): void {
+  const running = runs.filter((run) => run.status === 'running').flatMap((run) => run.concurrencyKey ?? [])
+  equal(new Set(running).size, running.length, 'I1b: running runs per concurrency key')
+  const keys = runs.flatMap((run) => (run.idempotencyKey === null ? [] : JSON.stringify([run.jobName, run.idempotencyKey])))
+  equal(new Set(keys).size, keys.length, 'I12: runs per idempotency key')
+}
+
+/** I13: only a running run has a lease; only a finished one an end. */
+function checkRow(run: RunRow): void {
+  equal(run.leaseOwner !== null, run.status === 'running', `I13: the owner of a ${run.status} run`)
+  equal(run.leaseExpiresAt !== null, run.status === 'running', `I13: the lease of a ${run.status} run`)
+  equal(run.finishedAt !== null, isTerminal(run.status), `the end of a ${run.status} run`)
+  equal(run.startedAt !== null, run.leaseGeneration > 0, 'a run has started once it was claimed')
+}
+
+/** I4: `seq` is gapless from 1 up to the counter; I6: an owner's event carries the generation that started last. */
+async function checkEvents(store: Store, run: RunRow): Promise<void> {
+  const events = await store.events.list(run.id)
+  const gapless = Array.from({ length: run.lastEventSequence }, (_, i) => i + 1)
+  deepEqual(
+    events.map((event) => event.seq),
+    gapless,
+    'I4: seq of the event log',
+  )
+  let generation = 0
+  for (const event of events) {
+    const payload = JSON.parse(event.payload) as { generation?: number }
+    if (event.type === 'run:start') equal(payload.generation, ++generation, 'I14: every start has the next generation')
+    ok((payload.generation ?? generation) === generation, `I6: ${event.type} was written by the owner of its time`)
+  }
+  equal(run.leaseGeneration, generation, 'I14: the generation counts the starts')
+}
+
+/** I2b, I7: a step completes once, and the index counts the completed ones. */
+async function checkSteps(store: Store, run: RunRow): Promise<void> {
+  const completed = await store.steps.completed(run.id)
+  equal(new Set(completed.map((step) => step.name)).size, completed.length, 'I2b: a step completes once')
+  equal(run.currentStepIndex, completed.length, 'I7: currentStepIndex counts completed steps')
+}

@@ -1,0 +1,71 @@
+import type { Case, World } from './chapter.ts'
+import { storeContract } from './chapters.ts'
+import { checkCoherence } from './coherence.ts'
+
+/** The part of a test runner that is needed; those of Vitest, Jest, Mocha and `node:test` fit. */
+export interface TestRunner {
+  describe(name: string, define: () => void): unknown
+  it: DefineTest & { skip: DefineTest }
+}
+
+type DefineTest = (name: string, run: () => Promise<void>) => unknown
+
+export interface ContractOptions {
+  skip?: readonly Skip[]
+}
+
+export interface Skip {
+  reason: string
+  /** Names of cases. */
+  tests: readonly string[]
+}
+
+/** Called for every case, so that each has a world of its own. */
+export type StoreSetup = () => Promise<World & { close(): unknown }>
+
+export function describeStore({ describe, it }: TestRunner, name: string, setup: StoreSetup, options: ContractOptions = {}): void {
+  const reasons = skipReasons(options.skip ?? [])
+  describe(`${name} keeps the store contract`, () => {
+    for (const { title, cases } of storeContract) {
+      describe(title, () => {
+        for (const { name, run } of cases) {
+          const reason = reasons.get(name)
+          if (reason === undefined) it(name, () => inWorld(setup, run))
+          else it.skip(`${name} (skipped: ${reason})`, () => inWorld(setup, run))
+        }
+      })
+    }
+  })
+}
+
+async function inWorld(setup: StoreSetup, run: Case['run']): Promise<void> {
+  const world = await setup()
+  try {
+    await world.store.migrate()
+    await run(world)
+    await checkCoherence(world.store)
+  } finally {
+    await world.close()
+  }
+}
+
+function skipReasons(skips: readonly Skip[]): Map<string, string> {
+  const known = caseNames()
+  const reasons = new Map<string, string>()
+  for (const { reason, tests } of skips) {
+    if (reason.trim() === '') throw new Error('a skipped case needs a reason')
+    for (const test of tests) {
+      if (!known.has(test)) throw new Error(`the store contract has no case ${JSON.stringify(test)}`)
+      reasons.set(test, reason)
+    }
+  }
+  return reasons
+}
+
+function caseNames(): Set<string> {
+  const names = storeContract.flatMap(({ cases }) => cases.map(({ name }) => name))
+  const unique = new Set(names)
+  const twice = names.find((name) => !unique.delete(name))
+  if (twice !== undefined) throw new Error(`two cases of the store contract are named ${JSON.stringify(twice)}`)
+  return new Set(names)
+}

@@ -1,0 +1,134 @@
+// VirtualEnv — an Env whose time, ids and chance come from the test.
+// Owns the virtual clocks, timers and deferred turns. Nothing happens by itself: `advance` and `idle` drive it.
+//   V1. The same seed and the same calls give the same times, ids and numbers.
+//   V2. Timers fire in the order of their time, then of their making; promises settle between two of them.
+//   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
+import { monotonicFactory } from 'ulidx'
+import { asyncLocalScope, type Env } from '../model/env.ts'
+
+export interface VirtualEnv extends Env {
+  /** Lets time pass: fires the timers that fall due, runs deferred turns, and lets promises settle in between. */
+  advance(ms: number): Promise<void>
+  /** Runs deferred turns and lets promises settle; no time passes. */
+  idle(): Promise<void>
+  /** Milliseconds until the next timer falls due; `null` when none waits. */
+  nextInMs(): number | null
+  /** Moves the wall clock only, forwards or backwards. */
+  jump(ms: number): void
+  /** Sets the wall clock only. */
+  set(wallMs: number): void
+}
+
+export interface VirtualEnvOptions {
+  seed?: number
+  startMs?: number
+}
+
+const START_MS = Date.UTC(2025, 0, 1)
+
+interface Timer {
+  at: number
+  fn: () => void
+}
+
+export function virtualEnv({ seed = 1, startMs = START_MS }: VirtualEnvOptions = {}): VirtualEnv {
+  let mono = 0
+  let wall = startMs
+  const timers: Timer[] = []
+  const turns: (() => void)[] = []
+  // Two streams, so that making an id does not change what `random` says next.
+  const nextId = monotonicFactory(seededRandom(seed ^ 0x5bd1e995))
+  const random = seededRandom(seed)
+  const scope = asyncLocalScope()
+
+  async function idle(): Promise<void> {
+    await realTurn()
+    for (let turn = turns.shift(); turn; turn = turns.shift()) {
+      turn()
+      await realTurn()
+    }
+  }
+
+  async function advance(ms: number): Promise<void> {
+    const until = mono + ms
+    await idle()
+    for (let timer = dueTimer(until); timer; timer = dueTimer(until)) {
+      pass(timer.at - mono)
+      timer.fn()
+      await idle()
+    }
+    pass(until - mono)
+    await idle()
+  }
+
+  function pass(ms: number): void {
+    // A timer set while a later moment was reached must not turn the clock back.
+    if (ms <= 0) return
+    mono += ms
+    wall += ms
+  }
+
+  function dueTimer(until: number): Timer | undefined {
+    const next = timers[0]
+    return next && next.at <= until ? timers.shift() : undefined
+  }
+
+  return {
+    wall: () => Math.floor(wall),
+    mono: () => mono,
+    timer(ms, fn) {
+      const timer: Timer = { at: mono + Math.max(0, ms), fn }
+      const later = timers.findIndex((other) => other.at > timer.at)
+      timers.splice(later === -1 ? timers.length : later, 0, timer)
+      return timer
+    },
+    clear(handle) {
+      const at = timers.indexOf(handle as Timer)
+      if (at !== -1) timers.splice(at, 1)
+    },
+    defer: (fn) => void turns.push(fn),
+    // A ULID's clock starts above 0.
+    id: () => nextId(Math.max(1, Math.floor(wall))),
+    random,
+    ...(scope && { scope }),
+    advance,
+    idle,
+    nextInMs: () => (timers[0] ? Math.max(0, timers[0].at - mono) : null),
+    jump(ms) {
+      wall += ms
+    },
+    set(wallMs) {
+      wall = wallMs
+    },
+  }
+}
+
+/** mulberry32: 32 bits of state are enough to choose faults and to make ids differ. */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let x = state
+    x = Math.imul(x ^ (x >>> 15), x | 1)
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61)
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A turn of the real event loop, taken when the module loads: a test may replace the globals later. */
+const realTurn = realTurns()
+
+function realTurns(): () => Promise<void> {
+  if (typeof setImmediate === 'function') {
+    const immediate = setImmediate
+    return () => new Promise((resolve) => void immediate(resolve))
+  }
+  const { port1, port2 } = new MessageChannel()
+  const waiting: (() => void)[] = []
+  port1.onmessage = () => waiting.shift()?.()
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve)
+      port2.postMessage(null)
+    })
+}
