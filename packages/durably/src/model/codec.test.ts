@@ -153,6 +153,25 @@ describe('plain JSON', () => {
   })
 })
 
+describe('the stored form, which later versions must read', () => {
+  test.each<[unknown, string]>([
+    [[undefined], '[{"$durably":"undefined"}]'],
+    [Number.NaN, '{"$durably":"number","value":"NaN"}'],
+    [Number.NEGATIVE_INFINITY, '{"$durably":"number","value":"-Infinity"}'],
+    [-0, '{"$durably":"number","value":"-0"}'],
+    [12n, '{"$durably":"bigint","value":"12"}'],
+    [new Date(0), '{"$durably":"Date","value":"1970-01-01T00:00:00.000Z"}'],
+    [new Date(Number.NaN), '{"$durably":"Date","value":null}'],
+    [new Uint8Array([255, 0]), '{"$durably":"Uint8Array","value":"/wA="}'],
+    [new Map([['k', 1n]]), '{"$durably":"Map","value":[["k",{"$durably":"bigint","value":"1"}]]}'],
+    [new Set(['a']), '{"$durably":"Set","value":["a"]}'],
+    [{ $durably: 1 }, '{"$durably":"object","value":{"$durably":1}}'],
+  ])('%o', (value, text) => {
+    expect(codec.encode(value, 'value')).toBe(text)
+    expect(codec.decode(text)).toStrictEqual(value)
+  })
+})
+
 describe('keys that could be mistaken', () => {
   test.each<[string, unknown]>([
     ['a tag with a string', { $durably: 'Date', value: '2026' }],

@@ -52,6 +52,15 @@ export class DurablyError extends Error {
   }
 }
 
+/** For what a job threw: even `instanceof` runs code of its operand. */
+export function hasCode(thrown: unknown, code: ErrorCode): boolean {
+  try {
+    return thrown instanceof DurablyError && thrown.code === code
+  } catch {
+    return false
+  }
+}
+
 /** Store errors that pass: the same call may be sent again (rules R3 and R6). */
 const PASSING: ReadonlySet<ErrorCode> = new Set(['store_busy', 'store_unavailable', 'store_full', 'store_readonly'])
 

@@ -17,6 +17,11 @@ export function failureOf(thrown: unknown): Failure {
   return described(thrown, FAILURE_CHARS_MAX - 2 * WORD_CHARS_MAX * (CAUSES_MAX + 1), CAUSES_MAX)
 }
 
+/** The error behind an error. */
+export function causeOf(thrown: unknown): unknown {
+  return isObject(thrown) ? read(thrown, 'cause') : undefined
+}
+
 /** Takes half of the room and leaves the other half to the causes, so the error itself says most. */
 function described(thrown: unknown, room: number, causesLeft: number): Failure {
   const quarter = Math.floor(room / 4)

@@ -2,6 +2,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { DurablyError } from './errors.ts'
 import type { LogLevel } from './log.ts'
+import { checkName } from './name.ts'
 
 export interface JobContext {
   readonly runId: string
@@ -40,6 +41,23 @@ export interface Job {
   input: StandardSchemaV1
   output: StandardSchemaV1 | undefined
   run(ctx: JobContext, payload: unknown): unknown
+}
+
+/** A caller without types hears of a mistake when it defines the job, not when it first triggers it. */
+export function checkJob({ name, input, output, run }: Job): void {
+  checkName('job name', name)
+  if (!isSchema(input)) throw invalid(name, 'input', 'a Standard Schema such as z.object({ … })')
+  if (output !== undefined && !isSchema(output)) throw invalid(name, 'output', 'a Standard Schema such as z.object({ … }), or nothing')
+  if (typeof run !== 'function') throw invalid(name, 'second argument', 'the function to run')
+}
+
+function isSchema(value: unknown): boolean {
+  const standard: unknown = value && Reflect.get(Object(value), '~standard')
+  return typeof standard === 'object' && standard !== null && 'validate' in standard
+}
+
+function invalid(name: string, what: string, shouldBe: string): DurablyError {
+  return new DurablyError('invalid_argument', `job ${JSON.stringify(name)}: its ${what} must be ${shouldBe}`)
 }
 
 /** The value a schema makes of `value`; issues become one error that names every path. */

@@ -1,0 +1,121 @@
+// The picture of who imports whom, and a few habits, as tests. Change the table only together with ARCHITECTURE.md.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+/** Folder → what it may import: folders of `src`, then packages. '.' is the files directly in `src`. */
+const ALLOWED: Record<string, readonly string[]> = {
+  model: ['ulidx', '@standard-schema/spec'],
+  store: ['model'],
+  'store/memory': ['store', 'model'],
+  'store/sql': ['store', 'model', 'kysely'],
+  events: ['store', 'model'],
+  worker: ['events', 'store', 'model'],
+  cluster: ['events', 'store', 'model'],
+  client: ['events', 'store', 'model', 'ulidx', '@standard-schema/spec'],
+  server: ['client', 'events', 'store', 'model'],
+  plugins: ['.', 'events', 'model'],
+  sqlite: ['store/sql', 'model', 'kysely', '@photostructure/sqlite', 'node:'],
+  testing: [
+    ...['.', 'plugins', 'client', 'worker', 'cluster', 'events', 'store', 'store/memory', 'store/sql', 'model'],
+    ...['kysely', 'ulidx', '@standard-schema/spec'],
+  ],
+  '.': ['client', 'worker', 'cluster', 'events', 'store', 'store/memory', 'store/sql', 'model', 'kysely', '@standard-schema/spec'],
+}
+
+const CLOCKS_AND_CHANCE =
+  /\bDate\.now\b|\bnew Date(?!\w)(?!\(\s*[^\s)])|\bMath\.random\b|\bset(?:Timeout|Interval)\b|\bperformance\.now\b|\bcrypto\./
+const KNOWS_THE_TIME = 'model/env.ts'
+const NAMELESS = /(?:^|\/)(?:utils?|helpers?|common|types?|interfaces?|manager|base)(?:\.ts|\/)/
+const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*$/gm
+const IMPORTS = /^\s*(?:import|export)\s+(?:(type)\s+)?(?:[\w$*\s{},]*?\s*from\s*)?'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm
+
+interface Source {
+  path: string
+  text: string
+  code: string
+  imports: { target: string; typeOnly: boolean }[]
+}
+
+function read(root: string, path: string): Source {
+  const text = readFileSync(join(root, path), 'utf8')
+  const code = text.replace(COMMENTS, '')
+  const imports = Array.from(code.matchAll(IMPORTS), ([, type, fixed, dynamic]) => ({
+    target: resolve(path, fixed ?? dynamic ?? ''),
+    typeOnly: type !== undefined,
+  }))
+  return { path, text, code, imports }
+}
+
+function sourcesIn(folder: string): Source[] {
+  const root = fileURLToPath(new URL(folder, import.meta.url))
+  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => path.split(sep).join('/'))
+  return paths.filter((path) => path.endsWith('.ts')).map((path) => read(root, path))
+}
+
+function resolve(from: string, specifier: string): string {
+  return specifier.startsWith('.')
+    ? normalize(join(dirname(from), specifier))
+        .split(sep)
+        .join('/')
+    : specifier
+}
+
+/** The key of the table for a file of `src`, or the package as the table spells it. */
+function layerOf(target: string): string {
+  if (target.startsWith('node:')) return 'node:'
+  if (!target.endsWith('.ts')) return target
+  const folder = dirname(target)
+  const known = Object.keys(ALLOWED).filter((key) => folder === key || folder.startsWith(`${key}/`))
+  return known.sort((a, b) => b.length - a.length)[0] ?? folder
+}
+
+function cycleFrom(start: string, values: Map<string, string[]>, done: Set<string>, path: string[] = []): string[] | null {
+  if (path.includes(start)) return [...path.slice(path.indexOf(start)), start]
+  if (done.has(start)) return null
+  for (const next of values.get(start) ?? []) {
+    const cycle = cycleFrom(next, values, done, [...path, start])
+    if (cycle) return cycle
+  }
+  done.add(start)
+  return null
+}
+
+const all = sourcesIn('../src/')
+const sources = all.filter(({ path }) => !path.endsWith('.test.ts'))
+
+describe('architecture', () => {
+  test('each folder imports only what the table allows', () => {
+    const arrows = sources.flatMap(({ path, imports }) => imports.map(({ target }) => [path, target] as const))
+    const wrong = arrows.filter(([path, target]) => layerOf(path) !== layerOf(target) && !ALLOWED[layerOf(path)]?.includes(layerOf(target)))
+    expect(arrows.length).toBeGreaterThan(20)
+    expect(wrong.map(([path, target]) => `${path} must not import ${target}`)).toStrictEqual([])
+  })
+
+  test('no file imports itself by way of others', () => {
+    // Types are gone at run time, so only imports of values can make a harmful circle.
+    const values = new Map(sources.map(({ path, imports }) => [path, imports.filter((i) => !i.typeOnly).map((i) => i.target)]))
+    const done = new Set<string>()
+    const cycles = sources.map(({ path }) => cycleFrom(path, values, done)?.join(' → ')).filter(Boolean)
+    expect(cycles).toStrictEqual([])
+  })
+
+  test('nothing but model/env.ts knows the time, sets timers or throws dice', () => {
+    const wrong = sources.filter(({ path, code }) => path !== KNOWS_THE_TIME && CLOCKS_AND_CHANCE.test(code))
+    expect(wrong.map(({ path, code }) => `${path}: ${CLOCKS_AND_CHANCE.exec(code)?.[0]}`)).toStrictEqual([])
+  })
+})
+
+describe('tidy', () => {
+  test('every file is named after its idea', () => {
+    expect(all.filter(({ path }) => NAMELESS.test(path)).map(({ path }) => path)).toStrictEqual([])
+  })
+
+  test('no type is switched off', () => {
+    const wrong = [...all, ...sourcesIn('./')].filter(
+      ({ text, code }) => /(?::|\bas|<)\s*any\b/.test(code) || /@ts-(?:ignore|nocheck)/.test(text),
+    )
+    expect(wrong.map(({ path }) => path)).toStrictEqual([])
+  })
+})

@@ -1,0 +1,138 @@
+// Prints docs/state-machine.md from the tables of the model. What stands here in words is keyed by the model's own types,
+// so a new move, phase or verb does not compile until it has its sentence.
+import type { Phase } from '../src/model/phase.ts'
+import { PHASES } from '../src/model/phase.ts'
+import { isTerminal, RUN_STATUSES, type RunStatus } from '../src/model/run.ts'
+import { canMove, type Move, TRANSITIONS, type Transition } from '../src/model/transitions.ts'
+import type { OwnerVerb } from '../src/store/owner-write.ts'
+
+const MOVES = Object.entries(TRANSITIONS) as [Move, Transition][]
+
+const STATUS_MEANS: Record<RunStatus, string> = {
+  pending: 'waits for a worker',
+  running: 'a worker holds its lease',
+  completed: 'the job function returned, its output is stored',
+  failed: 'its code threw, its output was invalid, its workers kept dying, or its row cannot be read',
+  cancelled: 'someone asked it to stop, and it did',
+}
+
+const PHASE_MEANS: Record<Phase, string> = {
+  pending: 'status is `pending`, its time has come',
+  sleeping: 'status is `pending`, `run_at` is later than now',
+  running: 'status is `running`, lease not over, no cancel requested',
+  cancelling: 'status is `running`, lease not over, cancel requested',
+  stale: 'status is `running`, lease over: its worker is silent, the next reap takes it back',
+  completed: 'status is `completed`',
+  failed: 'status is `failed`',
+  cancelled: 'status is `cancelled`',
+}
+
+const VERB_MEANS: Record<OwnerVerb['type'], string> = {
+  heartbeat: 'renews the lease',
+  recordStep: 'records one step, completed or failed, and renews the lease',
+  complete: 'stores the output and ends the lease',
+  fail: 'stores the error and ends the lease',
+  release: 'gives the run back: a stopping worker whose function has settled',
+  abandon: 'ends a run whose cancel was requested',
+}
+
+export function stateMachineDoc(): string {
+  return `<!-- Printed from packages/durably/src/model/transitions.ts. Do not edit: run \`npm run docs\`. -->
+
+# The state machine of a run
+
+A run has one of five stored statuses. Every change of status is one of the moves below; a move that is not listed does not exist.
+The stores take their guards from the same table, and the store contract tries every move on every status.
+
+${statuses()}
+
+${diagram()}
+
+## Moves
+
+Each move is one transaction. It raises \`version\` by one and appends its event in the same transaction.
+
+${moves()}
+
+A refused move changes nothing and appends nothing. \`cancel\` of a running run is no move: it sets \`cancel_requested_at\`, and the owner
+learns of it with its next write.
+
+Every way into \`pending\` opens a new **round**. Within a round a run only moves forward.
+
+## Every status with every move
+
+${matrix()}
+
+## Phases
+
+A phase is the one word a person reads. It is derived from the row and the time; it is never stored.
+
+${phases()}
+
+## Owner writes
+
+The owner of a lease is the worker that made the last accepted claim. It writes with these verbs, and with no others.
+
+${ownerVerbs()}
+
+An owner write is accepted only while the row is \`running\` and both its lease generation and its claim token are the writer's.
+Its write number must be above the last accepted one; a number that is not was applied before, and the answer is the same again
+(see [ADR 0001](adr/0001-write-number.md)).
+`
+}
+
+function statuses(): string {
+  return table(
+    ['Status', 'Meaning', 'Ended'],
+    RUN_STATUSES.map((status) => [code(status), STATUS_MEANS[status], isTerminal(status) ? 'yes' : '']),
+  )
+}
+
+function diagram(): string {
+  const arrows = new Map<string, string[]>()
+  for (const [name, { from, to }] of MOVES) {
+    for (const status of from) {
+      const arrow = `${status} --> ${to}`
+      arrows.set(arrow, [...(arrows.get(arrow) ?? []), name])
+    }
+  }
+  const lines = Array.from(arrows, ([arrow, names]) => `  ${arrow}: ${names.join(', ')}`)
+  return ['```mermaid', 'stateDiagram-v2', '  direction LR', '  [*] --> pending: trigger', ...lines, '```'].join('\n')
+}
+
+function moves(): string {
+  return table(
+    ['Move', 'Who', 'From', 'To', 'Guard', 'Event'],
+    MOVES.map(([name, { who, from, to, guard, event }]) => [code(name), who, from.map(code).join(', '), code(to), guard, code(event)]),
+  )
+}
+
+function matrix(): string {
+  return table(
+    ['', ...RUN_STATUSES.map(code)],
+    MOVES.map(([name, { to }]) => [code(name), ...RUN_STATUSES.map((status) => (canMove(name, status) ? `→ ${to}` : '–'))]),
+  )
+}
+
+function phases(): string {
+  return table(
+    ['Phase', 'When'],
+    PHASES.map((phase) => [code(phase), PHASE_MEANS[phase]]),
+  )
+}
+
+function ownerVerbs(): string {
+  return table(
+    ['Verb', 'What it does', 'Lease after'],
+    Object.entries(VERB_MEANS).map(([verb, means]) => [code(verb), means, verb in TRANSITIONS ? 'over' : 'renewed']),
+  )
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function code(word: string): string {
+  return `\`${word}\``
+}
