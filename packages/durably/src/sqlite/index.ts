@@ -1,0 +1,36 @@
+// `@coji/durably/sqlite` — SQLite on Node, Bun and Deno without further configuration.
+import { type Dialect, SqliteDialect } from 'kysely'
+import { DurablyError } from '../model/errors.ts'
+import { openDatabase } from './open-database.ts'
+import { cachingDatabase } from './statement-cache.ts'
+
+export interface SqliteOptions {
+  /** `full` (default): what was acknowledged survives a power cut. `relaxed`: it survives a crash of the process. */
+  durability?: 'full' | 'relaxed'
+  /** How long a statement may block the process while another one writes; beyond it durably waits without blocking. */
+  busyTimeoutMs?: number
+}
+
+/** Longer would hold up the event loop, and with it the heartbeats of every run. */
+export const BUSY_TIMEOUT_MS_MAX = 250
+const BUSY_TIMEOUT_MS = 50
+
+/**
+ * A Kysely dialect for a SQLite file, or for `:memory:`. The file is opened at first use.
+ *
+ * @example const durably = createDurably({ dialect: sqlite('durably.db') })
+ */
+export function sqlite(path: string, { durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions = {}): Dialect {
+  if (typeof path !== 'string' || path === '') throw invalid(`sqlite() needs the path of a file or ":memory:", got ${JSON.stringify(path)}`)
+  if (durability !== 'full' && durability !== 'relaxed')
+    throw invalid(`durability must be "full" or "relaxed", got ${JSON.stringify(durability)}`)
+  if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > BUSY_TIMEOUT_MS_MAX) {
+    throw invalid(`busyTimeoutMs must be an integer from 0 to ${BUSY_TIMEOUT_MS_MAX}, got ${busyTimeoutMs}`)
+  }
+  const synchronous = durability === 'full' ? 'FULL' : 'NORMAL'
+  return new SqliteDialect({ database: async () => cachingDatabase(await openDatabase(path, { synchronous, busyTimeoutMs })) })
+}
+
+function invalid(message: string): DurablyError {
+  return new DurablyError('invalid_config', message)
+}

@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DurablyError } from '../model/errors.ts'
+import { classifyError } from '../store/sql/dialect/sqlite/classify-error.ts'
+import { type DatabaseSync, loadSqlite } from './database-sync.ts'
+
+export interface OpenOptions {
+  synchronous: 'FULL' | 'NORMAL'
+  busyTimeoutMs: number
+}
+
+export async function openDatabase(path: string, options: OpenOptions): Promise<DatabaseSync> {
+  const { DatabaseSync } = await loadSqlite()
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path)
+    prepareConnection(database, options)
+    return database
+  } catch (thrown) {
+    database?.close()
+    throw explained(path, thrown)
+  }
+}
+
+function prepareConnection(database: DatabaseSync, { synchronous, busyTimeoutMs }: OpenOptions): void {
+  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  try {
+    database.exec('PRAGMA journal_mode = WAL')
+  } catch (thrown) {
+    // A file that cannot be written can still be read.
+    if (classifyError(thrown).code !== 'store_readonly') throw thrown
+  }
+  database.exec(`PRAGMA synchronous = ${synchronous}`)
+  database.exec('PRAGMA foreign_keys = ON')
+}
+
+function explained(path: string, thrown: unknown): DurablyError {
+  const { code, message } = classifyError(thrown)
+  const problem = code === 'store_unavailable' && !path.startsWith('file:') ? pathProblem(path) : null
+  if (problem) return new DurablyError('invalid_config', `cannot open ${JSON.stringify(path)}: ${problem}`, { cause: thrown })
+  return new DurablyError(code, `cannot open ${JSON.stringify(path)}: ${message}`, { cause: thrown })
+}
+
+function pathProblem(path: string): string | null {
+  if (kindOf(path) === 'directory') return 'it is a directory'
+  const parent = dirname(path)
+  const parentKind = kindOf(parent)
+  if (parentKind === 'nothing') return `the directory ${JSON.stringify(parent)} does not exist; create it first`
+  return parentKind === 'file' ? `${JSON.stringify(parent)} is not a directory` : null
+}
+
+function kindOf(path: string): 'directory' | 'file' | 'nothing' {
+  try {
+    return statSync(path).isDirectory() ? 'directory' : 'file'
+  } catch {
+    return 'nothing'
+  }
+}

@@ -1,0 +1,54 @@
+// What Kysely's SqliteDialect wants of a database, over node:sqlite's API, with prepared statements kept.
+//   P1. At most STATEMENTS_MAX are kept, the longest unused is dropped.
+//   P2. A kept statement is done when the call returns; one that is iterated over is prepared for that alone.
+import type { SqliteDatabase, SqliteStatement } from 'kysely'
+import { type Bindable, guardParameters } from '../store/sql/dialect/sqlite/bind-guard.ts'
+import type { DatabaseSync, StatementSync } from './database-sync.ts'
+
+/** The store has about 40; the rest is for the user's own queries on the same connection. */
+const STATEMENTS_MAX = 200
+
+export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>()
+
+  return {
+    prepare(sql) {
+      const known = kept.get(sql)
+      if (known) {
+        // To the end of the map's order: the first is always the longest unused.
+        kept.delete(sql)
+        kept.set(sql, known)
+        return known
+      }
+      const statement = adapt(database, sql)
+      kept.set(sql, statement)
+      if (kept.size > STATEMENTS_MAX) dropOldest(kept)
+      return statement
+    },
+    close() {
+      kept.clear()
+      database.close()
+    },
+  }
+}
+
+function adapt(database: DatabaseSync, sql: string): SqliteStatement {
+  const statement = database.prepare(sql)
+  return {
+    reader: returnsRows(statement, sql),
+    all: (parameters) => statement.all(...guardParameters(parameters)),
+    run: (parameters) => statement.run(...guardParameters(parameters)),
+    iterate: (parameters) => database.prepare(sql).iterate(...(guardParameters(parameters) as Bindable[])),
+  }
+}
+
+function returnsRows(statement: StatementSync, sql: string): boolean {
+  return statement.columns ? statement.columns().length > 0 : /^\s*(select|with|values|pragma|explain)\b|\breturning\b/i.test(sql)
+}
+
+function dropOldest(kept: Map<string, SqliteStatement>): void {
+  for (const sql of kept.keys()) {
+    kept.delete(sql)
+    return
+  }
+}

@@ -1,0 +1,54 @@
+import { CompiledQuery, type Dialect, type Driver, type Kysely } from 'kysely'
+import type { Env } from '../../../../model/env.ts'
+import type { DurablyTables } from '../../schema.ts'
+import type { Session } from '../../session.ts'
+import { type Detected, notConfirmed } from '../detect.ts'
+import { classifyError } from './classify-error.ts'
+import { CleanTransport } from './clean-transport.ts'
+import { kyselyTransport } from './kysely-transport.ts'
+import { libsqlClientOf, libsqlTransport } from './libsql-transport.ts'
+import { SqliteSession } from './sqlite-session.ts'
+import type { Transport } from './transport.ts'
+
+export interface SessionParts {
+  db: Kysely<DurablyTables>
+  driver: Driver
+  env: Env
+  dialect: Dialect
+  detected: Detected
+}
+
+export function openSqliteSession({ db, driver, env, dialect, detected }: SessionParts): Session {
+  const client = libsqlClientOf(driver)
+  const transport = new CleanTransport(client ? libsqlTransport(db, client) : kyselyTransport(db), env)
+  return new SqliteSession(transport, env, async () => {
+    if (!detected.certain) await confirm(transport, dialect)
+    await waitBriefly(transport)
+  })
+}
+
+async function confirm(transport: Transport, dialect: Dialect): Promise<void> {
+  try {
+    await transport.run(CompiledQuery.raw('select sqlite_version()'))
+  } catch (thrown) {
+    throw isBusy(thrown) ? thrown : notConfirmed(dialect, thrown)
+  }
+}
+
+/** Most locks are held for a moment: to meet BUSY and come back costs more than to wait for them. */
+const BUSY_TIMEOUT_MS = 250
+
+/** A connection that was opened without any timeout gets one; one that the user chose is left alone. */
+async function waitBriefly(transport: Transport): Promise<void> {
+  try {
+    const [row] = await transport.run(CompiledQuery.raw('pragma busy_timeout'))
+    if (Number(row?.timeout) === 0) await transport.run(CompiledQuery.raw(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`))
+  } catch (thrown) {
+    // A remote database has no such setting; one that cannot be opened says so at the statement that follows.
+    if (isBusy(thrown)) throw thrown
+  }
+}
+
+function isBusy(thrown: unknown): boolean {
+  return classifyError(thrown).code === 'store_busy'
+}

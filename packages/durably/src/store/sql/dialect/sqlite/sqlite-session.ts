@@ -1,0 +1,78 @@
+// SqliteSession — one connection, used by one batch at a time.
+// Owns the order of writes, the waiting for locks and the end of the connection. A transport runs the statements.
+import type { CompiledQuery } from 'kysely'
+import type { Env } from '../../../../model/env.ts'
+import { DurablyError } from '../../../../model/errors.ts'
+import type { Row, Session } from '../../session.ts'
+import { guardParameters } from './bind-guard.ts'
+import { classifyError } from './classify-error.ts'
+import type { Transport } from './transport.ts'
+import { Turnstile } from './turnstile.ts'
+import { waitWhileBusy } from './wait-while-busy.ts'
+
+export class SqliteSession implements Session {
+  readonly #transport: Transport
+  readonly #env: Env
+  /** Q2. While a write waits for a lock, reads go on: they pass the second turnstile only. */
+  readonly #writes = new Turnstile()
+  readonly #connection = new Turnstile()
+  readonly #prepare: () => Promise<void>
+  #isPrepared = false
+  #closing: Promise<void> | undefined
+
+  /** `prepare` looks at the connection before its first use. */
+  constructor(transport: Transport, env: Env, prepare: () => Promise<void>) {
+    this.#transport = transport
+    this.#env = env
+    this.#prepare = prepare
+  }
+
+  async read(query: CompiledQuery): Promise<Row[]> {
+    this.#admit()
+    const guarded = guard(query)
+    return this.#waiting(() => this.#transport.run(guarded))
+  }
+
+  async write(queries: readonly CompiledQuery[]): Promise<Row[][]> {
+    this.#admit()
+    const guarded = queries.map(guard)
+    const [only, ...others] = guarded
+    if (only === undefined) return []
+    // One statement is a transaction of its own.
+    const attempt = others.length === 0 ? async () => [await this.#transport.run(only)] : () => this.#transport.transact(guarded)
+    return this.#writes.pass(() => this.#waiting(attempt))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#writes.pass(() => this.#connection.pass(() => this.#end()))
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.#transport.close()
+    } catch (thrown) {
+      throw classifyError(thrown)
+    }
+  }
+
+  #admit(): void {
+    if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
+  }
+
+  #waiting<T>(attempt: () => Promise<T>): Promise<T> {
+    const pass = () => this.#connection.pass(() => (this.#isPrepared ? attempt() : this.#prepared(attempt)))
+    return waitWhileBusy(this.#env, pass, () => this.#closing !== undefined)
+  }
+
+  async #prepared<T>(attempt: () => Promise<T>): Promise<T> {
+    await this.#prepare()
+    this.#isPrepared = true
+    return attempt()
+  }
+}
+
+function guard(query: CompiledQuery): CompiledQuery {
+  const parameters = guardParameters(query.parameters)
+  return parameters === query.parameters ? query : { ...query, parameters }
+}

@@ -1,0 +1,12 @@
+import type { CompiledQuery } from 'kysely'
+import type { Row } from '../../session.ts'
+
+/** How statements get to the driver, one call at a time; rejects with the driver's own errors. */
+export interface Transport {
+  run(query: CompiledQuery): Promise<Row[]>
+  /** All statements in one transaction that holds the write lock from its start. */
+  transact(queries: readonly CompiledQuery[]): Promise<Row[][]>
+  /** An empty transaction that takes no lock: it fails to commit while an earlier statement still runs. */
+  transactNothing(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,40 @@
+// The guards of the transitions as SQL: a statement names the move it makes, never a status of its own.
+import { type RawBuilder, sql } from 'kysely'
+import { TERMINAL_STATUSES } from '../../model/run.ts'
+import { type Move, TRANSITIONS } from '../../model/transitions.ts'
+import type { Param } from './statement.ts'
+
+/** The run `r` is where the move starts. */
+export function canMove(move: Move): RawBuilder<unknown> {
+  return isOneOf(sql`r.status`, TRANSITIONS[move].from)
+}
+
+export function target(move: Move): RawBuilder<unknown> {
+  return sql.lit(TRANSITIONS[move].to)
+}
+
+export function eventType(move: Move): RawBuilder<unknown> {
+  return sql.lit(TRANSITIONS[move].event)
+}
+
+export function isTerminal(): RawBuilder<unknown> {
+  return isOneOf(sql`r.status`, TERMINAL_STATUSES)
+}
+
+/** A partial index is only found by `=`, so one value is not written as a list. */
+function isOneOf(column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<unknown> {
+  const [first, ...others] = values.map((value) => sql.lit(value))
+  return others.length === 0 ? sql`${column} = ${first}` : sql`${column} IN (${sql.join([first, ...others])})`
+}
+
+export interface OwnerParams {
+  runId: string
+  generation: number
+  token: string
+  number: number
+}
+
+/** W1 and W2: the lease is mine and this write is new. Every owner move starts in the same status. */
+export function isMine(p: Param<OwnerParams>): RawBuilder<unknown> {
+  return sql`r.id = ${p('runId')} AND ${canMove('complete')} AND r.lease_generation = ${p('generation')} AND r.lease_owner = ${p('token')} AND r.lease_writes < ${p('number')}`
+}

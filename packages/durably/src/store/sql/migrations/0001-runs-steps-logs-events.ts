@@ -1,0 +1,84 @@
+// Seed 000's tables and indexes (DESIGN §2), the lease columns that make owners safe, and the event log.
+import { type RawBuilder, sql } from 'kysely'
+import { RUN_STATUSES } from '../../../model/run.ts'
+import type { SqlContext } from '../context.ts'
+
+export function runsStepsLogsEvents({
+  tables: t,
+  syntax: { milliseconds: ms, clustered },
+}: Pick<SqlContext, 'tables' | 'syntax'>): RawBuilder<unknown>[] {
+  const statuses = sql.join(RUN_STATUSES.map((status) => sql.lit(status)))
+  return [
+    sql`CREATE TABLE ${t.runs} (
+      id TEXT PRIMARY KEY NOT NULL,
+      job_name TEXT NOT NULL,
+      payload TEXT,
+      status TEXT NOT NULL CHECK (status IN (${statuses})),
+      idempotency_key TEXT,
+      concurrency_key TEXT,
+      current_step_index INTEGER NOT NULL DEFAULT 0,
+      progress TEXT,
+      output TEXT,
+      error TEXT,
+      heartbeat_at TEXT NOT NULL,
+      created_at TEXT NOT NULL,
+      updated_at TEXT NOT NULL,
+      failure TEXT,
+      reason TEXT,
+      version INTEGER NOT NULL DEFAULT 0,
+      run_at ${ms} NOT NULL,
+      lease_generation INTEGER NOT NULL DEFAULT 0,
+      lease_owner TEXT,
+      lease_expires_at ${ms},
+      lease_writes INTEGER NOT NULL DEFAULT 0,
+      cancel_requested_at ${ms},
+      recoveries INTEGER NOT NULL DEFAULT 0,
+      started_at ${ms},
+      finished_at ${ms},
+      last_event_sequence INTEGER NOT NULL DEFAULT 0,
+      CHECK ((status = 'running') = (lease_owner IS NOT NULL)),
+      CHECK ((status = 'running') = (lease_expires_at IS NOT NULL))
+    )`,
+    sql`CREATE UNIQUE INDEX ${t.index('runs_idempotency_key')} ON ${t.runs} (job_name, idempotency_key)`,
+    sql`CREATE INDEX ${t.index('runs_status_concurrency_key')} ON ${t.runs} (status, concurrency_key)`,
+    sql`CREATE INDEX ${t.index('runs_status_created_at')} ON ${t.runs} (status, created_at)`,
+    sql`CREATE UNIQUE INDEX ${t.index('runs_running_key')} ON ${t.runs} (concurrency_key) WHERE status = 'running' AND concurrency_key IS NOT NULL`,
+    sql`CREATE UNIQUE INDEX ${t.index('runs_lease_owner')} ON ${t.runs} (lease_owner) WHERE lease_owner IS NOT NULL`,
+    sql`CREATE INDEX ${t.index('runs_pick')} ON ${t.runs} (job_name, run_at, id) WHERE status = 'pending'`,
+    sql`CREATE INDEX ${t.index('runs_lease_end')} ON ${t.runs} (lease_expires_at) WHERE status = 'running'`,
+    sql`CREATE TABLE ${t.steps} (
+      id TEXT PRIMARY KEY NOT NULL,
+      run_id TEXT NOT NULL,
+      name TEXT NOT NULL,
+      "index" INTEGER NOT NULL,
+      status TEXT NOT NULL CHECK (status IN ('completed', 'failed')),
+      output TEXT,
+      error TEXT,
+      started_at TEXT NOT NULL,
+      completed_at TEXT,
+      failure TEXT,
+      lease_generation INTEGER NOT NULL
+    )`,
+    sql`CREATE INDEX ${t.index('steps_index')} ON ${t.steps} (run_id, "index")`,
+    sql`CREATE UNIQUE INDEX ${t.index('steps_completed')} ON ${t.steps} (run_id, name) WHERE status = 'completed'`,
+    sql`CREATE TABLE ${t.logs} (
+      id TEXT PRIMARY KEY NOT NULL,
+      run_id TEXT NOT NULL,
+      step_name TEXT,
+      level TEXT NOT NULL,
+      message TEXT NOT NULL,
+      data TEXT,
+      timestamp TEXT NOT NULL
+    )`,
+    sql`CREATE INDEX ${t.index('logs_timestamp')} ON ${t.logs} (run_id, timestamp)`,
+    sql`CREATE TABLE ${t.events} (
+      run_id TEXT NOT NULL REFERENCES ${t.runs} (id) ON DELETE CASCADE,
+      seq INTEGER NOT NULL,
+      event_type TEXT NOT NULL,
+      payload TEXT NOT NULL,
+      created_at TEXT NOT NULL,
+      PRIMARY KEY (run_id, seq)
+    ) ${clustered}`,
+    sql`CREATE INDEX ${t.index('run_events_created_at')} ON ${t.events} (run_id, created_at)`,
+  ]
+}

@@ -1,0 +1,8 @@
+// Every migration, in order; the position is its version. Released ones are never edited.
+import type { RawBuilder } from 'kysely'
+import type { SqlContext } from '../context.ts'
+import { runsStepsLogsEvents } from './0001-runs-steps-logs-events.ts'
+
+export type Migration = (context: Pick<SqlContext, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
+
+export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents]

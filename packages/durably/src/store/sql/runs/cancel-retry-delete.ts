@@ -1,0 +1,94 @@
+// The moves of clients. In each batch the event reads the row as it was, the update moves it, and a last read tells
+// what became of it.
+import { type RawBuilder, sql } from 'kysely'
+import { iso } from '../../../model/env.ts'
+import type { RunStatus } from '../../../model/run.ts'
+import type { Move } from '../../../model/transitions.ts'
+import type { RunStore } from '../../runs.ts'
+import type { SqlContext } from '../context.ts'
+import { canMove, eventType, isTerminal, target } from '../guards.ts'
+import { runRow } from '../rows.ts'
+import { type Param, statement } from '../statement.ts'
+
+interface ClientValues {
+  id: string
+  now: number
+  at: string
+}
+type P = Param<ClientValues>
+
+export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
+  const event = (move: Move) =>
+    statement<ClientValues>(
+      db,
+      (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
+        SELECT r.id, r.last_event_sequence + 1, ${eventType(move)}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canMove(move)}`,
+    )
+  const update = (move: Move, set: (p: P) => RawBuilder<unknown>) =>
+    statement<ClientValues>(
+      db,
+      (p) => sql`UPDATE ${t.runs} AS r SET status = ${target(move)}, ${set(p)},
+          version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
+        WHERE r.id = ${p('id')} AND ${canMove(move)} RETURNING id`,
+    )
+  const select = statement<{ id: string }>(db, (p) => sql`SELECT * FROM ${t.runs} WHERE id = ${p('id')}`)
+  const clientValues = (id: string): ClientValues => {
+    const now = env.wall()
+    return { id, now, at: iso(now) }
+  }
+
+  const cancelEvent = event('cancel')
+  const cancel = update('cancel', (p) => sql`cancel_requested_at = ${p('now')}, finished_at = ${p('now')}`)
+  /** Asked once is enough: the first request keeps its time. */
+  const requestCancel = statement<ClientValues>(
+    db,
+    (p) => sql`UPDATE ${t.runs} AS r SET cancel_requested_at = ${p('now')}, version = version + 1, updated_at = ${p('at')}
+      WHERE r.id = ${p('id')} AND r.status = 'running' AND r.cancel_requested_at IS NULL`,
+  )
+
+  const retryEvent = event('retry')
+  const retry = update(
+    'retry',
+    () => sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0`,
+  )
+
+  /** Explicitly, because a connection may not enforce foreign keys. */
+  const deleteChildren = [t.steps, t.logs, t.events].map((table) =>
+    statement<{ id: string }>(
+      db,
+      (p) =>
+        sql`DELETE FROM ${table} WHERE run_id = ${p('id')} AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isTerminal()})`,
+    ),
+  )
+  /** Not the whole row: one that cannot be read can still be deleted. */
+  const selectStatus = statement<{ id: string }>(db, (p) => sql`SELECT status FROM ${t.runs} WHERE id = ${p('id')}`)
+  const deleteRun = statement<{ id: string }>(
+    db,
+    (p) => sql`DELETE FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isTerminal()} RETURNING id`,
+  )
+
+  return {
+    async cancel(id) {
+      const values = clientValues(id)
+      const [, cancelled, , found] = await session.write([cancelEvent(values), cancel(values), requestCancel(values), select(values)])
+      if (!found?.[0]) return null
+      const run = runRow(found[0])
+      if (cancelled?.[0]) return { outcome: 'cancelled', run }
+      return { outcome: run.status === 'running' ? 'requested' : 'refused', run }
+    },
+
+    async retry(id) {
+      const values = clientValues(id)
+      const [, retried, found] = await session.write([retryEvent(values), retry(values), select(values)])
+      return found?.[0] ? { outcome: retried?.[0] ? 'retried' : 'refused', run: runRow(found[0]) } : null
+    },
+
+    async delete(id) {
+      const values = { id }
+      const results = await session.write([selectStatus(values), ...deleteChildren.map((child) => child(values)), deleteRun(values)])
+      const found = results.at(0)?.[0]
+      const deleted = results.at(-1)?.[0]
+      return found ? { outcome: deleted ? 'deleted' : 'refused', status: found.status as RunStatus } : null
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// Rows go in as one JSON parameter, so 1,000 runs take as many statements as one.
+import { sql } from 'kysely'
+import { iso } from '../../../model/env.ts'
+import { DurablyError } from '../../../model/errors.ts'
+import type { Created, NewRun, RunStore } from '../../runs.ts'
+import type { SqlContext } from '../context.ts'
+import { chunked, jsonRows } from '../json-rows.ts'
+import { runRow } from '../rows.ts'
+import type { Row } from '../session.ts'
+import { statement } from '../statement.ts'
+
+export function createRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['create'] {
+  /** A known id or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
+  const insertRuns = statement<{ rows: string; now: number }>(
+    db,
+    (
+      p,
+    ) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, last_event_sequence)
+      SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5, 'pending', ${p('now')}, 1
+      FROM ${syntax.elements(p('rows'))} AS e WHERE true
+      ON CONFLICT DO NOTHING`,
+  )
+  /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
+  const insertEvents = statement<{ rows: string; at: string }>(
+    db,
+    (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
+      SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
+      FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0 WHERE true
+      ON CONFLICT DO NOTHING`,
+  )
+  const selectRuns = statement<{ rows: string }>(
+    db,
+    (p) => sql`SELECT e.key AS position, r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = coalesce(
+        (SELECT same.id FROM ${t.runs} AS same WHERE same.id = e.value ->> 0),
+        (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = e.value ->> 1 AND known.idempotency_key = e.value ->> 3))`,
+  )
+
+  return async (runs) => {
+    if (runs.length === 0) return []
+    const now = env.wall()
+    const at = iso(now)
+    const chunks = chunked(runs, charsOf)
+    const parameters = chunks.map((chunk) => jsonRows(chunk.map(toRow)))
+    const inserts = parameters.flatMap((rows) => [insertRuns({ rows, now }), insertEvents({ rows, at })])
+    const results = await session.write([...inserts, ...parameters.map((rows) => selectRuns({ rows }))])
+    return chunks.flatMap((chunk, i) => answers(chunk, results[inserts.length + i] ?? []))
+  }
+}
+
+function toRow(run: NewRun) {
+  return [run.id, run.jobName, run.payload, run.idempotencyKey, run.concurrencyKey, run.createdAt]
+}
+
+function charsOf(run: NewRun): number {
+  return run.payload?.length ?? 0
+}
+
+function answers(runs: readonly NewRun[], rows: readonly Row[]): Created[] {
+  const found = new Map(rows.map((row) => [Number(row.position), runRow(row)]))
+  return runs.map(({ id }, i) => {
+    const run = found.get(i)
+    if (!run) throw new DurablyError('store_unavailable', `create: run ${id} was neither stored nor found`)
+    return { run, created: run.id === id }
+  })
+}

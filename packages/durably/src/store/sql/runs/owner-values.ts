@@ -1,0 +1,82 @@
+// What an owner write binds. Every statement of the write picks from the same values by name.
+import { type Env, iso } from '../../../model/env.ts'
+import type { StepRow } from '../../../model/step.ts'
+import { eventsOf, type OwnerVerb, type OwnerWrite } from '../../owner-write.ts'
+import type { OwnerParams } from '../guards.ts'
+import { jsonRows } from '../json-rows.ts'
+import { logValues } from '../logs.ts'
+
+export interface WriteValues extends OwnerParams {
+  now: number
+  at: string
+  /** Rows of `[type, payload, createdAt]`. */
+  events: string
+  eventCount: number
+  logs: string
+  logCount: number
+  progress: string | null
+  leaseEnd: number | null
+  output: string | null
+  error: string | null
+  failure: string | null
+  reason: string | null
+  stepId: string | null
+  stepName: string | null
+  stepIndex: number | null
+  stepStatus: string | null
+  stepOutput: string | null
+  stepError: string | null
+  stepFailure: string | null
+  stepStartedAt: string | null
+  stepCompletedAt: string | null
+}
+
+export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
+  const { claim, number, verb, logs, progress } = write
+  const now = env.wall()
+  const at = iso(now)
+  const events = eventsOf(write, at)
+  return {
+    runId: claim.runId,
+    generation: claim.generation,
+    token: claim.token,
+    number,
+    now,
+    at,
+    events: events.length === 0 ? '[]' : jsonRows(events.map(({ type, payload, createdAt }) => [type, JSON.stringify(payload), createdAt])),
+    eventCount: events.length,
+    logs: logs.length === 0 ? '[]' : jsonRows(logs.map(logValues)),
+    logCount: logs.length,
+    progress,
+    leaseEnd: 'leaseMs' in verb ? now + verb.leaseMs : null,
+    ...endingValues(verb),
+    ...stepValues(verb.type === 'recordStep' ? verb.step : null),
+  }
+}
+
+function endingValues(verb: OwnerVerb): Pick<WriteValues, 'output' | 'error' | 'failure' | 'reason'> {
+  switch (verb.type) {
+    case 'complete':
+      return { output: verb.output, error: null, failure: null, reason: null }
+    case 'fail':
+      return { output: null, error: verb.error, failure: verb.failure, reason: verb.reason }
+    default:
+      return { output: null, error: null, failure: null, reason: null }
+  }
+}
+
+type StepValues = Pick<WriteValues, Extract<keyof WriteValues, `step${string}`>>
+
+function stepValues(step: StepRow | null): StepValues {
+  return {
+    stepId: step?.id ?? null,
+    stepName: step?.name ?? null,
+    stepIndex: step?.index ?? null,
+    stepStatus: step?.status ?? null,
+    stepOutput: step?.output ?? null,
+    stepError: step?.error ?? null,
+    stepFailure: step?.failure ?? null,
+    stepStartedAt: step?.startedAt ?? null,
+    stepCompletedAt: step?.completedAt ?? null,
+  }
+}

@@ -1,0 +1,21 @@
+import { sql } from 'kysely'
+import type { StepStore } from '../steps.ts'
+import type { SqlContext } from './context.ts'
+import { stepRow } from './rows.ts'
+import { statement } from './statement.ts'
+
+export function sqlSteps({ db, session, tables: t, syntax }: SqlContext): StepStore {
+  const inOrder = sql`${t.steps} ${syntax.by(t.index('steps_index'))}`
+  const list = statement<{ runId: string }>(
+    db,
+    (p) => sql`SELECT * FROM ${inOrder} WHERE run_id = ${p('runId')} ORDER BY "index", ${syntax.insertionOrder}`,
+  )
+  const completed = statement<{ runId: string }>(
+    db,
+    (p) => sql`SELECT * FROM ${inOrder} WHERE run_id = ${p('runId')} AND status = 'completed' ORDER BY "index", ${syntax.insertionOrder}`,
+  )
+  return {
+    list: async (runId) => (await session.read(list({ runId }))).map(stepRow),
+    completed: async (runId) => (await session.read(completed({ runId }))).map(stepRow),
+  }
+}

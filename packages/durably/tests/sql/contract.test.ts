@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CompiledQuery, type Dialect } from 'kysely'
+import { describe, it } from 'vitest'
+import { sqlite } from '../../src/sqlite/index.ts'
+import { type SqlStore, sqlStore } from '../../src/store/sql/sql-store.ts'
+import { describeStore } from '../../src/testing/store-contract/index.ts'
+import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { DRIVERS, MISSING } from './drivers.ts'
+
+for (const { name, dialect } of DRIVERS) describeStore({ describe, it }, name, async () => fileWorld(dialect))
+for (const { name, missing } of MISSING) it.skip(`${name} keeps the store contract (skipped: ${missing})`, () => {})
+
+describeStore({ describe, it }, 'sqlite(":memory:")', async () => memoryWorld(), {
+  skip: [{ reason: 'a database in memory ends with its connection', tests: ['what a process wrote is there for the next one'] }],
+})
+
+describeStore({ describe, it }, 'sqlite() with a tablePrefix', async () => fileWorld(sqlite, 'durably_'))
+
+async function fileWorld(dialect: (file: string) => Dialect, tablePrefix = '') {
+  const directory = mkdtempSync(join(tmpdir(), 'durably-sql-'))
+  const env = virtualEnv()
+  const stores: SqlStore[] = []
+  const open = async () => {
+    const store = sqlStore({ dialect: dialect(join(directory, 'durably.db')), env, tablePrefix })
+    stores.push(store)
+    // Nothing here cuts the power, and the contract is the same.
+    await store.db.executeQuery(CompiledQuery.raw('PRAGMA synchronous = OFF'))
+    return store
+  }
+  return {
+    store: await open(),
+    env,
+    reopen: open,
+    async close() {
+      for (const store of stores) await store.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function memoryWorld() {
+  const env = virtualEnv()
+  const store = sqlStore({ dialect: sqlite(':memory:'), env })
+  return { store, env, close: () => store.close() }
+}

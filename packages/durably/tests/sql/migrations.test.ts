@@ -1,0 +1,153 @@
+import { CompiledQuery, type Dialect } from 'kysely'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { sqlite } from '../../src/sqlite/index.ts'
+import type { SqlStore } from '../../src/store/sql/sql-store.ts'
+import { rejects } from '../../src/testing/assert.ts'
+import { countingDialect } from '../../src/testing/counting-dialect.ts'
+import { DRIVERS } from './drivers.ts'
+import { answering } from './fake-driver.ts'
+import { migratedStore, openStore, temporaryFile } from './place.ts'
+import { bundleChild, inProcesses } from './processes.ts'
+import { newRun } from './runs.ts'
+
+let child = ''
+beforeAll(async () => {
+  child = await bundleChild('migrations')
+})
+
+describe('migrate', () => {
+  test.each(DRIVERS)('ten processes at once migrate one file with $name', async ({ name, dialect }) => {
+    const file = temporaryFile()
+    const tasks = Array.from({ length: 10 }, () => ({ driver: name, file, act: 'migrate' as const }))
+    expect(await inProcesses(child, tasks)).toEqual(tasks.map(() => ({ ids: [] })))
+    const store = openStore(dialect(file))
+    expect(await versions(store)).toEqual([1])
+    await store.runs.create([newRun()])
+  })
+
+  test('a second call only reads', async () => {
+    const dialect = countingDialect(sqlite(temporaryFile()))
+    const store = await migratedStore(dialect)
+    dialect.reset()
+    await store.migrate()
+    expect(dialect.commits).toBe(0)
+    expect(dialect.statements).toHaveLength(3)
+  })
+
+  test('a migration is one transaction', async () => {
+    const dialect = countingDialect(sqlite(temporaryFile()))
+    await migratedStore(dialect)
+    expect(dialect.commits).toBe(2)
+  })
+
+  test('a database that is newer than the code is left alone', async () => {
+    const store = await migratedStore(sqlite(temporaryFile()))
+    await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow')`)
+    const error = await rejects(store.migrate(), 'schema_too_new', 'migrate')
+    expect(error.message).toContain('schema version 99')
+    expect(await versions(store)).toEqual([1, 99])
+  })
+
+  test('tables of someone else are not taken over', async () => {
+    const store = openStore(sqlite(temporaryFile()))
+    await run(store, 'CREATE TABLE runs (mine TEXT)')
+    const error = await rejects(store.migrate(), 'store_rejected', 'migrate')
+    expect(error.message).toContain('tablePrefix')
+    expect(await versions(store)).toEqual([])
+    expect(await run(store, 'SELECT * FROM runs')).toEqual([])
+  })
+
+  test('before migrate() every verb says what to do', async () => {
+    const store = openStore(sqlite(temporaryFile()))
+    for (const verb of [store.runs.get('x'), store.runs.create([newRun()]), store.runs.probe(['job']), store.logs.list('x')]) {
+      const error = await rejects(verb, 'not_migrated', 'a verb')
+      expect(error.message).toContain('await durably.migrate()')
+    }
+  })
+
+  test('an SQLite that is too old is refused', async () => {
+    const store = openStore(old('3.37.2'))
+    const error = await rejects(store.migrate(), 'unknown_dialect', 'migrate')
+    expect(error.message).toContain('3.37.2')
+    await openStore(old('3.38.0')).migrate()
+    await openStore(old('4.0.0')).migrate()
+  })
+
+  test('an SQLite without JSON functions is refused', async () => {
+    const dialect = answering(sqlite(':memory:'), ({ sql }) => {
+      if (sql.includes('json_each')) throw new Error('no such table: json_each')
+    })
+    const error = await rejects(openStore(dialect).migrate(), 'unknown_dialect', 'migrate')
+    expect(error.message).toContain('JSON')
+  })
+
+  test('two prefixes share a database', async () => {
+    const file = temporaryFile()
+    const one = await migratedStore(sqlite(file), { tablePrefix: 'one_' })
+    const two = await migratedStore(sqlite(file), { tablePrefix: 'two_' })
+    const plain = await migratedStore(sqlite(file))
+    await one.runs.create([newRun({ idempotencyKey: 'k' })])
+    expect(await two.runs.list({})).toEqual([])
+    expect(await plain.runs.list({})).toEqual([])
+    expect(await one.runs.list({})).toHaveLength(1)
+  })
+
+  test.each(['', 'durably_'])('with the prefix %j the tables and indexes are those of the design', async (tablePrefix) => {
+    const store = await migratedStore(sqlite(temporaryFile()), { tablePrefix })
+    const rows = await run(store, `SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DESC, name`)
+    const indexes = rows.filter(({ type }) => type === 'index').map(({ sql }) => String(sql).replace(/^CREATE (UNIQUE )?INDEX "\S+"/, '$1'))
+    expect(rows.every(({ name, tbl_name }) => String(name).startsWith(tablePrefix) && String(tbl_name).startsWith(tablePrefix))).toBe(true)
+    expect(indexes.map((sql) => sql.replaceAll(`"${tablePrefix}`, '"')).sort()).toEqual(
+      [
+        ' ON "runs" (job_name, run_at, id) WHERE status = \'pending\'',
+        ' ON "logs" (run_id, timestamp)',
+        ' ON "run_events" (run_id, created_at)',
+        ' ON "runs" (lease_expires_at) WHERE status = \'running\'',
+        ' ON "runs" (status, concurrency_key)',
+        ' ON "runs" (status, created_at)',
+        ' ON "steps" (run_id, "index")',
+        'UNIQUE  ON "runs" (concurrency_key) WHERE status = \'running\' AND concurrency_key IS NOT NULL',
+        'UNIQUE  ON "runs" (job_name, idempotency_key)',
+        'UNIQUE  ON "runs" (lease_owner) WHERE lease_owner IS NOT NULL',
+        'UNIQUE  ON "steps" (run_id, name) WHERE status = \'completed\'',
+      ].sort(),
+    )
+  })
+})
+
+describe('the database is the last line', () => {
+  test.each([
+    ['an unknown status', `UPDATE runs SET status = 'sleeping'`],
+    ['a pending run with an owner', `UPDATE runs SET lease_owner = 'me'`],
+    ['a running run without a lease', `UPDATE runs SET status = 'running'`],
+    ['two running runs of one key', `UPDATE runs SET status = 'running', lease_owner = id, lease_expires_at = 1`],
+    ['one idempotency key twice', `UPDATE runs SET idempotency_key = 'k'`],
+  ])('%s is refused', async (_, sql) => {
+    const store = await migratedStore(sqlite(':memory:'))
+    await store.runs.create([newRun({ concurrencyKey: 'k' }), newRun({ concurrencyKey: 'k' })])
+    await expect(run(store, sql)).rejects.toThrow('constraint failed')
+  })
+
+  test('a step completed twice is refused', async () => {
+    const store = await migratedStore(sqlite(':memory:'))
+    const insert = (id: string, status: string) =>
+      run(store, `INSERT INTO steps VALUES ('${id}', 'r', 'name', 0, '${status}', NULL, NULL, 'at', NULL, NULL, 1)`)
+    await insert('a', 'failed')
+    await insert('b', 'completed')
+    await insert('c', 'failed')
+    await expect(insert('d', 'completed')).rejects.toThrow('UNIQUE constraint failed')
+  })
+})
+
+function old(version: string): Dialect {
+  return answering(sqlite(':memory:'), ({ sql }) => (sql.includes('sqlite_version()') ? [{ version }] : undefined))
+}
+
+async function run({ db }: SqlStore, sql: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await db.executeQuery(CompiledQuery.raw(sql))
+  return rows as Record<string, unknown>[]
+}
+
+async function versions(store: SqlStore): Promise<unknown[]> {
+  return (await run(store, 'SELECT version FROM schema_versions ORDER BY version')).map(({ version }) => version)
+}

@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Dialect } from 'kysely'
+import { onTestFinished } from 'vitest'
+import type { Env } from '../../src/model/env.ts'
+import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/store/sql/sql-store.ts'
+
+/** A directory of its own, removed when the test has finished. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'durably-sql-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+export function temporaryFile(name = 'durably.db'): string {
+  return join(temporaryDirectory(), name)
+}
+
+/** A store that is closed when the test has finished. */
+export function openStore(dialect: Dialect, options: Omit<SqlStoreOptions, 'dialect'> & { env?: Env } = {}): SqlStore {
+  const store = sqlStore({ dialect, ...options })
+  onTestFinished(() => store.close())
+  return store
+}
+
+export async function migratedStore(dialect: Dialect, options: Omit<SqlStoreOptions, 'dialect'> = {}): Promise<SqlStore> {
+  const store = openStore(dialect, options)
+  await store.migrate()
+  return store
+}

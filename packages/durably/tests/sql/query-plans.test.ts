@@ -1,0 +1,99 @@
+// No statement of the store may scan or sort what grows with history or backlog.
+import { CompiledQuery, type Dialect } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { sqlite } from '../../src/sqlite/index.ts'
+import type { SqlStore } from '../../src/store/sql/sql-store.ts'
+import { answering } from './fake-driver.ts'
+import { migratedStore } from './place.ts'
+import { claimed, newRun, recordStep } from './runs.ts'
+
+/** Scans of a parameter, of a page that was already limited, and of nothing at all. */
+const BOUNDED_SCAN = /SCAN (e|job) VIRTUAL TABLE|SCAN \(subquery|SCAN CONSTANT ROW/
+/** The winner among one candidate per registered job; the lines of one call or one run; a page of each status. */
+const BOUNDED_SORT = [
+  /^UPDATE \S+ AS r SET\s+status = 'running'/,
+  /^INSERT INTO "logs"/,
+  /FROM "logs"/,
+  /ORDER BY created_at DESC, id DESC LIMIT/,
+]
+
+describe.each(['an empty database', 'a database with statistics of 3,000 finished and 3,000 pending runs'])('in %s', (what) => {
+  test('every verb goes by an index and sorts nothing that grows', async () => {
+    const seen = new Set<string>()
+    const store = await migratedStore(recording(sqlite(':memory:'), seen))
+    if (what !== 'an empty database') await fill(store)
+    seen.clear()
+    await everyVerb(store)
+    expect(seen.size).toBeGreaterThan(30)
+    for (const sql of seen) {
+      const plan = await explain(store, sql)
+      const scans = plan.filter((line) => line.includes('SCAN') && !BOUNDED_SCAN.test(line))
+      const sorts = plan.filter((line) => line.includes('TEMP B-TREE') && !BOUNDED_SORT.some((pattern) => pattern.test(sql)))
+      expect({ sql, scans, sorts }, plan.join('\n')).toEqual({ sql, scans: [], sorts: [] })
+    }
+  })
+})
+
+test('a claim reads as little of 100,000 pending runs as of ten', async () => {
+  const store = await migratedStore(sqlite(':memory:'))
+  const small = await claimMs(store, 10)
+  const large = await claimMs(store, 100_000)
+  // A scan of the backlog would be hundreds of times slower.
+  expect(large).toBeLessThan(Math.max(small * 10, 5))
+}, 120_000)
+
+async function claimMs(store: SqlStore, backlog: number): Promise<number> {
+  for (let left = backlog; left > 0; left -= 1000) await store.runs.create(Array.from({ length: Math.min(left, 1000) }, () => newRun()))
+  const times: number[] = []
+  for (let i = 0; i < 9; i++) {
+    const began = performance.now()
+    await store.runs.claim({ jobNames: ['other', 'job', 'third'], token: `${backlog}/${i}`, leaseMs: 1000 })
+    times.push(performance.now() - began)
+  }
+  return times.sort((a, b) => a - b)[4] ?? 0
+}
+
+async function everyVerb({ runs, steps, events, logs }: SqlStore): Promise<void> {
+  const store = { runs } as SqlStore
+  const claim = await claimed(store, { jobName: 'watched' })
+  const line = { id: 'line', runId: claim.runId, stepName: null, level: 'info' as const, message: '', data: null, timestamp: '' }
+  const riders = { events: [{ type: 'step:start' as const, payload: {}, createdAt: '' }], logs: [line], progress: null }
+  await runs.apply([{ ...recordStep(claim, 1), ...riders }])
+  await runs.apply([{ ...recordStep(claim, 2, { status: 'failed' }), ...riders }])
+  for (const number of [3, 3]) await runs.apply([{ claim, number, ...riders, verb: { type: 'heartbeat', leaseMs: 1000 } }])
+  await runs.apply([{ claim, number: 4, ...riders, verb: { type: 'fail', error: '', failure: '{}', reason: 'error', failedStepName: '' } }])
+  await runs.retry(claim.runId)
+  await runs.cancel(claim.runId)
+  await runs.delete(claim.runId)
+  await runs.reap({ maxRecoveries: 3 })
+  await runs.probe(['watched', 'job'])
+  await runs.adopt('token')
+  await runs.get('id')
+  await runs.list({ limit: 20 })
+  await runs.list({ limit: 20, status: 'failed' })
+  await runs.list({ limit: 20, status: 'failed', jobName: 'job', after: { createdAt: '', id: '' } })
+  await steps.list('id')
+  await steps.completed('id')
+  await events.list('id', { after: 3, limit: 10 })
+  await logs.list('id')
+  await logs.append([line])
+}
+
+async function fill(store: SqlStore): Promise<void> {
+  await store.runs.create(Array.from({ length: 6000 }, (_, i) => newRun({ concurrencyKey: i % 3 ? `key ${i % 50}` : null })))
+  await store.db.executeQuery(CompiledQuery.raw(`UPDATE runs SET status = 'completed', finished_at = 1 WHERE rowid % 2`))
+  await store.db.executeQuery(CompiledQuery.raw('ANALYZE'))
+}
+
+async function explain({ db }: SqlStore, sql: string): Promise<string[]> {
+  const holes = sql.match(/\?/g)?.map(() => null) ?? []
+  const { rows } = await db.executeQuery(CompiledQuery.raw(`EXPLAIN QUERY PLAN ${sql}`, holes))
+  return (rows as { detail: string }[]).map(({ detail }) => detail)
+}
+
+function recording(dialect: Dialect, seen: Set<string>): Dialect {
+  return answering(dialect, ({ sql }) => {
+    if (!/^(begin|commit|rollback|EXPLAIN|PRAGMA)/i.test(sql)) seen.add(sql)
+    return undefined
+  })
+}

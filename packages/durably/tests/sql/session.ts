@@ -1,0 +1,14 @@
+import type { Dialect } from 'kysely'
+import { onTestFinished } from 'vitest'
+import { systemEnv } from '../../src/model/env.ts'
+import { detectDialect } from '../../src/store/sql/dialect/detect.ts'
+import { openKysely } from '../../src/store/sql/dialect/open-kysely.ts'
+import { openSqliteSession } from '../../src/store/sql/dialect/sqlite/open-session.ts'
+import type { Session } from '../../src/store/sql/session.ts'
+
+/** The store's way to the database, for statements of the test's own. */
+export function openSession(dialect: Dialect): Session {
+  const session = openSqliteSession({ ...openKysely(dialect), env: systemEnv(), dialect, detected: detectDialect(dialect) })
+  onTestFinished(() => session.close())
+  return session
+}

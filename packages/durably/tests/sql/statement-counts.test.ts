@@ -1,0 +1,111 @@
+// A durable runtime is as fast as its commits are few (DESIGN §5).
+import { describe, expect, test } from 'vitest'
+import { type CountingDialect, countingDialect } from '../../src/testing/counting-dialect.ts'
+import { DRIVERS } from './drivers.ts'
+import { migratedStore, temporaryFile } from './place.ts'
+import { claimed, newRun, recordStep } from './runs.ts'
+
+describe.each(DRIVERS)('$name', ({ dialect }) => {
+  async function setup() {
+    const counting = countingDialect(dialect(temporaryFile()))
+    return { counting, store: await migratedStore(counting) }
+  }
+
+  test('creating a run is one commit', async () => {
+    const { counting, store } = await setup()
+    const sent = await count(counting, () => store.runs.create([newRun({ idempotencyKey: 'k' })]))
+    expect(sent).toMatchObject({ statements: 5, commits: 1 })
+  })
+
+  test('creating 1,000 runs takes as many statements as creating one', async () => {
+    const { counting, store } = await setup()
+    const runs = Array.from({ length: 1000 }, (_, i) => newRun({ idempotencyKey: i % 2 ? `${i}` : null }))
+    expect(await count(counting, () => store.runs.create(runs))).toMatchObject({ statements: 5, commits: 1 })
+  })
+
+  test('huge payloads are cut into several statements of one transaction', async () => {
+    const { counting, store } = await setup()
+    const payload = JSON.stringify('x'.repeat(3 * 1024 * 1024))
+    const runs = Array.from({ length: 3 }, () => newRun({ payload }))
+    expect(await count(counting, () => store.runs.create(runs))).toMatchObject({ statements: 11, commits: 1 })
+  })
+
+  test('a claim is one commit', async () => {
+    const { counting, store } = await setup()
+    await store.runs.create([newRun()])
+    const sent = await count(counting, () => store.runs.claim({ jobNames: ['job', 'other'], token: 't', leaseMs: 1000 }))
+    expect(sent).toMatchObject({ statements: 4, commits: 1, selects: 0 })
+  })
+
+  test('a checkpoint is one commit and reads nothing', async () => {
+    const { counting, store } = await setup()
+    const claim = await claimed(store)
+    const sent = await count(counting, () => store.runs.apply([recordStep(claim, 1)]))
+    expect(sent).toMatchObject({ statements: 5, commits: 1, selects: 0 })
+    expect(counting.statements.map((sql) => sql.trim().split(/\s/)[0]?.toLowerCase())).toEqual([
+      'begin',
+      'insert',
+      'insert',
+      'update',
+      'commit',
+    ])
+  })
+
+  test('a checkpoint with any number of events and log lines takes one statement more', async () => {
+    const { counting, store } = await setup()
+    const claim = await claimed(store)
+    const write = recordStep(claim, 1)
+    const line = { runId: claim.runId, stepName: null, level: 'info' as const, message: 'm', data: null, timestamp: 'now' }
+    const logs = Array.from({ length: 100 }, (_, i) => ({ id: `line ${i}`, ...line }))
+    const sent = await count(counting, () => store.runs.apply([{ ...write, logs, events: Array(100).fill(write.events[0]) }]))
+    expect(sent).toMatchObject({ statements: 6, commits: 1, selects: 0 })
+  })
+
+  test('a heartbeat that carries nothing is one statement', async () => {
+    const { counting, store } = await setup()
+    const write = { ...recordStep(await claimed(store), 1), events: [], verb: { type: 'heartbeat', leaseMs: 1000 } as const }
+    expect(await count(counting, () => store.runs.apply([write]))).toMatchObject({ statements: 1, commits: 1, selects: 0 })
+  })
+
+  test('the end of a run is one commit', async () => {
+    const { counting, store } = await setup()
+    const write = { ...recordStep(await claimed(store), 1), events: [], verb: { type: 'complete', output: null } as const }
+    expect(await count(counting, () => store.runs.apply([write]))).toMatchObject({ statements: 4, commits: 1, selects: 0 })
+  })
+
+  test('writes of many runs share a commit', async () => {
+    const { counting, store } = await setup()
+    const claims = [await claimed(store), await claimed(store), await claimed(store)]
+    const sent = await count(counting, () => store.runs.apply(claims.map((claim) => recordStep(claim, 1))))
+    expect(sent).toMatchObject({ statements: 11, commits: 1, selects: 0 })
+  })
+
+  test('only a write that was not accepted is looked at once more', async () => {
+    const { counting, store } = await setup()
+    const claim = await claimed(store)
+    const write = recordStep(claim, 1)
+    await store.runs.apply([write])
+    expect(await count(counting, () => store.runs.apply([write]))).toMatchObject({ statements: 6, commits: 1, selects: 1 })
+  })
+
+  test('a look at an idle store is one read', async () => {
+    const { counting, store } = await setup()
+    expect(await count(counting, () => store.runs.probe(['a', 'b', 'c']))).toEqual({ statements: 1, commits: 0, selects: 1 })
+  })
+
+  test.each(['cancel', 'retry', 'delete'] as const)('%s is one commit', async (verb) => {
+    const { counting, store } = await setup()
+    const [{ run } = { run: { id: '' } }] = await store.runs.create([newRun()])
+    const { statements, commits } = await count(counting, () => store.runs[verb](run.id))
+    expect({ commits, few: statements <= 7 }).toEqual({ commits: 1, few: true })
+  })
+})
+
+async function count(
+  counting: CountingDialect,
+  act: () => Promise<unknown>,
+): Promise<{ statements: number; commits: number; selects: number }> {
+  counting.reset()
+  await act()
+  return { statements: counting.statements.length, commits: counting.commits, selects: counting.selects }
+}
