@@ -12,9 +12,8 @@ import { jsonCodec } from './model/codec.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
 import { failureOf } from './model/failure.ts'
-import type { Job, JobContext, JobDefinition } from './model/job.ts'
+import { checkJob, type Job, type JobContext, type JobDefinition } from './model/job.ts'
 import type { Log } from './model/log.ts'
-import { checkName } from './model/name.ts'
 import type { Run } from './model/run.ts'
 import type { Step } from './model/step.ts'
 import type { Plugin, PluginHost } from './plugin.ts'
@@ -116,11 +115,11 @@ export class Durably implements AsyncDisposable {
       payload: StandardSchemaV1.InferOutput<TInput>,
     ) => JobResult<TOutput, TReturn> | Promise<JobResult<TOutput, TReturn>>,
   ): JobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>> {
-    const name = checkName('job name', definition.name) as TName
-    if (this.#jobs.has(name))
-      throw new DurablyError('duplicate_job', `job ${JSON.stringify(name)} is already defined on this instance; define each job once`)
-    const job = { name, input: definition.input, output: definition.output, run } as Job & { name: TName }
-    this.#jobs.set(name, job)
+    const job = { ...definition, run } as unknown as Job & { name: TName }
+    checkJob(job)
+    if (this.#jobs.has(job.name))
+      throw new DurablyError('duplicate_job', `job ${JSON.stringify(job.name)} is already defined on this instance; define each job once`)
+    this.#jobs.set(job.name, job)
     this.#worker.wake()
     return jobHandle(job, this.#handleParts)
   }
@@ -199,9 +198,10 @@ export class Durably implements AsyncDisposable {
     return this.#db
   }
 
+  /** Waits for the runs in hand and closes the database; a store that was handed in stays open. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
-    await this.#store.close()
+    if (this.#db) await this.#store.close()
   }
 }
 

@@ -56,10 +56,12 @@ export class RunReader {
     return rows.map((row) => toStep(row, this.#codec))
   }
 
-  /** In the order written; empty without `withLogPersistence()`. */
+  /** In the order they happened; empty without `withLogPersistence()`. */
   async getLogs(runId: string): Promise<Log[]> {
     const rows = await this.#store.logs.list(runId)
-    return rows.map((row) => ({ ...row, data: this.#codec.decode(row.data) }))
+    // A line may be stored later than one that came after it; ids give the order (ADR 0003).
+    const inOrder = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    return inOrder.map((row) => ({ ...row, data: this.#codec.decode(row.data) }))
   }
 }
 

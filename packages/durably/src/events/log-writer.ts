@@ -29,11 +29,7 @@ export class LogWriter {
   append(line: LogRow): void {
     if (this.#waiting.length >= WAITING_MAX) return
     this.#waiting.push(line)
-    this.#writing ??= new Promise<void>((resolve) => this.#parts.env.defer(resolve))
-      .then(() => this.#writeAll())
-      .finally(() => {
-        this.#writing = null
-      })
+    this.#writing ??= this.#writeAll()
   }
 
   /** Resolves when everything handed over so far is stored or given up. */
@@ -42,11 +38,14 @@ export class LogWriter {
   }
 
   async #writeAll(): Promise<void> {
+    await new Promise<void>((resolve) => this.#parts.env.defer(resolve))
     while (this.#waiting.length > 0) {
       const lines = this.#waiting
       this.#waiting = []
       await this.#write(lines)
     }
+    // In the same turn as the last look: a line that came in between would wait for the next one.
+    this.#writing = null
   }
 
   async #write(lines: LogRow[]): Promise<void> {

@@ -1,18 +1,27 @@
 // Takes one run for this process. Only what this returns may start user code (R5).
 import { backoffMs } from '../model/backoff.ts'
 import { sleep } from '../model/env.ts'
+import { isPassing } from '../model/errors.ts'
 import type { RunRow } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import type { WorkerKit } from './kit.ts'
+import { LeaseAge } from './lease-age.ts'
 
-export async function claimRun(kit: WorkerKit): Promise<RunRow | null> {
+export interface Claimed {
+  run: RunRow
+  lease: LeaseAge
+}
+
+export async function claimRun(kit: WorkerKit): Promise<Claimed | null> {
   const { store, env, jobs, leaseMs } = kit
   const token = env.id()
+  const lease = new LeaseAge(env)
+  const claimed = (run: RunRow | null) => run && { run, lease }
   try {
-    return await store.runs.claim({ jobNames: [...jobs.keys()], token, leaseMs })
+    return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], token, leaseMs }))
   } catch (error) {
     const adopted = await untilLeaseIsOver(kit, () => store.runs.adopt(token))
-    if (adopted) return adopted
+    if (adopted) return claimed(adopted)
     throw error
   }
 }
@@ -29,6 +38,7 @@ async function untilLeaseIsOver<T>({ env, leaseMs, report }: WorkerKit, call: ()
     try {
       return await call()
     } catch (error) {
+      if (!isPassing(error)) throw error
       report(error)
       await sleep(env, backoffMs(env, attempt))
     }

@@ -1,49 +1,52 @@
 // The life of one execution: announce → run the job → judge → settle → tell.
-import { DurablyError } from '../model/errors.ts'
+import { DurablyError, hasCode } from '../model/errors.ts'
 import { failureOf } from '../model/failure.ts'
 import { type Job, validate } from '../model/job.ts'
 import { type FailureReason, readColumn } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import type { EndingVerb } from '../store/owner-write.ts'
+import { readCompletedSteps } from './claim-run.ts'
 import type { Execution } from './execution.ts'
 import { RunningJobContext } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
 
 type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string }
 
-export async function executeRun(kit: WorkerKit, execution: Execution, job: Job, completedSteps: readonly StepRow[]): Promise<void> {
-  const { emitter, codec, env } = kit
+export async function executeRun(kit: WorkerKit, execution: Execution, job: Job): Promise<void> {
   const { run } = execution
-  const payload = readPayload(kit, execution)
-  emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: payload.ok ? payload.value : undefined })
-  const ctx = new RunningJobContext({
-    execution,
-    completedSteps,
-    codec,
-    emitter,
-    env,
-    stepScope: kit.stepScope,
-    stepWrappers: kit.stepWrappers,
-  })
-  const outcome: Outcome = payload.ok ? await runJob(job, ctx, payload.value) : { threw: payload.error, failedStepName: '' }
+  const given = await readGiven(kit, execution)
+  if (!given) return
+  kit.emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: given.payload })
+  const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(kit, execution, job, given)
   await execution.close()
   const ending = await judge(kit, execution, job, outcome)
-  const settled = ending && (await settle(kit, execution, ending))
+  const settled = ending && (await settle(execution, ending))
   execution.heartbeat.stop()
   if (settled) tell(kit, execution, settled)
   else kit.report(execution.interrupted ?? new DurablyError('lease_lost', `the lease of run ${run.id} is lost`), run.id)
 }
 
-function readPayload({ codec }: WorkerKit, { run }: Execution): { ok: true; value: unknown } | { ok: false; error: unknown } {
+interface Given {
+  payload: unknown
+  completedSteps: readonly StepRow[]
+}
+
+/** What the job starts from; `null` when it could not be had while the lease lasted. */
+async function readGiven(kit: WorkerKit, { run }: Execution): Promise<Given | { payload: undefined; unreadable: unknown } | null> {
   try {
-    return { ok: true, value: readColumn(run, 'payload', codec) }
+    const payload = readColumn(run, 'payload', kit.codec)
+    const completedSteps = await readCompletedSteps(kit, run)
+    return completedSteps && { payload, completedSteps }
   } catch (error) {
-    return { ok: false, error }
+    if (!hasCode(error, 'row_unreadable')) throw error
+    return { payload: undefined, unreadable: error }
   }
 }
 
-async function runJob(job: Job, ctx: RunningJobContext, payload: unknown): Promise<Outcome> {
+async function runJob(kit: WorkerKit, execution: Execution, job: Job, { payload, completedSteps }: Given): Promise<Outcome> {
+  const ctx = new RunningJobContext({ ...kit, execution, completedSteps })
   try {
+    await execution.assureLease()
     return { returned: await job.run(ctx, payload) }
   } catch (error) {
     return { threw: error, failedStepName: ctx.failedStepName(error) }
@@ -60,34 +63,35 @@ async function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Ou
     case 'shutdown':
       if ('threw' in outcome || execution.turnedAway) return { type: 'release' }
   }
-  if ('threw' in outcome) return failure(kit, outcome.threw, outcome.failedStepName)
+  if ('threw' in outcome) return failure(outcome.threw, outcome.failedStepName)
   try {
     const output = job.output
       ? await validate(job.output, outcome.returned, 'output_invalid', `output of job ${JSON.stringify(job.name)}`)
       : outcome.returned
     return { type: 'complete', output: kit.codec.encode(output, `the output of job ${JSON.stringify(job.name)}`) }
   } catch (error) {
-    return failure(kit, error, '')
+    return failure(error, '')
   }
 }
 
-function failure({ codec }: WorkerKit, error: unknown, failedStepName: string): EndingVerb {
+function failure(error: unknown, failedStepName: string): EndingVerb {
   const kept = failureOf(error)
-  return { type: 'fail', error: kept.message, failure: codec.encode(kept, 'failure') ?? '', reason: reasonOf(error), failedStepName }
+  // Bounded and plain already; the limit for values is not for errors.
+  return { type: 'fail', error: kept.message, failure: JSON.stringify(kept), reason: reasonOf(error), failedStepName }
 }
 
 function reasonOf(error: unknown): FailureReason {
-  if (error instanceof DurablyError && error.code === 'output_invalid') return 'output_invalid'
-  if (error instanceof DurablyError && error.code === 'row_unreadable') return 'unreadable'
+  if (hasCode(error, 'output_invalid')) return 'output_invalid'
+  if (hasCode(error, 'row_unreadable')) return 'unreadable'
   return 'error'
 }
 
 /** Writes the ending; one that the database cannot store becomes a failure that says so. */
-async function settle(kit: WorkerKit, { owner }: Execution, ending: EndingVerb): Promise<EndingVerb | null> {
+async function settle({ owner }: Execution, ending: EndingVerb): Promise<EndingVerb | null> {
   try {
     return (await owner.write(ending)) ? ending : null
   } catch (error) {
-    const instead = failure(kit, error, '')
+    const instead = failure(error, '')
     return (await owner.write(instead)) ? instead : null
   }
 }

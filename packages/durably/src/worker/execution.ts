@@ -8,6 +8,7 @@ import type { RecordedEvent, RecordedPayload } from '../model/event.ts'
 import type { RunRow } from '../model/run.ts'
 import type { RunStore } from '../store/runs.ts'
 import { Heartbeat } from './heartbeat.ts'
+import type { LeaseAge } from './lease-age.ts'
 import { Owner } from './owner.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
@@ -16,6 +17,7 @@ export interface ExecutionParts {
   env: Env
   turn: TurnBudget
   run: RunRow
+  lease: LeaseAge
   leaseMs: number
   heartbeatMs: number
   report: (error: unknown) => void
@@ -27,6 +29,7 @@ export class Execution {
   readonly owner: Owner
   readonly heartbeat: Heartbeat
   readonly #env: Env
+  readonly #lease: LeaseAge
   readonly #leaseMs: number
   readonly #heartbeatMs: number
   readonly #abort = new AbortController()
@@ -35,24 +38,28 @@ export class Execution {
   /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
   turnedAway = false
 
-  constructor({ runs, env, turn, run, leaseMs, heartbeatMs, report }: ExecutionParts) {
+  constructor({ runs, env, turn, run, lease, leaseMs, heartbeatMs, report }: ExecutionParts) {
     if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
     this.run = run
     this.generation = run.leaseGeneration
     this.#env = env
+    this.#lease = lease
     this.#leaseMs = leaseMs
     this.#heartbeatMs = heartbeatMs
     this.owner = new Owner({
       runs,
       env,
       turn,
+      lease,
       leaseMs,
       report,
       claim: { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner },
       onLost: (why) => this.interrupt('lease_lost', `the lease of run ${run.id} is lost: ${why}`),
       onCancelRequested: () => this.interrupt('cancel_requested', `run ${run.id} was asked to stop`),
     })
-    this.heartbeat = new Heartbeat({ env, owner: this.owner, leaseMs, intervalMs: heartbeatMs })
+    // Asked to stop while its last owner gave it back.
+    if (run.cancelRequestedAt !== null) this.interrupt('cancel_requested', `run ${run.id} was asked to stop`)
+    this.heartbeat = new Heartbeat({ env, owner: this.owner, lease, leaseMs, intervalMs: heartbeatMs })
   }
 
   get signal(): AbortSignal {
@@ -70,18 +77,22 @@ export class Execution {
 
   /** Every call of `ctx` that does work passes here. */
   admit(): void {
-    if (this.interrupted) {
-      this.turnedAway = true
-      throw this.interrupted
-    }
+    this.goOn()
     if (this.#closed)
       throw new DurablyError('context_closed', `run ${this.run.id}: the job function has already ended; await every ctx.run()`)
   }
 
-  /** Before a step starts: a lease that is nearly over is renewed first, so that a pause does not start a step twice. */
+  /** A call that was admitted passes here before its next move; it may outlive the job function (X2). */
+  goOn(): void {
+    if (!this.interrupted) return
+    this.turnedAway = true
+    throw this.interrupted
+  }
+
+  /** Before a function of the user starts: a lease that is nearly over is renewed first, so that nothing starts late. */
   async assureLease(): Promise<void> {
-    if (this.owner.age() >= this.#leaseMs - this.#heartbeatMs) await this.owner.write({ type: 'heartbeat' })
-    this.admit()
+    while (!this.interrupted && this.#lease.ms() >= this.#leaseMs - this.#heartbeatMs) await this.owner.write({ type: 'heartbeat' })
+    this.goOn()
   }
 
   track<T>(step: Promise<T>): Promise<T> {
@@ -95,10 +106,6 @@ export class Execution {
   async close(): Promise<void> {
     this.#closed = true
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
-  }
-
-  get closed(): boolean {
-    return this.#closed
   }
 
   recorded(type: RecordedEvent['type'], facts: RecordedPayload): RecordedEvent {

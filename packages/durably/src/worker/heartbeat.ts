@@ -4,11 +4,13 @@
 //   H2. A write that stays unanswered for a whole lease loses it: a silent store cannot leave two owners running.
 //   H3. After a long pause the first thing is a beat, not a loss: if nobody took the run it goes on (R1 decides).
 import type { Env, TimerHandle } from '../model/env.ts'
+import type { LeaseAge } from './lease-age.ts'
 import type { Owner } from './owner.ts'
 
 interface HeartbeatParts {
   env: Env
   owner: Owner
+  lease: LeaseAge
   leaseMs: number
   intervalMs: number
 }
@@ -38,11 +40,11 @@ export class Heartbeat {
 
   #fire(): void {
     this.#timer = null
-    const { owner, intervalMs } = this.#parts
+    const { owner, lease, intervalMs } = this.#parts
     if (owner.lost) return
     if (this.#beating) return owner.lose('the store did not answer for a whole lease')
-    const age = owner.age()
-    if (age >= intervalMs || owner.carriesAnything) void this.#beat(age)
+    const age = lease.ms()
+    if (age >= intervalMs || owner.carriesNews) void this.#beat(age)
     else this.#arm(intervalMs - age)
   }
 
@@ -56,11 +58,13 @@ export class Heartbeat {
       // Only riders can be rejected (O4): they are dropped, the next beat renews the lease.
     }
     this.#beating = false
-    if (!this.#stopped && !owner.lost) this.#arm(owner.carriesAnything ? CARRY_AGAIN_MS : intervalMs)
+    if (!this.#stopped && !owner.lost) this.#arm(owner.carriesNews ? CARRY_AGAIN_MS : intervalMs)
   }
 
-  #arm(ms: number): void {
+  #arm(afterMs: number): void {
     const { env } = this.#parts
+    // Whole milliseconds: a rounding error must not make the timer fire again and again just before its time.
+    const ms = Math.max(1, Math.ceil(afterMs))
     this.#disarm()
     this.#firesAt = env.mono() + ms
     this.#timer = env.timer(ms, () => this.#fire())

@@ -7,7 +7,7 @@ import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Env, iso, type Scope } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { failureOf } from '../model/failure.ts'
+import { causeOf, failureOf } from '../model/failure.ts'
 import type { JobContext, Logger, StepFunction } from '../model/job.ts'
 import type { LogLevel } from '../model/log.ts'
 import { checkName } from '../model/name.ts'
@@ -28,6 +28,9 @@ export interface JobContextParts {
 
 /** A long step's progress becomes visible to other processes within this time. */
 const PROGRESS_WITHIN_MS = 1000
+
+/** An error may be its own cause. */
+const CAUSES_MAX = 10
 
 interface StepCall {
   name: string
@@ -77,7 +80,7 @@ export class RunningJobContext implements JobContext {
 
   progress(current: number, total?: number, message?: string): void {
     const { execution, emitter, codec } = this.#parts
-    if (execution.closed || execution.interrupted) return
+    if (execution.owner.sealed || execution.interrupted) return
     const progress: Progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
     if (!Number.isFinite(current) || (total !== undefined && !Number.isFinite(total))) {
       throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
@@ -90,11 +93,11 @@ export class RunningJobContext implements JobContext {
 
   /** The step whose error ended the job, also when the job threw it on as a cause; empty when no step failed. */
   failedStepName(thrown: unknown): string {
-    for (let error = thrown, depth = 0; depth < 10; depth++) {
+    for (let error = thrown, depth = 0; depth < CAUSES_MAX; depth++) {
       const failed = this.#failures.find((failure) => failure.error === error)
       if (failed) return failed.stepName
-      if (!(error instanceof Error)) break
-      error = error.cause
+      error = causeOf(error)
+      if (error === undefined) break
     }
     return ''
   }
@@ -109,7 +112,7 @@ export class RunningJobContext implements JobContext {
     try {
       output = codec.encode(await this.#call(call, fn), `the result of step ${quote(name)}`)
       const accepted = await execution.owner.write({ type: 'recordStep', step: this.#row(call, { status: 'completed', output }) })
-      if (!accepted) execution.admit()
+      if (!accepted) execution.goOn()
     } catch (error) {
       return this.#failed(call, error)
     }
@@ -133,11 +136,11 @@ export class RunningJobContext implements JobContext {
 
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
   async #failed(call: StepCall, error: unknown): Promise<never> {
-    const { execution, emitter, codec } = this.#parts
-    execution.admit()
+    const { execution, emitter } = this.#parts
+    execution.goOn()
     const failure = failureOf(error)
-    const row = this.#row(call, { status: 'failed', error: failure.message, failure: codec.encode(failure, 'failure') })
-    if (!(await execution.owner.write({ type: 'recordStep', step: row }))) execution.admit()
+    const row = this.#row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
+    if (!(await execution.owner.write({ type: 'recordStep', step: row }))) execution.goOn()
     this.#failures.push({ error, stepName: call.name })
     emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
     throw error

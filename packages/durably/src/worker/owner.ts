@@ -5,11 +5,12 @@
 //   O4. Only `store_rejected` is thrown: the data cannot be stored, sending it again would not help.
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
-import { DurablyError } from '../model/errors.ts'
+import { hasCode } from '../model/errors.ts'
 import type { RecordedEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
-import type { Claim, OwnerVerb, OwnerWrite } from '../store/owner-write.ts'
+import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../store/owner-write.ts'
 import type { RunStore } from '../store/runs.ts'
+import type { LeaseAge } from './lease-age.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
 export interface OwnerParts {
@@ -17,6 +18,7 @@ export interface OwnerParts {
   env: Env
   turn: TurnBudget
   claim: Claim
+  lease: LeaseAge
   leaseMs: number
   report: (error: unknown) => void
   onLost: (why: string) => void
@@ -31,27 +33,17 @@ export class Owner {
   readonly #parts: OwnerParts
   #tail: Promise<unknown> = Promise.resolve()
   #number = 0
-  #renewedWall: number
-  #renewedMono: number
   #events: RecordedEvent[] = []
   #logs: LogRow[] = []
   #progress: string | null = null
-  #endLoss: () => void = () => {}
-  readonly #loss = new Promise<'lost'>((resolve) => {
-    this.#endLoss = () => resolve('lost')
-  })
+  /** Ends the wait for an answer that may never come. */
+  #stopWaiting: () => void = () => {}
   lost = false
+  /** The ending is under way; nothing can ride along any more. */
+  sealed = false
 
   constructor(parts: OwnerParts) {
     this.#parts = parts
-    this.#renewedWall = parts.env.wall()
-    this.#renewedMono = parts.env.mono()
-  }
-
-  /** Milliseconds since the lease was last renewed. A sleeping machine stops one clock, an adjusted one moves the other. */
-  age(): number {
-    const { env } = this.#parts
-    return Math.max(env.mono() - this.#renewedMono, env.wall() - this.#renewedWall)
   }
 
   rideEvent(event: RecordedEvent): void {
@@ -66,8 +58,9 @@ export class Owner {
     this.#progress = progress
   }
 
-  get carriesAnything(): boolean {
-    return this.#events.length > 0 || this.#logs.length > 0 || this.#progress !== null
+  /** Something that others wait to read. A `step:start` alone is not: it is written with what comes next, never by itself. */
+  get carriesNews(): boolean {
+    return this.#logs.length > 0 || this.#progress !== null
   }
 
   /** True when accepted; false when the lease is lost. */
@@ -80,43 +73,52 @@ export class Owner {
   lose(why: string): void {
     if (this.lost) return
     this.lost = true
-    this.#endLoss()
+    this.#stopWaiting()
     this.#parts.onLost(why)
   }
 
   async #send(verb: Writing): Promise<boolean> {
-    const { runs, env, turn, report, leaseMs, onCancelRequested } = this.#parts
+    const { env, turn, lease, report, leaseMs, onCancelRequested } = this.#parts
     if (turn.spent()) await turn.breathe()
     if (this.lost) return false
     const write = this.#assemble(verb)
+    // Counted from the first sending: it may be that one which took effect.
+    const sent = lease.now()
     for (let attempt = 1; !this.lost; attempt++) {
-      const sentWall = env.wall()
-      const sentMono = env.mono()
       try {
-        const answer = await Promise.race([runs.apply([write]), this.#loss])
+        const answer = await this.#answer(write)
         if (answer === 'lost') return false
         const [outcome] = answer
         if (!outcome?.ok) {
           this.lose('another worker owns the run')
           return false
         }
-        this.#renewedWall = sentWall
-        this.#renewedMono = sentMono
+        lease.renewed(sent)
         if (outcome.cancelRequested) onCancelRequested()
         return true
       } catch (error) {
-        if (isRejected(error)) throw error
+        if (hasCode(error, 'store_rejected')) throw error
         report(error)
-        if (isClosed(error) || this.age() >= leaseMs) this.lose('the store could not be reached for a whole lease')
+        if (hasCode(error, 'store_closed') || hasCode(error, 'store_corrupt')) this.lose('the store cannot be used any more')
+        else if (lease.ms() >= leaseMs) this.lose('the store could not be reached for a whole lease')
         else await sleep(env, backoffMs(env, attempt))
       }
     }
     return false
   }
 
+  /** Not a race with one long-lived promise: each write of a long run would leave a reaction on it. */
+  #answer(write: OwnerWrite): Promise<WriteOutcome[] | 'lost'> {
+    return new Promise((resolve, reject) => {
+      this.#stopWaiting = () => resolve('lost')
+      this.#parts.runs.apply([write]).then(resolve, reject)
+    })
+  }
+
   #assemble(writing: Writing): OwnerWrite {
     const renews = writing.type === 'heartbeat' || writing.type === 'recordStep'
     const verb = (renews ? { ...writing, leaseMs: this.#parts.leaseMs } : writing) as OwnerVerb
+    this.sealed ||= !renews
     const write = {
       claim: this.#parts.claim,
       number: ++this.#number,
@@ -130,12 +132,4 @@ export class Owner {
     this.#progress = null
     return write
   }
-}
-
-function isRejected(error: unknown): boolean {
-  return error instanceof DurablyError && error.code === 'store_rejected'
-}
-
-function isClosed(error: unknown): boolean {
-  return error instanceof DurablyError && error.code === 'store_closed'
 }

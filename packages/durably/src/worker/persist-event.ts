@@ -22,7 +22,7 @@ export function persistEvent({ worker, logWriter, codec, env }: PersistEventPart
   if (!line) return
   const row: LogRow = { ...line, id: env.id(), data: encodeData(codec, line.data) }
   const execution = worker.execution(line.runId)
-  if (!execution || execution.closed) return logWriter.append(row)
+  if (!execution || execution.owner.sealed) return logWriter.append(row)
   execution.owner.rideLog(row)
   // Other events stand in the event log themselves; a log line stands there by reference.
   if (event.type === 'log:write') execution.owner.rideEvent(execution.recorded('log:write', { logId: row.id }))

@@ -16,12 +16,17 @@ export async function processUntilIdle(
 ): Promise<number> {
   const end = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline)
   if (Number.isNaN(end)) throw new DurablyError('invalid_argument', 'deadline must be a Date or a time in milliseconds since 1970')
+  if (!(maxRuns >= 0)) throw new DurablyError('invalid_argument', `maxRuns must be a number of at least 0, got ${maxRuns}`)
   let started = 0
   let processed = 0
+  let failed = false
   const work = async () => {
-    while (started < maxRuns && env.wall() < end) {
+    while (!failed && started < maxRuns && env.wall() < end) {
       started++
-      const found = await worker.processOne()
+      const found = await worker.processOne().catch((error: unknown) => {
+        failed = true
+        throw error
+      })
       if (!found) {
         started--
         return
@@ -30,10 +35,9 @@ export async function processUntilIdle(
     }
   }
   const alarm: TimerHandle | null = Number.isFinite(end) ? env.timer(Math.max(0, end - env.wall()), () => worker.interruptAll()) : null
-  try {
-    await Promise.all(Array.from({ length: concurrency }, work))
-  } finally {
-    if (alarm !== null) env.clear(alarm)
-  }
+  // An error of the store ends it, but not before the runs in hand have ended.
+  const slots = await Promise.allSettled(Array.from({ length: concurrency }, work))
+  if (alarm !== null) env.clear(alarm)
+  for (const slot of slots) if (slot.status === 'rejected') throw slot.reason
   return processed
 }

@@ -2,11 +2,13 @@
 import { REAP_MAX, type Reaped } from '../store/runs.ts'
 import type { WorkerKit } from './kit.ts'
 
-export async function reapLostRuns(kit: WorkerKit): Promise<void> {
-  for (;;) {
+/** Answers how many. */
+export async function reapLostRuns(kit: WorkerKit): Promise<number> {
+  for (let total = 0; ; ) {
     const reaped = await kit.store.runs.reap({ maxRecoveries: kit.maxRecoveries })
     for (const one of reaped) tell(kit, one)
-    if (reaped.length < REAP_MAX) return
+    total += reaped.length
+    if (reaped.length < REAP_MAX) return total
   }
 }
 

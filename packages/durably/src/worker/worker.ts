@@ -2,12 +2,13 @@
 // Owns the loop and the slots. Does not know what happens inside an execution.
 //   K1. While runs are found it claims on; only an empty claim makes it look (one read) and sleep.
 //   K2. An infrastructure error never ends the loop and never makes it spin: it is told, then a pause.
+//       Only a corrupt database ends it: to write on could do more harm. It can be started again.
 //   K3. `stop` claims nothing more and waits for the runs in hand; with a timeout it then asks them to stop,
 //       and gives back each run whose function has settled. The others keep their lease until it is over.
 import { backoffMs } from '../model/backoff.ts'
 import { within } from '../model/env.ts'
-import type { RunRow } from '../model/run.ts'
-import { claimRun, readCompletedSteps } from './claim-run.ts'
+import { hasCode } from '../model/errors.ts'
+import { type Claimed, claimRun } from './claim-run.ts'
 import { executeRun } from './execute-run.ts'
 import { Execution } from './execution.ts'
 import type { WorkerKit } from './kit.ts'
@@ -22,9 +23,11 @@ export class Worker {
   readonly #wakeUp: WakeUp
   readonly #executions = new Set<Execution>()
   readonly #slots = new Set<Promise<void>>()
-  #loop: Promise<void> | null = null
-  #stopping = false
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #loop: Promise<void> = Promise.resolve()
+  #working = false
+  /** Grows with every start and stop: a loop of another shift ends, and the next one begins after it. */
+  #shift = 0
+  #lookAgainAt = Number.NEGATIVE_INFINITY
 
   constructor(kit: WorkerKit) {
     this.#kit = kit
@@ -32,12 +35,15 @@ export class Worker {
   }
 
   start(): void {
-    this.#stopping = false
-    this.#loop ??= this.#work()
+    if (this.#working) return
+    this.#working = true
+    const shift = ++this.#shift
+    this.#loop = this.#loop.then(() => this.#work(shift))
   }
 
   async stop({ timeout }: { timeout?: number } = {}): Promise<void> {
-    this.#stopping = true
+    this.#working = false
+    this.#shift++
     this.#wakeUp.wake()
     const ended = this.#ended()
     if (timeout === undefined) return ended
@@ -66,38 +72,45 @@ export class Worker {
   async processOne(): Promise<boolean> {
     const { due, reaped } = await this.#look()
     if (!due && !reaped) return false
-    const run = await claimRun(this.#kit)
-    if (run) await this.#launch(run)
-    return run !== null
+    const claimed = await claimRun(this.#kit)
+    if (claimed) await this.#launch(claimed)
+    return claimed !== null
   }
 
-  async #work(): Promise<void> {
+  async #work(shift: number): Promise<void> {
     let claimNext = false
     let emptyHanded = false
     let failures = 0
-    while (!this.#stopping) {
+    while (shift === this.#shift) {
       try {
         if (this.#kit.turn.spent()) await this.#kit.turn.breathe()
         if (!this.#hasFreeSlot()) {
           await this.#wakeUp.sleep(Number.POSITIVE_INFINITY)
           claimNext = true
         } else if (claimNext && !this.#lookIsDue()) {
-          const run = await claimRun(this.#kit)
-          if (run) void this.#launch(run)
-          claimNext = run !== null
-          emptyHanded = run === null
+          const claimed = await claimRun(this.#kit)
+          if (claimed) void this.#launch(claimed)
+          claimNext = claimed !== null
+          emptyHanded = claimed === null
+          failures = 0
         } else {
           const { due, reaped, sleepMs } = await this.#look()
-          claimNext = reaped || (due && !emptyHanded) || (await this.#wakeUp.sleep(sleepMs))
+          claimNext = reaped || (due && !emptyHanded)
           emptyHanded = false
+          if (claimNext) continue
+          failures = 0
+          claimNext = await this.#wakeUp.sleep(sleepMs)
         }
-        failures = 0
       } catch (error) {
         this.#kit.report(error)
-        await this.#pause(backoffMs(this.#kit.env, ++failures))
+        if (hasCode(error, 'store_corrupt')) return this.#giveUp(shift)
+        await this.#pause(backoffMs(this.#kit.env, ++failures), shift)
       }
     }
-    this.#loop = null
+  }
+
+  #giveUp(shift: number): void {
+    if (shift === this.#shift) this.#working = false
   }
 
   #hasFreeSlot(): boolean {
@@ -106,20 +119,21 @@ export class Worker {
 
   /** Also a worker that never runs out of work must notice lost runs. */
   #lookIsDue(): boolean {
-    return this.#kit.env.mono() - this.#lookedAt >= this.#kit.pollingMs
+    return this.#kit.env.mono() >= this.#lookAgainAt
   }
 
   /** One read; what it finds lost is taken back. */
   async #look(): Promise<{ due: boolean; reaped: boolean; sleepMs: number }> {
     const { store, env, jobs, pollingMs } = this.#kit
     const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
-    this.#lookedAt = env.mono()
-    if (stale) await reapLostRuns(this.#kit)
-    return { due, reaped: stale, sleepMs: Math.min(pollingMs, nextInMs ?? pollingMs) }
+    const sleepMs = Math.min(pollingMs, nextInMs ?? pollingMs)
+    const reaped = stale && (await reapLostRuns(this.#kit)) > 0
+    this.#lookAgainAt = env.mono() + sleepMs
+    return { due, reaped, sleepMs }
   }
 
-  #launch(run: RunRow): Promise<void> {
-    const slot = this.#execute(run).finally(() => {
+  #launch(claimed: Claimed): Promise<void> {
+    const slot = this.#execute(claimed).finally(() => {
       this.#slots.delete(slot)
       this.#wakeUp.wake()
     })
@@ -127,14 +141,22 @@ export class Worker {
     return slot
   }
 
-  async #execute(run: RunRow): Promise<void> {
+  async #execute({ run, lease }: Claimed): Promise<void> {
     const { store, env, turn, jobs, leaseMs, heartbeatMs, report } = this.#kit
-    const execution = new Execution({ runs: store.runs, env, turn, run, leaseMs, heartbeatMs, report: (error) => report(error, run.id) })
+    const execution = new Execution({
+      runs: store.runs,
+      env,
+      turn,
+      run,
+      lease,
+      leaseMs,
+      heartbeatMs,
+      report: (error) => report(error, run.id),
+    })
     this.#executions.add(execution)
     try {
       const job = jobs.get(run.jobName)
-      const completedSteps = await readCompletedSteps(this.#kit, run)
-      if (job && completedSteps) await executeRun(this.#kit, execution, job, completedSteps)
+      if (job) await executeRun(this.#kit, execution, job)
     } catch (error) {
       report(error, run.id)
     } finally {
@@ -149,9 +171,9 @@ export class Worker {
   }
 
   /** A pause that new work cannot cut short, but `stop` can. */
-  async #pause(ms: number): Promise<void> {
+  async #pause(ms: number, shift: number): Promise<void> {
     const { env } = this.#kit
     const until = env.mono() + ms
-    while (!this.#stopping && env.mono() < until) await this.#wakeUp.sleep(until - env.mono())
+    while (shift === this.#shift && env.mono() < until) await this.#wakeUp.sleep(until - env.mono())
   }
 }

@@ -145,6 +145,15 @@ export const unknownOutcome = chapter(
       deepEqual(await unchanged(world, owner.run.id, () => send(world, refused)), REFUSED, 'after the end')
     },
 
+    'a step under a number that another write has used is not recorded': async (world) => {
+      const owner = await held(world)
+      const used = owner.next(heartbeat())
+      const step = { ...owner.next(recordStep(owner), ridersOf(owner)), number: used.number }
+      deepEqual(await world.store.runs.apply([used, step]), [ACCEPTED, REFUSED], 'in one call')
+      deepEqual(await unchanged(world, owner.run.id, () => send(world, step)), REFUSED, 'in a call of its own')
+      deepEqual(await world.store.steps.list(owner.run.id), [], 'steps')
+    },
+
     'a write sent again next to new ones is the only one without effect': async (world) => {
       const one = await held(world, { jobName: 'one' })
       const other = await held(world, { jobName: 'other' })

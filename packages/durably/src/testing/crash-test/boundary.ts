@@ -1,0 +1,53 @@
+// Boundary — a store call that makes something durable, under a name that a person can read: claim, step "fetch", complete.
+// The same call has the same name in every world, so a fault can be aimed at it.
+import type { OwnerWrite } from '../../store/owner-write.ts'
+
+export interface Boundary {
+  name: string
+  /** It writes the end of the run itself: a cancel comes too late. */
+  endsRun: boolean
+}
+
+/** Reads are no boundaries: whoever dies at one leaves nothing half done. */
+const OTHER_CALLS: Record<string, string> = {
+  'runs.claim': 'claim',
+  'runs.create': 'trigger',
+  'runs.cancel': 'cancel request',
+  'runs.retry': 'retry',
+  'runs.delete': 'delete',
+  'logs.append': 'log lines',
+}
+
+export class BoundaryNames {
+  readonly #runId: string
+  readonly #seen = new Map<string, number>()
+
+  constructor(runId: string) {
+    this.#runId = runId
+  }
+
+  /** `null` for a read. */
+  of(verb: string, args: readonly unknown[]): Boundary | null {
+    const writes = verb === 'runs.apply' ? (args[0] as readonly OwnerWrite[]) : []
+    const plain = verb === 'runs.apply' ? writes.map((write) => this.#writeName(write)).join(' + ') : OTHER_CALLS[verb]
+    if (plain === undefined) return null
+    const times = (this.#seen.get(plain) ?? 0) + 1
+    this.#seen.set(plain, times)
+    const endsRun = writes.some(({ claim, verb }) => claim.runId === this.#runId && (verb.type === 'complete' || verb.type === 'fail'))
+    return { name: times === 1 ? plain : `${plain} #${times}`, endsRun }
+  }
+
+  #writeName({ claim, verb }: OwnerWrite): string {
+    const whose = claim.runId === this.#runId ? '' : ' of another run'
+    if (verb.type !== 'recordStep') return verb.type + whose
+    return `${verb.step.status === 'completed' ? 'step' : 'failed step'} ${JSON.stringify(verb.step.name)}${whose}`
+  }
+}
+
+/** Heartbeats are alike, and a long step has hundreds. */
+const HEARTBEATS_MAX = 3
+
+export function worthTrying(boundaries: readonly Boundary[]): Boundary[] {
+  let heartbeats = 0
+  return boundaries.filter(({ name }) => !name.startsWith('heartbeat') || ++heartbeats <= HEARTBEATS_MAX)
+}

@@ -1,0 +1,21 @@
+/** What can go wrong at a boundary. */
+export const CRASH_FAULTS = ['crash before', 'crash after commit', 'lost reply', 'lease stolen', 'cancel'] as const
+
+/**
+ * `crash before`: the worker dies, nothing was written. `crash after commit`: it dies when the write is done. `lost reply`: the write
+ * is done, the worker hears nothing. `lease stolen`: the worker stands still for longer than its lease, another one takes over, then
+ * the first goes on. `cancel`: somebody cancels the run just before the write.
+ */
+export type CrashFault = (typeof CRASH_FAULTS)[number]
+
+const WORDS: Record<CrashFault, string> = {
+  'crash before': 'crash before',
+  'crash after commit': 'crash after commit of',
+  'lost reply': 'lost reply to',
+  'lease stolen': 'lease stolen at',
+  cancel: 'cancel at',
+}
+
+export function inWords(fault: CrashFault, boundary: string): string {
+  return `${WORDS[fault]} ${boundary}`
+}

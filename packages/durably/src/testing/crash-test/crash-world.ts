@@ -1,0 +1,281 @@
+// CrashWorld — one simulated world in which the user's job runs once: undisturbed, or with one fault at one boundary.
+// Owns the processes and the passing of time. Does not judge.
+//   C1. One worker executes the run; the moment the fault strikes a second one starts, to take over what is lost.
+//   C2. The fault strikes once, at the first call that has the boundary's name.
+//   C3. Virtual time leaps over what the engine waits for. While a user's function waits for the real world, it passes as real time does.
+import { createDurably, type Durably } from '../../durably.ts'
+import { memoryStore } from '../../memory.ts'
+import { type Env, sleep, systemEnv } from '../../model/env.ts'
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
+import type { CancelOutcome } from '../../store/runs.ts'
+import type { Store } from '../../store/store.ts'
+import { type History, RowAudit, readRows, type Violation } from '../invariants/index.ts'
+import type { CallFault, Intrusion } from '../simulator/fault-plan.ts'
+import { SimProcess } from '../simulator/sim-process.ts'
+import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
+import { type Boundary, BoundaryNames } from './boundary.ts'
+import type { CrashFault } from './crash-fault.ts'
+import { type Asked, Witness } from './witness.ts'
+
+/** The part of a job handle that is needed. */
+export interface Triggerable<TInput> {
+  trigger(input: TInput): Promise<{ id: string }>
+}
+
+/** Defines the job on the instance it is given; `env` is that instance's virtual clock. */
+export type DefineJob<TInput> = (durably: Durably, env: Env) => Triggerable<TInput> | Promise<Triggerable<TInput>>
+
+export interface CrashWorldOptions {
+  define: DefineJob<unknown>
+  input: unknown
+  seed: number
+  openStore: ((env: Env) => Store | Promise<Store>) | undefined
+  /** Of real time. */
+  timeoutMs: number
+  /** Of virtual time. */
+  patienceMs?: number
+  target?: Target
+  /** Steps that are recorded before anything runs. */
+  records?: readonly StepRow[]
+}
+
+export interface Target {
+  boundary: Boundary
+  fault: CrashFault
+}
+
+/** All that is known when the run has ended. */
+export interface Evidence {
+  run: RunRow
+  history: History
+  audit: readonly Violation[]
+  asked: readonly Asked[]
+  boundaries: readonly Boundary[]
+  struck: boolean
+  cancelled: CancelOutcome['outcome'] | null
+  /** Virtual. */
+  tookMs: number
+}
+
+export class NeverEnded extends Error {}
+
+const LEASE_MS = 30_000
+const MAX_RECOVERIES = 10
+/** Enough for another worker to notice, to take over and to be well under way. */
+const STOLEN_MS = LEASE_MS * 2
+/** Late writers show themselves within it. */
+const AFTERMATH_MS = STOLEN_MS + 5000
+/** The engine's own pauses are shorter; only a heartbeat is further away. */
+const LEAP_MS = 1000
+/** Functions of a killed process that are still at work must not reach into the next world, if they end soon. */
+const GHOSTS_MS_MAX = 100
+
+export class CrashWorld {
+  readonly #options: CrashWorldOptions
+  readonly #base: VirtualEnv
+  readonly #reality = systemEnv()
+  readonly #began = this.#reality.mono()
+  readonly #witness = new Witness()
+  readonly #audit = new RowAudit()
+  readonly #boundaries: Boundary[] = []
+  readonly #processes: SimProcess[] = []
+  #store!: Store
+  #names: BoundaryNames | null = null
+  #runId = ''
+  #struck = false
+  #allEnded = false
+  #cancelled: CancelOutcome['outcome'] | null = null
+  #broken: { error: unknown } | null = null
+
+  constructor(options: CrashWorldOptions) {
+    this.#options = options
+    this.#base = virtualEnv({ seed: options.seed })
+  }
+
+  async run(): Promise<Evidence> {
+    const { openStore } = this.#options
+    this.#store = openStore ? await openStore(this.#base) : memoryStore({ env: this.#base })
+    try {
+      await this.#store.migrate()
+      return await this.#live()
+    } finally {
+      await this.#end()
+    }
+  }
+
+  async #live(): Promise<Evidence> {
+    const { input, records } = this.#options
+    const { durably, job } = await this.#open('w1')
+    this.#runId = (await this.#soon(job.trigger(input))).id
+    const run = await this.#store.runs.get(this.#runId)
+    if (!run) throw new Error('crashTest: the job is not the one of the given instance; define it on the instance that is passed in')
+    if (records) await this.#record(run, records)
+    this.#names = new BoundaryNames(run.id)
+    durably.start()
+    await this.#untilAllEnded()
+    const tookMs = this.#base.mono()
+    await this.#base.advance(AFTERMATH_MS)
+    return this.#evidence(tookMs)
+  }
+
+  /** Nothing of this world goes on. */
+  async #end(): Promise<void> {
+    for (const process of this.#processes) process.kill()
+    const until = this.#reality.mono() + GHOSTS_MS_MAX
+    while (this.#witness.hasGhosts && this.#reality.mono() < until) await sleep(this.#reality, 1)
+    await this.#store.close()
+  }
+
+  async #open(name: string): Promise<{ durably: Durably; job: Triggerable<unknown> }> {
+    const process = new SimProcess(name, {
+      seed: this.#options.seed,
+      base: this.#base,
+      store: this.#store,
+      plan: { ofCall: (_, verb, args) => this.#faultOf(process, verb, args) },
+      leaseMs: LEASE_MS,
+      onApplied: (_, verb, answer) => this.#applied(verb, answer),
+      onDeath: ({ name }) => this.#witness.ledger.processDied(name, this.#base.mono()),
+    })
+    this.#processes.push(process)
+    const durably = createDurably({ store: process.store, env: process.env, staleThreshold: LEASE_MS, maxRecoveries: MAX_RECOVERIES })
+    const job = await this.#options.define(this.#witness.over(durably, process), this.#witness.clockOf(process))
+    return { durably, job }
+  }
+
+  #faultOf(process: SimProcess, verb: string, args: readonly unknown[]): CallFault | Intrusion | null {
+    const boundary = process.name === 'w1' ? this.#names?.of(verb, args) : null
+    if (!boundary) return null
+    this.#boundaries.push(boundary)
+    const { target } = this.#options
+    if (!target || this.#struck || boundary.name !== target.boundary.name) return null
+    this.#struck = true
+    this.#takeOver()
+    return this.#fault(target.fault, process, verb)
+  }
+
+  #fault(fault: CrashFault, process: SimProcess, verb: string): CallFault | Intrusion {
+    switch (fault) {
+      case 'crash before':
+        return 'crash before'
+      case 'crash after commit':
+        return 'crash after'
+      case 'lost reply':
+        return 'lose reply'
+      case 'lease stolen':
+        return this.#standstill(process, verb)
+      case 'cancel':
+        return {
+          before: async () => {
+            this.#cancelled = (await this.#store.runs.cancel(this.#runId))?.outcome ?? null
+          },
+        }
+    }
+  }
+
+  /** A claim must have happened before its lease can be stolen; a write comes too late. */
+  #standstill(process: SimProcess, verb: string): Intrusion {
+    const stop = () => process.pause(STOLEN_MS)
+    if (verb === 'runs.claim') return { after: stop }
+    return {
+      before: () => {
+        stop()
+        return sleep(this.#base, STOLEN_MS)
+      },
+    }
+  }
+
+  #takeOver(): void {
+    this.#open('w2').then(({ durably }) => durably.start(), this.#fail)
+  }
+
+  #applied(verb: string, answer: unknown): void {
+    // A claim that found nothing made nothing durable.
+    if (verb === 'runs.claim' && (answer as { value?: unknown }).value === null) {
+      const claim = this.#boundaries.findLastIndex(({ name }) => name.startsWith('claim'))
+      if (claim !== -1) this.#boundaries.splice(claim, 1)
+    }
+    // An idle worker's look changes nothing.
+    if (verb !== 'runs.probe') this.#lookAtRows().catch(this.#fail)
+  }
+
+  async #lookAtRows(): Promise<void> {
+    const { runs, steps } = await readRows(this.#store)
+    this.#audit.look(runs, steps, this.#base.wall())
+    this.#allEnded = runs.every((run) => isTerminal(run.status))
+  }
+
+  readonly #fail = (error: unknown): void => {
+    this.#broken = { error }
+  }
+
+  async #record(run: RunRow, records: readonly StepRow[]): Promise<void> {
+    const token = 'recorder'
+    const { runs } = this.#store
+    const claimed = await runs.claim({ jobNames: [run.jobName], token, leaseMs: LEASE_MS })
+    if (claimed?.id !== run.id) throw new Error('crashTest: the run cannot be prepared')
+    const claim = { runId: run.id, generation: claimed.leaseGeneration, token }
+    const rest = { claim, events: [], logs: [], progress: null }
+    for (const [i, record] of records.entries()) {
+      const step = { ...record, runId: run.id, leaseGeneration: claim.generation }
+      await runs.apply([{ ...rest, number: i + 1, verb: { type: 'recordStep', leaseMs: LEASE_MS, step } }])
+    }
+    await runs.apply([{ ...rest, number: records.length + 1, verb: { type: 'release' } }])
+  }
+
+  /** The answer of `promise`, which needs nothing but the engine. */
+  async #soon<T>(promise: Promise<T>): Promise<T> {
+    let settled = false
+    const settle = () => {
+      settled = true
+    }
+    promise.then(settle, settle)
+    for (await this.#base.idle(); !settled; ) await this.#letTimePass()
+    return promise
+  }
+
+  async #untilAllEnded(): Promise<void> {
+    for (;;) {
+      await this.#base.idle()
+      if (this.#broken) throw this.#broken.error
+      if (this.#allEnded && !this.#witness.isWorking) return
+      await this.#letTimePass()
+    }
+  }
+
+  /** C3. */
+  async #letTimePass(): Promise<void> {
+    const { timeoutMs, patienceMs = Number.POSITIVE_INFINITY } = this.#options
+    const before = this.#reality.mono()
+    if (before - this.#began > timeoutMs)
+      throw new NeverEnded(`the run did not end within ${timeoutMs} ms; if its steps take longer, raise the option "timeout"`)
+    if (this.#base.mono() > patienceMs) throw new NeverEnded(`the run did not end within ${Math.ceil(patienceMs / 60_000)} virtual minutes`)
+    const nextMs = this.#base.nextInMs()
+    if (nextMs !== null && (nextMs <= LEAP_MS || !this.#witness.waitsForRealTime)) return this.#base.advance(nextMs)
+    await sleep(this.#reality, 1)
+    await this.#base.advance(this.#reality.mono() - before)
+  }
+
+  async #evidence(tookMs: number): Promise<Evidence> {
+    const { executions, effects, acknowledged } = this.#witness.ledger
+    const rows = await readRows(this.#store)
+    const run = rows.runs.find(({ id }) => id === this.#runId)
+    if (!run) throw new Error(`crashTest: run ${this.#runId} was deleted`)
+    return {
+      run,
+      tookMs,
+      audit: this.#audit.violations,
+      asked: this.#witness.asked,
+      boundaries: this.#boundaries,
+      struck: this.#struck,
+      cancelled: this.#cancelled,
+      history: {
+        ...rows,
+        acknowledged,
+        ledger: { executions, effects },
+        maxRecoveries: MAX_RECOVERIES,
+        faultFree: !this.#struck && !this.#options.records,
+      },
+    }
+  }
+}

@@ -1,0 +1,5 @@
+export type { CrashFault } from './crash-fault.ts'
+export { type CrashMatchers, crashMatchers } from './crash-matchers.ts'
+export type { CrashCase, CrashFailure, CrashReport } from './crash-report.ts'
+export { type CrashTestOptions, crashTest } from './crash-test.ts'
+export type { DefineJob, Triggerable } from './crash-world.ts'

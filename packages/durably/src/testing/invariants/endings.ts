@@ -1,0 +1,109 @@
+// How runs end, what their event log says, and what was promised to those who asked.
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import { eventsByRun, type Invariant, type Violation } from './history.ts'
+
+const TERMINAL_EVENTS: Record<string, RunRow['status']> = { 'run:complete': 'completed', 'run:fail': 'failed', 'run:cancel': 'cancelled' }
+
+/** I3: after the end nothing happens, but a retry after a failure. The last ending is the status. */
+export const endingsAreFinal: Invariant = (history) => {
+  const violations: Violation[] = []
+  const events = eventsByRun(history)
+  for (const run of history.runs) {
+    let ended: RunRow['status'] | null = null
+    for (const { seq, type } of events.get(run.id) ?? []) {
+      if (type === 'run:retry' && ended === 'failed') ended = null
+      else if (ended !== null) violations.push({ invariant: 'I3', runId: run.id, what: `seq ${seq}: ${type} after the run was ${ended}` })
+      ended = TERMINAL_EVENTS[type] ?? ended
+    }
+    if (events.has(run.id) && (isTerminal(run.status) ? run.status : null) !== ended) {
+      violations.push({ invariant: 'I3', runId: run.id, what: `status is ${run.status}, the event log says ${ended ?? 'not ended'}` })
+    }
+  }
+  return violations
+}
+
+/** I4: `seq` is gapless from 1 and equals the run's counter. */
+export const eventsAreGapless: Invariant = (history) => {
+  const violations: Violation[] = []
+  const events = eventsByRun(history)
+  for (const run of history.runs) {
+    const seqs = (events.get(run.id) ?? []).map(({ seq }) => seq)
+    if (seqs.some((seq, i) => seq !== i + 1)) violations.push({ invariant: 'I4', runId: run.id, what: `event numbers have a gap: ${seqs}` })
+    if (seqs.length !== run.lastEventSequence) {
+      violations.push({ invariant: 'I4', runId: run.id, what: `${seqs.length} events, but the counter is ${run.lastEventSequence}` })
+    }
+  }
+  return violations
+}
+
+/** I5: once faults stop, every run comes to its end. */
+export const everyRunEnds: Invariant = ({ runs }) =>
+  runs
+    .filter((run) => !isTerminal(run.status))
+    .map((run) => ({ invariant: 'I5', runId: run.id, what: `is still ${run.status} after everything healed` }))
+
+/** I9: a run fails by its own code or by a limit, never because the database was away. */
+export const failuresAreTheJobs: Invariant = (history) => {
+  const threw = new Set(history.ledger.effects.filter((effect) => effect.outcome === 'threw').map((effect) => effect.runId))
+  const violations: Violation[] = []
+  for (const run of history.runs) {
+    if (run.status !== 'failed') continue
+    if (run.reason === 'error' && !threw.has(run.id))
+      violations.push({ invariant: 'I9', runId: run.id, what: `failed with ${JSON.stringify(run.error)}, but no function threw` })
+    if (run.reason === null) violations.push({ invariant: 'I9', runId: run.id, what: 'failed without a reason' })
+  }
+  return violations
+}
+
+/** I12: one run per job and idempotency key, and everybody who asked got its id. */
+export const oneRunPerIdempotencyKey: Invariant = ({ acknowledged }) => {
+  const ids = new Map<string, string>()
+  const violations: Violation[] = []
+  for (const ack of acknowledged) {
+    if (ack.kind !== 'triggered' || ack.idempotencyKey === null) continue
+    const key = `${ack.jobName}/${ack.idempotencyKey}`
+    const first = ids.get(key) ?? ack.runId
+    if (first !== ack.runId)
+      violations.push({ invariant: 'I12', runId: ack.runId, what: `key ${key} was answered with run ${first} before` })
+    ids.set(key, first)
+  }
+  return violations
+}
+
+/** I13: running means owned, with a lease. */
+export const runningMeansOwned: Invariant = ({ runs }) =>
+  runs
+    .filter(
+      (run) => (run.status === 'running') !== (run.leaseOwner !== null) || (run.status === 'running') !== (run.leaseExpiresAt !== null),
+    )
+    .map((run) => ({ invariant: 'I13', runId: run.id, what: `${run.status} with owner ${run.leaseOwner} and lease ${run.leaseExpiresAt}` }))
+
+/** I15: a run that was asked to stop does not stay. */
+export const cancelHolds: Invariant = ({ runs }) =>
+  runs
+    .filter((run) => run.cancelRequestedAt !== null && !isTerminal(run.status))
+    .map((run) => ({ invariant: 'I15', runId: run.id, what: 'was asked to stop and did not end' }))
+
+/** I17: recoveries stay within their cap. */
+export const recoveriesAreCapped: Invariant = ({ runs, maxRecoveries }) =>
+  runs
+    .filter((run) => run.recoveries > maxRecoveries + 1)
+    .map((run) => ({ invariant: 'I17', runId: run.id, what: `${run.recoveries} recoveries, the cap is ${maxRecoveries}` }))
+
+/** I18: what was acknowledged is there. */
+export const acknowledgedIsKept: Invariant = (history) => {
+  const runs = new Map(history.runs.map((run) => [run.id, run]))
+  const recorded = new Set(history.steps.filter((step) => step.status === 'completed').map((step) => `${step.runId}/${step.name}`))
+  const told = eventsByRun(history)
+  const violations: Violation[] = []
+  for (const ack of history.acknowledged) {
+    const { runId } = ack
+    if (!runs.has(runId)) violations.push({ invariant: 'I18', runId, what: 'was acknowledged and is gone' })
+    else if (ack.kind === 'step' && !recorded.has(`${runId}/${ack.step}`))
+      violations.push({ invariant: 'I18', runId, what: `step ${JSON.stringify(ack.step)} was acknowledged and is gone` })
+    else if (ack.kind === 'ended' && !told.get(runId)?.some(({ type }) => TERMINAL_EVENTS[type] === ack.status)) {
+      violations.push({ invariant: 'I18', runId, what: `its end as ${ack.status} was acknowledged and is gone` })
+    }
+  }
+  return violations
+}

@@ -1,0 +1,108 @@
+// Who owned a run, and whether anybody else wrote or worked.
+import { eventsByRun, grouped, type History, type Invariant, type JobExecution, type Violation } from './history.ts'
+
+const TAKES_OWNERSHIP = 'run:start'
+const ENDS_OWNERSHIP = new Set(['run:complete', 'run:fail', 'run:cancel', 'run:release', 'run:reclaim'])
+
+/** I1a, I6: between two claims every owner's event carries the generation of the last claim, and none comes after the lease ended. */
+export const oneOwnerAtATime: Invariant = (history) => {
+  const violations: Violation[] = []
+  for (const [runId, events] of eventsByRun(history)) {
+    let owner: number | null = null
+    for (const { seq, type, payload } of events) {
+      const generation = payload.generation ?? null
+      if (type === TAKES_OWNERSHIP) {
+        if (owner !== null)
+          violations.push({
+            invariant: 'I1a',
+            runId,
+            what: `seq ${seq}: claimed as generation ${generation} while generation ${owner} owned it`,
+          })
+        owner = generation
+      } else if (generation !== null && generation !== owner) {
+        violations.push({
+          invariant: 'I6',
+          runId,
+          what: `seq ${seq}: ${type} by generation ${generation}, the owner was ${owner ?? 'nobody'}`,
+        })
+      }
+      if (ENDS_OWNERSHIP.has(type)) owner = null
+    }
+  }
+  return violations
+}
+
+/** I1b: never two running runs with one concurrency key. */
+export const oneRunPerKey: Invariant = ({ runs }) => {
+  const holders = new Map<string, string>()
+  const violations: Violation[] = []
+  for (const { id, status, concurrencyKey } of runs) {
+    if (status !== 'running' || concurrencyKey === null) continue
+    const other = holders.get(concurrencyKey)
+    if (other) violations.push({ invariant: 'I1b', runId: id, what: `runs with the same key as run ${other}` })
+    holders.set(concurrencyKey, id)
+  }
+  return violations
+}
+
+/**
+ * I1c: functions of one run, or of one key, overlap only if the one that began first had its lease taken away. Where processes
+ * are stopped anywhere, one that was already replaced may also be the second to begin: then it is its own lease that is gone.
+ */
+export const overlapOnlyAfterLoss: Invariant = (history) => {
+  const keys = new Map(history.runs.map((run) => [run.id, run.concurrencyKey ?? run.id]))
+  const lost = lostGenerations(history)
+  const work: JobExecution[] = [...history.ledger.executions, ...history.ledger.effects]
+  const byKey = grouped(work, (execution) => keys.get(execution.runId) ?? execution.runId)
+  const excused = (earlier: JobExecution, later: JobExecution) =>
+    lost.has(nameOf(earlier)) || (history.pausedAnywhere === true && lost.has(nameOf(later)))
+  const violations: Violation[] = []
+  for (const executions of byKey.values()) {
+    const inOrder = executions.toSorted((a, b) => a.startedAt - b.startedAt)
+    for (const [i, earlier] of inOrder.entries()) {
+      for (const later of inOrder.slice(i + 1)) {
+        if (nameOf(earlier) !== nameOf(later) && overlap(earlier, later) && !excused(earlier, later)) {
+          violations.push({
+            invariant: 'I1c',
+            runId: earlier.runId,
+            what: `${nameOf(earlier)} and ${nameOf(later)} overlap, but the first never lost its lease`,
+          })
+        }
+      }
+    }
+  }
+  return violations
+}
+
+/** I6: whoever was told to stop starts no further step. */
+export const noStepAfterStop: Invariant = ({ ledger }) =>
+  ledger.effects
+    .filter((effect) => effect.toldToStop)
+    .map(({ runId, step, generation }) => ({
+      invariant: 'I6',
+      runId,
+      what: `step ${step} of generation ${generation} began after its signal was aborted`,
+    }))
+
+function overlap(earlier: JobExecution, later: JobExecution): boolean {
+  return earlier.endedAt === null || later.startedAt < earlier.endedAt
+}
+
+function lostGenerations(history: History): Set<string> {
+  const lost = new Set<string>()
+  for (const [runId, events] of eventsByRun(history)) {
+    let owner: number | undefined
+    for (const { type, payload } of events) {
+      if (type === TAKES_OWNERSHIP) owner = payload.generation
+      if (!ENDS_OWNERSHIP.has(type)) continue
+      // Taken back by a reaper: such an event carries no generation, whatever became of the run.
+      if (payload.generation === undefined && owner !== undefined) lost.add(`${runId}/${owner}`)
+      owner = undefined
+    }
+  }
+  return lost
+}
+
+function nameOf({ runId, generation }: JobExecution): string {
+  return `${runId}/${generation}`
+}

@@ -1,0 +1,81 @@
+// RowAudit — what must hold at every moment, checked between two looks at the rows.
+//   I6.  A lease is ended by its owner, or by others once it is over; never before.
+//   I14. version, lease_generation, last_event_sequence and the status only move as the transition table allows.
+//   I2b. A recorded step never changes.  I11. What was recorded is what replays see: outputs stay equal, byte for byte.
+import type { RunRow, RunStatus } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
+import { TRANSITIONS } from '../../model/transitions.ts'
+import { LEASE_MS_MAX } from '../../store/runs.ts'
+import { runningMeansOwned } from './endings.ts'
+import type { Violation } from './history.ts'
+import { oneRunPerKey } from './ownership.ts'
+
+const LEGAL_MOVES = new Set(Object.values(TRANSITIONS).flatMap(({ from, to }) => from.map((status) => `${status} → ${to}`)))
+const NEVER_DECREASE = ['version', 'leaseGeneration', 'lastEventSequence', 'currentStepIndex'] as const
+
+export class RowAudit {
+  readonly #runs = new Map<string, RunRow>()
+  readonly #steps = new Map<string, StepRow>()
+  readonly violations: Violation[] = []
+
+  /** `nowMs` is the store's own clock. */
+  look(runs: RunRow[], steps: StepRow[], nowMs: number): void {
+    for (const run of runs) this.#lookAtRun(run, nowMs)
+    for (const step of steps) this.#lookAtStep(step)
+    const moment = {
+      runs,
+      steps: [],
+      events: [],
+      ledger: { executions: [], effects: [] },
+      acknowledged: [],
+      maxRecoveries: 0,
+      faultFree: false,
+    }
+    this.violations.push(...oneRunPerKey(moment), ...runningMeansOwned(moment))
+  }
+
+  #lookAtRun(run: RunRow, nowMs: number): void {
+    const before = this.#runs.get(run.id)
+    this.#runs.set(run.id, run)
+    if (!before) return
+    if (wasTakenAway(before, run) && !isLeaseOver(before, nowMs))
+      this.#broken('I6', run.id, `was ${run.status} before the lease of generation ${before.leaseGeneration} was over`)
+    for (const column of NEVER_DECREASE) {
+      if (run[column] < before[column]) this.#broken('I14', run.id, `${column} went from ${before[column]} to ${run[column]}`)
+    }
+    if (run.version === before.version && run.status !== before.status)
+      this.#broken('I14', run.id, `${before.status} became ${run.status} without a new version`)
+    if (run.status !== before.status && run.version === before.version + 1 && !isLegal(before.status, run.status)) {
+      this.#broken('I14', run.id, `${before.status} became ${run.status}: no such transition`)
+    }
+  }
+
+  #lookAtStep(step: StepRow): void {
+    const before = this.#steps.get(step.id)
+    this.#steps.set(step.id, step)
+    if (before && (before.output !== step.output || before.status !== step.status))
+      this.#broken('I2b', step.runId, `step ${JSON.stringify(step.name)} changed after it was recorded`)
+  }
+
+  #broken(invariant: string, runId: string, what: string): void {
+    this.violations.push({ invariant, runId, what })
+  }
+}
+
+/** Whoever ends a lease as its owner leaves a write number behind. */
+function wasTakenAway(before: RunRow, after: RunRow): boolean {
+  return (
+    before.status === 'running' &&
+    after.leaseOwner !== before.leaseOwner &&
+    after.leaseGeneration === before.leaseGeneration &&
+    after.leaseWrites === before.leaseWrites
+  )
+}
+
+function isLeaseOver({ leaseExpiresAt }: RunRow, nowMs: number): boolean {
+  return leaseExpiresAt === null || leaseExpiresAt <= nowMs || leaseExpiresAt > nowMs + LEASE_MS_MAX
+}
+
+function isLegal(from: RunStatus, to: RunStatus): boolean {
+  return LEGAL_MOVES.has(`${from} → ${to}`)
+}

@@ -1,0 +1,95 @@
+// What was recorded of steps, against what their functions did.
+import { eventsByRun, grouped, type Invariant, type Violation } from './history.ts'
+
+/** I2b: at most one completed record per run and name. */
+export const recordedOnce: Invariant = ({ steps }) => {
+  const seen = new Set<string>()
+  const violations: Violation[] = []
+  for (const { runId, name, status } of steps) {
+    if (status !== 'completed') continue
+    const key = `${runId}/${name}`
+    if (seen.has(key)) violations.push({ invariant: 'I2b', runId, what: `step ${JSON.stringify(name)} is recorded twice` })
+    seen.add(key)
+  }
+  return violations
+}
+
+/** I2c: a step's function runs at most once per lease, and never under a lease that began after the record. */
+export const noStepRunsAgain: Invariant = ({ steps, ledger }) => {
+  const recordedBy = new Map<string, number>()
+  for (const step of steps) if (step.status === 'completed') recordedBy.set(`${step.runId}/${step.name}`, step.leaseGeneration)
+  const seen = new Set<string>()
+  const violations: Violation[] = []
+  for (const { runId, step, generation } of ledger.effects) {
+    const once = `${runId}/${step}/${generation}`
+    if (seen.has(once))
+      violations.push({ invariant: 'I2c', runId, what: `step ${JSON.stringify(step)} ran twice in generation ${generation}` })
+    seen.add(once)
+    const recorder = recordedBy.get(`${runId}/${step}`)
+    if (recorder !== undefined && generation > recorder) {
+      violations.push({
+        invariant: 'I2c',
+        runId,
+        what: `step ${JSON.stringify(step)}, recorded by generation ${recorder}, ran again in ${generation}`,
+      })
+    }
+  }
+  return violations
+}
+
+/** I4: what an owner wrote counts once, also when it was sent twice: one start of a step per lease, in a growing order of records. */
+export const writtenOnce: Invariant = (history) => {
+  const violations: Violation[] = []
+  for (const [runId, events] of eventsByRun(history)) {
+    const seen = new Set<string>()
+    for (const { seq, type, payload } of events) {
+      if (type !== 'step:start') continue
+      const start = `${payload.stepName}/${payload.generation}`
+      if (seen.has(start)) violations.push({ invariant: 'I4', runId, what: `seq ${seq}: the start of ${start} is told twice` })
+      seen.add(start)
+    }
+  }
+  return violations
+}
+
+/** I7: `current_step_index` is the number of completed steps; every step event refers to a recorded row, and the reverse. */
+export const indexCountsRecords: Invariant = (history) => {
+  const violations: Violation[] = []
+  const events = eventsByRun(history)
+  const byRun = grouped(history.steps, (step) => step.runId)
+  for (const run of history.runs) {
+    const steps = byRun.get(run.id) ?? []
+    const completed = steps.filter((step) => step.status === 'completed').length
+    if (run.currentStepIndex !== completed) {
+      violations.push({
+        invariant: 'I7',
+        runId: run.id,
+        what: `current_step_index is ${run.currentStepIndex}, completed steps are ${completed}`,
+      })
+    }
+    const told = (events.get(run.id) ?? [])
+      .filter(({ type }) => type === 'step:complete' || type === 'step:fail')
+      .map(({ payload }) => payload.stepId)
+    const ids = steps.map((step) => step.id)
+    if (told.toSorted().join() !== ids.toSorted().join())
+      violations.push({ invariant: 'I7', runId: run.id, what: `step events ${told} do not match the step rows ${ids}` })
+  }
+  return violations
+}
+
+/** I10: without faults every step runs exactly once and no run is taken back. */
+export const exactlyOnceWithoutFaults: Invariant = (history) => {
+  if (!history.faultFree) return []
+  const violations: Violation[] = []
+  const counts = new Map<string, number>()
+  for (const { runId, step } of history.ledger.effects) counts.set(`${runId}/${step}`, (counts.get(`${runId}/${step}`) ?? 0) + 1)
+  for (const step of history.steps) {
+    const times = counts.get(`${step.runId}/${step.name}`) ?? 0
+    if (times !== 1)
+      violations.push({ invariant: 'I10', runId: step.runId, what: `step ${JSON.stringify(step.name)} ran ${times} times without a fault` })
+  }
+  for (const { runId, type } of history.events) {
+    if (type === 'run:reclaim') violations.push({ invariant: 'I10', runId, what: 'the run was taken back without a fault' })
+  }
+  return violations
+}

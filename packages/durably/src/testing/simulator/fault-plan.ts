@@ -1,0 +1,78 @@
+// FaultPlan — what goes wrong in one simulated world, decided by its seed.
+// Each seed has its own mix: some faults often, some never, so that rare combinations are reached too.
+import { chance, oneOf, pick } from './chance.ts'
+
+export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow'
+
+/** Decides what goes wrong with a store call. */
+export interface CallFaults {
+  ofCall(call: string, verb: string, args: readonly unknown[]): CallFault | Intrusion | null
+}
+
+/** A fault of the tester's own making, at the moment a request is carried out. */
+export interface Intrusion {
+  before?(): Promise<unknown>
+  after?(): void
+}
+
+export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 'stop'
+
+const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow'] as const
+const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop'] as const
+const TIMED_MAX = 14
+
+export interface Timed {
+  name: string
+  fault: TimedFault
+  atMs: number
+}
+
+export interface FaultPlanOptions {
+  seed: number
+  faultMs: number
+  /** Names of faults that are left out, while a failing seed is shrunk. */
+  without: ReadonlySet<string>
+  /** Every tenth seed has none, to check that nothing runs twice on a quiet day. */
+  faultFree: boolean
+}
+
+export class FaultPlan implements CallFaults {
+  readonly #options: FaultPlanOptions
+  readonly #rates: ReadonlyMap<CallFault, number>
+  /** The faults that really happened, in order. */
+  readonly happened: string[] = []
+  healed = false
+
+  constructor(options: FaultPlanOptions) {
+    this.#options = options
+    const { seed } = options
+    this.#rates = new Map(CALL_FAULTS.map((fault) => [fault, oneOf(seed, `rate of ${fault}`, [0, 0, 0.005, 0.02, 0.05])]))
+  }
+
+  /** The fault of one store call, if any. */
+  ofCall(call: string): CallFault | null {
+    const { seed, faultFree, without } = this.#options
+    if (faultFree || this.healed) return null
+    let dice = chance(seed, `call ${call}`)
+    for (const [fault, rate] of this.#rates) {
+      if (dice < rate) {
+        const name = `${call} ${fault}`
+        if (without.has(name)) return null
+        this.happened.push(name)
+        return fault
+      }
+      dice -= rate
+    }
+    return null
+  }
+
+  /** The faults that come at a time of their own. */
+  timed(): Timed[] {
+    const { seed, faultFree, faultMs, without } = this.#options
+    if (faultFree) return []
+    return Array.from({ length: pick(seed, 'how many timed', 0, TIMED_MAX) }, (_, i) => {
+      const fault = oneOf(seed, `timed ${i}`, TIMED_FAULTS)
+      return { fault, name: `timed ${i} ${fault}`, atMs: pick(seed, `time of ${i}`, 0, faultMs) }
+    }).filter(({ name }) => !without.has(name))
+  }
+}

@@ -1,0 +1,151 @@
+// SimProcess — one process of the simulated world: its own clock skew, its own line to the store, and a life that can end.
+//   P1. A dead process does nothing any more: no timer fires, no answer arrives.
+//   P2. A paused one does nothing until it wakes; then everything that fell due happens at once.
+//   P3. A request that was sent is carried out whatever becomes of its sender.
+
+import type { Env } from '../../model/env.ts'
+import { DurablyError } from '../../model/errors.ts'
+import type { RunRow } from '../../model/run.ts'
+import type { RunStore } from '../../store/runs.ts'
+import type { Store } from '../../store/store.ts'
+import type { VirtualEnv } from '../virtual-env.ts'
+import { chance, pick } from './chance.ts'
+import type { CallFaults } from './fault-plan.ts'
+
+export interface SimWorld {
+  seed: number
+  base: VirtualEnv
+  store: Store
+  plan: CallFaults
+  leaseMs: number
+  /** Called when a request has been carried out. */
+  onApplied: (process: string, verb: string, answer: unknown) => void
+  onDeath: (process: SimProcess) => void
+}
+
+/** An undisturbed call takes this long, half on the way there. */
+const LATENCY_MS_MAX = 8
+const SLOW_LEASES_MAX = 1.3
+
+export class SimProcess {
+  readonly name: string
+  readonly env: Env
+  readonly store: Store
+  readonly #world: SimWorld
+  readonly #claimed = new Map<string, number>()
+  #calls = 0
+  #alive = true
+  #wakesAt = 0
+
+  constructor(name: string, world: SimWorld) {
+    this.name = name
+    this.#world = world
+    const { base, seed } = world
+    const skewMs = pick(seed, `skew of ${name}`, -60_000, 60_000)
+    let draws = 0
+    this.env = {
+      wall: () => base.wall() + skewMs,
+      mono: () => base.mono(),
+      timer: (ms, fn) => base.timer(ms, () => this.#awake(fn)),
+      clear: (handle) => base.clear(handle),
+      defer: (fn) => base.defer(() => this.#awake(fn)),
+      id: () => base.id(),
+      random: () => chance(seed, `draw ${name} ${draws++}`),
+    }
+    this.store = this.#lineTo(world.store)
+  }
+
+  get alive(): boolean {
+    return this.#alive
+  }
+
+  kill(): void {
+    if (!this.#alive) return
+    this.#alive = false
+    this.#world.onDeath(this)
+  }
+
+  pause(ms: number): void {
+    this.#wakesAt = Math.max(this.#wakesAt, this.#world.base.mono() + ms)
+  }
+
+  /** The generation under which this process last claimed a run. */
+  generationOf(runId: string): number {
+    return this.#claimed.get(runId) ?? 0
+  }
+
+  #awake(fn: () => void): void {
+    const { base } = this.#world
+    if (!this.#alive) return
+    if (this.#wakesAt > base.mono()) base.timer(this.#wakesAt - base.mono(), () => this.#awake(fn))
+    else fn()
+  }
+
+  #lineTo(store: Store): Store {
+    const chapter = <T extends object>(name: string, verbs: T): T =>
+      new Proxy(verbs, {
+        get: (_, verb) => {
+          const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
+          return (...args: unknown[]) => this.#call(`${name}.${String(verb)}`, args, () => invoke.apply(verbs, args))
+        },
+      })
+    return {
+      runs: this.#remembersClaims(chapter('runs', store.runs)),
+      steps: chapter('steps', store.steps),
+      events: chapter('events', store.events),
+      logs: chapter('logs', store.logs),
+      migrate: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    }
+  }
+
+  #remembersClaims(runs: RunStore): RunStore {
+    const remember = (run: RunRow | null) => {
+      if (run) this.#claimed.set(run.id, run.leaseGeneration)
+      return run
+    }
+    return new Proxy(runs, {
+      get: (target, verb) => {
+        if (verb === 'claim') return async (request: Parameters<RunStore['claim']>[0]) => remember(await target.claim(request))
+        if (verb === 'adopt') return async (token: string) => remember(await target.adopt(token))
+        return Reflect.get(target, verb)
+      },
+    })
+  }
+
+  #call(verb: string, args: readonly unknown[], invoke: () => Promise<unknown>): Promise<unknown> {
+    const { base, seed, plan, leaseMs, onApplied } = this.#world
+    // Functions of a user cannot be killed: what they still ask for is never sent (P1).
+    if (!this.#alive) return new Promise(() => {})
+    const call = `${this.name}#${this.#calls++} ${verb}`
+    const fault = plan.ofCall(call, verb, args)
+    const intrusion = typeof fault === 'object' ? fault : null
+    const total = fault === 'slow' ? slowMs(seed, call, leaseMs) : chance(seed, `latency ${call}`) * LATENCY_MS_MAX
+    const there = total * chance(seed, `share ${call}`)
+    return new Promise((resolve, reject) => {
+      const refuse = (what: string) => this.#awake(() => reject(new DurablyError('store_unavailable', what)))
+      if (fault === 'crash before') return this.kill()
+      base.timer(there, async () => {
+        if (fault === 'lose request') return refuse('the request was lost')
+        if (intrusion?.before) await intrusion.before()
+        const answer = await invoke().then(
+          (value) => ({ value }),
+          (error: unknown) => ({ error }),
+        )
+        onApplied(this.name, verb, answer)
+        intrusion?.after?.()
+        if (fault === 'crash after') return this.kill()
+        base.timer(total - there, () => {
+          if (fault === 'lose reply') refuse('the reply was lost')
+          else this.#awake(() => ('error' in answer ? reject(answer.error) : resolve(answer.value)))
+        })
+      })
+    })
+  }
+}
+
+/** Half of the slow calls outlast a lease: that is where the trouble is. */
+function slowMs(seed: number, call: string, leaseMs: number): number {
+  const dice = chance(seed, `slow ${call}`)
+  return leaseMs * (chance(seed, `how slow ${call}`) < 0.5 ? dice : 1 + dice * (SLOW_LEASES_MAX - 1))
+}

@@ -1,0 +1,257 @@
+// Simulate — one seed is one world: several workers on one store, faults for a while, then healing, then judgement.
+// The engine is the real one; only time, the line to the store and death are simulated.
+import { createDurably, type Durably } from '../../durably.ts'
+import { memoryStore } from '../../memory.ts'
+import { jsonCodec } from '../../model/codec.ts'
+import type { Env } from '../../model/env.ts'
+import { isTerminal } from '../../model/run.ts'
+import type { Store } from '../../store/store.ts'
+import { checkInvariants, RowAudit, readRows, type Violation } from '../invariants/index.ts'
+import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
+import { chance, oneOf, pick } from './chance.ts'
+import { FaultPlan, type Timed } from './fault-plan.ts'
+import { SimLedger } from './sim-ledger.ts'
+import { SimProcess, type SimWorld } from './sim-process.ts'
+import { Trace } from './trace.ts'
+import { defineWorkload, planRun, type StepValue } from './workload.ts'
+
+export interface SimulateOptions {
+  seed: number
+  /** Names of faults that are left out. */
+  without?: ReadonlySet<string>
+  /** Keep the trace's lines, not only its hash. */
+  keepTrace?: boolean
+  /** A store on the world's own clock; the memory store unless given. */
+  openStore?: (env: Env) => Promise<Store>
+}
+
+export interface Simulated {
+  seed: number
+  violations: Violation[]
+  /** The faults that happened, in order. */
+  faults: string[]
+  hash: string
+  trace: string[]
+  figures: SimFigures
+}
+
+export interface SimFigures {
+  runs: number
+  steps: number
+  executions: number
+  kills: number
+  simulatedMs: number
+}
+
+const FAULT_MS = 80_000
+const HEAL_MS_MAX = 1_800_000
+const HEAL_LOOK_MS = 10_000
+const MUTATING = new Set(['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry'])
+
+export async function simulate(options: SimulateOptions): Promise<Simulated> {
+  return new Simulation(options).run()
+}
+
+class Simulation {
+  readonly #seed: number
+  readonly #options: SimulateOptions
+  readonly #base: VirtualEnv
+  readonly #plan: FaultPlan
+  readonly #leaseMs: number
+  readonly #faultFree: boolean
+  readonly #maxRecoveries: number
+  readonly #trace: Trace
+  readonly #ledger = new SimLedger()
+  readonly #audit = new RowAudit()
+  readonly #workers = new Map<string, { process: SimProcess; durably: Durably }>()
+  #dbOffsetMs = 0
+  #store!: Store
+  #client!: Durably
+  #kills = 0
+
+  constructor(options: SimulateOptions) {
+    const { seed } = options
+    this.#options = options
+    this.#seed = seed
+    this.#base = virtualEnv({ seed })
+    this.#faultFree = seed % 10 === 0
+    this.#plan = new FaultPlan({ seed, faultMs: FAULT_MS, without: options.without ?? new Set(), faultFree: this.#faultFree })
+    this.#maxRecoveries = oneOf(seed, 'cap', [1, 3, 6])
+    this.#leaseMs = oneOf(seed, 'lease', [3000, 10_000, 30_000])
+    this.#trace = new Trace(options.keepTrace ?? false)
+  }
+
+  async run(): Promise<Simulated> {
+    const dbEnv: Env = { ...this.#base, wall: () => this.#base.wall() + this.#dbOffsetMs }
+    this.#store = await (this.#options.openStore ?? (async (env) => memoryStore({ env })))(dbEnv)
+    await this.#store.migrate()
+    this.#startClient()
+    const workers = pick(this.#seed, 'workers', 2, 4)
+    for (let i = 0; i < workers; i++) this.#startWorker(`w${i}`, 0)
+    for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#strike(timed))
+    await this.#base.advance(FAULT_MS)
+    await this.#heal()
+    return this.#judge()
+  }
+
+  #world(): SimWorld {
+    return {
+      seed: this.#seed,
+      base: this.#base,
+      store: this.#store,
+      plan: this.#plan,
+      leaseMs: this.#leaseMs,
+      onApplied: (process, verb, answer) => this.#applied(process, verb, answer),
+      onDeath: (process) => this.#died(process),
+    }
+  }
+
+  #open(process: SimProcess): Durably {
+    const durably = createDurably({
+      store: process.store,
+      env: process.env,
+      staleThreshold: this.#leaseMs,
+      pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [500, 1000, 4000]),
+      concurrency: pick(this.#seed, `concurrency of ${process.name}`, 1, 3),
+      maxRecoveries: this.#maxRecoveries,
+    })
+    this.#ledger.hear(durably, process)
+    return durably
+  }
+
+  #startWorker(name: string, life: number): void {
+    const process = new SimProcess(`${name}.${life}`, this.#world())
+    const durably = this.#open(process)
+    defineWorkload(durably, process, this.#ledger)
+    this.#workers.set(name, { process, durably })
+    durably.start()
+  }
+
+  /** Somebody who triggers runs, tries again when the store does not answer, and never dies. */
+  #startClient(): void {
+    const process = new SimProcess('client', { ...this.#world(), onDeath: () => {} })
+    this.#client = this.#open(process)
+    const jobs = defineWorkload(this.#client, process, this.#ledger)
+    const runs = pick(this.#seed, 'runs', 3, 8)
+    for (let n = 0; n < runs; n++) {
+      const { shape, steps, idempotencyKey, concurrencyKey, atMs } = planRun(this.#seed, n, this.#leaseMs, FAULT_MS / 2)
+      const trigger = async (): Promise<void> => {
+        try {
+          const options = { ...(idempotencyKey && { idempotencyKey }), ...(concurrencyKey && { concurrencyKey }) }
+          const run = await jobs.get(shape)?.trigger({ steps }, options)
+          if (run)
+            this.#ledger.acknowledged.push({ kind: 'triggered', runId: run.id, jobName: shape, idempotencyKey: idempotencyKey ?? null })
+        } catch {
+          if (process.alive) process.env.timer(1000, () => void trigger())
+        }
+      }
+      this.#base.timer(atMs, () => void trigger())
+    }
+  }
+
+  async #strike({ fault, name }: Timed): Promise<void> {
+    if (this.#plan.healed) return
+    this.#plan.happened.push(name)
+    const worker = [...this.#workers.values()][pick(this.#seed, `${name} target`, 0, this.#workers.size - 1)]
+    if (!worker) return
+    switch (fault) {
+      case 'kill':
+        return worker.process.kill()
+      case 'pause':
+        return worker.process.pause(pick(this.#seed, `${name} ms`, 1000, 120_000))
+      case 'clock jump':
+        this.#dbOffsetMs += pick(this.#seed, `${name} ms`, -120_000, 120_000)
+        return
+      case 'stop':
+        return this.#stopWorker(worker)
+      case 'cancel':
+      case 'retry':
+        return this.#command(fault, name)
+    }
+  }
+
+  async #stopWorker({ process, durably }: { process: SimProcess; durably: Durably }): Promise<void> {
+    await durably.stop(chance(this.#seed, `timeout of ${process.name}`) < 0.5 ? { timeout: 2000 } : {})
+    process.kill()
+  }
+
+  async #command(fault: 'cancel' | 'retry', name: string): Promise<void> {
+    const rows = await this.#store.runs.list({})
+    const run = rows[pick(this.#seed, `${name} run`, 0, Math.max(0, rows.length - 1))]
+    if (run) await this.#client[fault](run.id).catch(() => {})
+  }
+
+  #died({ name }: SimProcess): void {
+    this.#kills++
+    this.#ledger.processDied(name, this.#base.mono())
+    this.#trace.add(`${this.#base.mono()} ${name} died`)
+    const [worker = '', life = '0'] = name.split('.')
+    const restartMs = pick(this.#seed, `restart of ${name}`, 100, 20_000)
+    this.#base.timer(restartMs, () => this.#startWorker(worker, Number(life) + 1))
+  }
+
+  #applied(process: string, verb: string, answer: unknown): void {
+    this.#trace.add(`${this.#base.mono()} ${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
+    if (MUTATING.has(verb)) this.#lookAtRows()
+  }
+
+  #lookAtRows(): void {
+    void readRows(this.#store).then(({ runs, steps }) => this.#audit.look(runs, steps, this.#base.wall() + this.#dbOffsetMs))
+  }
+
+  async #heal(): Promise<void> {
+    this.#plan.healed = true
+    for (let healed = 0; healed < HEAL_MS_MAX; healed += HEAL_LOOK_MS) {
+      await this.#base.advance(HEAL_LOOK_MS)
+      const runs = await this.#store.runs.list({})
+      if (runs.every((run) => isTerminal(run.status))) break
+    }
+    // What is still in the hands of somebody who lost it shall show itself.
+    await this.#base.advance(this.#leaseMs * 2 + 5000)
+  }
+
+  async #judge(): Promise<Simulated> {
+    const rows = await readRows(this.#store)
+    const { executions, effects, acknowledged } = this.#ledger
+    const history = {
+      ...rows,
+      ledger: { executions, effects },
+      acknowledged,
+      maxRecoveries: this.#maxRecoveries,
+      faultFree: this.#faultFree,
+    }
+    const violations = [...this.#audit.violations, ...checkInvariants(history), ...outputsAreRecords(rows)]
+    await this.#store.close()
+    return {
+      seed: this.#seed,
+      violations,
+      faults: this.#plan.happened,
+      hash: this.#trace.hash,
+      trace: this.#trace.lines ?? [],
+      figures: {
+        runs: rows.runs.length,
+        steps: rows.steps.length,
+        executions: effects.length,
+        kills: this.#kills,
+        simulatedMs: this.#base.mono(),
+      },
+    }
+  }
+}
+
+/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
+function outputsAreRecords({ runs, steps }: Awaited<ReturnType<typeof readRows>>): Violation[] {
+  const codec = jsonCodec()
+  const violations: Violation[] = []
+  for (const run of runs) {
+    if (run.status !== 'completed') continue
+    const recorded = new Map(
+      steps.filter((step) => step.runId === run.id && step.status === 'completed').map((step) => [step.name, step.output]),
+    )
+    for (const value of codec.decode(run.output) as StepValue[]) {
+      if (codec.encode(value, 'value') !== recorded.get(value.step))
+        violations.push({ invariant: 'I11', runId: run.id, what: `the output holds another value of ${value.step} than its record` })
+    }
+  }
+  return violations
+}

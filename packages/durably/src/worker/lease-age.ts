@@ -1,0 +1,32 @@
+// LeaseAge — how long ago a lease was last renewed, as this process can know it: counted from when the renewal was sent,
+// not from when its answer came. A sleeping machine stops one clock, an adjusted one moves the other: the larger counts.
+import type { Env } from '../model/env.ts'
+
+export interface Moment {
+  wall: number
+  mono: number
+}
+
+export class LeaseAge {
+  readonly #env: Env
+  #renewed: Moment
+
+  /** Made before the claim is sent. */
+  constructor(env: Env) {
+    this.#env = env
+    this.#renewed = this.now()
+  }
+
+  now(): Moment {
+    return { wall: this.#env.wall(), mono: this.#env.mono() }
+  }
+
+  renewed(sent: Moment): void {
+    this.#renewed = sent
+  }
+
+  ms(): number {
+    const now = this.now()
+    return Math.max(now.mono - this.#renewed.mono, now.wall - this.#renewed.wall)
+  }
+}

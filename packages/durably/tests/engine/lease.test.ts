@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { iso } from '../../src/model/env.ts'
+import { faulty } from './faulty-store.ts'
+import { gate } from './gate.ts'
+import { listenTo, ofType } from './listening.ts'
+import { setup, WORLDS } from './world.ts'
+
+const anything = z.unknown()
+
+describe.each(WORLDS)('the lease on %s', (world) => {
+  test('heartbeat_at is fresh at each step start, by the claim or the previous checkpoint, without a write of its own (000 §ワーカーの動作)', async () => {
+    const watched = faulty()
+    const { durably, env, soon, store } = await setup(world, { wrap: watched.wrap })
+    const fresh: boolean[] = []
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      for (const name of ['a', 'b', 'c'])
+        await ctx.run(name, async () => {
+          fresh.push((await store.runs.get(ctx.runId))?.heartbeatAt === iso(env.wall()))
+          await env.advance(3000)
+        })
+    })
+    await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    expect(fresh).toEqual([true, true, true])
+    expect(watched.faults.count('apply.heartbeat')).toBe(0)
+  })
+
+  test('is renewed every 5 s by default while a step runs, and never taken from a living worker (000 §heartbeat)', async () => {
+    const watched = faulty()
+    const { durably, another, env, store } = await setup(world, { wrap: watched.wrap })
+    const finish = gate()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.run('long', () => finish.opened))
+    const { id } = await job.trigger(null)
+    const rival = another()
+    const heard = listenTo(rival)
+    rival.defineJob({ name: 'job', input: anything }, async () => 'stolen')
+    durably.start()
+    await env.advance(10)
+    rival.start()
+    await env.advance(300_000)
+    expect(watched.faults.count('apply.heartbeat')).toBe(60)
+    const row = await store.runs.get(id)
+    expect(env.wall() - Date.parse(row?.heartbeatAt ?? '')).toBeLessThanOrEqual(5000)
+    finish.open()
+    await env.advance(10)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', recoveries: 0 })
+    expect(heard).toEqual([])
+  })
+
+  test.each([{ heartbeatInterval: 1000 }, { staleThreshold: 3000 }])('is renewed every second with %o', async (options) => {
+    const watched = faulty()
+    const { durably, env } = await setup(world, { wrap: watched.wrap, ...options })
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.run('long', () => new Promise<void>(() => {})))
+    await job.trigger(null)
+    durably.start()
+    await env.advance(10_500)
+    expect(watched.faults.count('apply.heartbeat')).toBe(10)
+  })
+
+  test('beats go on while the job is between steps', async () => {
+    const watched = faulty()
+    const { durably, env } = await setup(world, { wrap: watched.wrap })
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.run('one', () => {})
+      await new Promise<void>((resolve) => void env.timer(60_000, resolve))
+      await ctx.run('two', () => {})
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(61_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(watched.faults.count('apply.heartbeat')).toBeGreaterThanOrEqual(11)
+  })
+
+  test('no beat comes after the run has ended', async () => {
+    const watched = faulty()
+    const { durably, env } = await setup(world, { wrap: watched.wrap })
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => {})
+    await job.trigger(null)
+    durably.start()
+    await env.advance(60_000)
+    expect(watched.faults.calls.filter((call) => call.startsWith('apply'))).toEqual(['apply.complete'])
+  })
+
+  test('a failing beat is told, tried again, and the run goes on (peer: renewal rejects)', async () => {
+    const failing = faulty()
+    const { durably, env } = await setup(world, { wrap: failing.wrap })
+    const heard = listenTo(durably)
+    failing.faults.fail('apply.heartbeat', { when: 'before', times: 5 })
+    failing.faults.fail('apply.heartbeat', { when: 'after', times: 2 })
+    const finish = gate()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.run('long', () => finish.opened))
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(40_000)
+    finish.open()
+    await env.advance(100)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', recoveries: 0 })
+    const errors = ofType(heard, 'worker:error')
+    expect(errors).toHaveLength(7)
+    expect(errors[0]).toMatchObject({ runId: id, cause: { code: 'store_unavailable' } })
+  })
+
+  test('a store that fails for a whole lease loses it: the signal aborts, the run is not failed (R6)', async () => {
+    const failing = faulty()
+    const { durably, env, store } = await setup(world, { wrap: failing.wrap })
+    failing.faults.fail('apply.heartbeat', { when: 'before', times: Number.POSITIVE_INFINITY })
+    const reason = gate<unknown>()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('long', ({ signal }) => {
+        signal.addEventListener('abort', () => reason.open(signal.reason))
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      }),
+    )
+    const { id } = await job.trigger(null)
+    void durably.processOne()
+    await env.advance(36_000)
+    expect(await reason.opened).toMatchObject({ code: 'lease_lost' })
+    expect(await store.runs.get(id)).toMatchObject({ status: 'running', error: null })
+    expect(await store.steps.list(id)).toEqual([])
+  })
+
+  test('a store that never answers loses it as well', async () => {
+    const failing = faulty()
+    const { durably, env } = await setup(world, { wrap: failing.wrap })
+    failing.faults.fail('apply.heartbeat', { when: 'silent', times: Number.POSITIVE_INFINITY })
+    const reason = gate<unknown>()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('long', ({ signal }) => {
+        signal.addEventListener('abort', () => reason.open(signal.reason))
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      }),
+    )
+    await job.trigger(null)
+    const done = durably.processOne()
+    await env.advance(31_000)
+    expect(await reason.opened).toMatchObject({ code: 'lease_lost' })
+    expect(await done).toBe(true)
+  })
+})

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createDurably } from '../../src/durably.ts'
+import { memoryStore } from '../../src/memory.ts'
+import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { gate } from './gate.ts'
+import { listenTo, ofType } from './listening.ts'
+import { setup, WORLDS } from './world.ts'
+
+const anything = z.unknown()
+
+describe.each(WORLDS)('parallel steps on %s', (world) => {
+  test('steps under Promise.all run at the same time and are all recorded', async () => {
+    const { durably, soon } = await setup(world)
+    const both = [gate(), gate()] as const
+    const job = durably.defineJob({ name: 'parallel', input: anything }, (ctx) =>
+      Promise.all([
+        ctx.run('a', async () => {
+          both[0].open()
+          await both[1].opened
+          return 'a'
+        }),
+        ctx.run('b', async () => {
+          both[1].open()
+          await both[0].opened
+          return 'b'
+        }),
+      ]),
+    )
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+
+    expect(await job.getRun(id)).toMatchObject({ status: 'completed', output: ['a', 'b'], currentStepIndex: 2 })
+    expect((await durably.getSteps(id)).map(({ name, index }) => [name, index])).toEqual([
+      ['a', 0],
+      ['b', 1],
+    ])
+  })
+
+  test('log lines of parallel steps belong to the step that wrote them, also through nested calls', async () => {
+    const { durably, soon } = await setup(world)
+    const heard = listenTo(durably)
+    const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+    const job = durably.defineJob({ name: 'logs', input: anything }, async (ctx) => {
+      const speak = async (name: string) => {
+        await turn()
+        ctx.log.info(`in ${name}`)
+      }
+      ctx.log.info('outside')
+      await Promise.all(
+        ['a', 'b', 'c'].map((name) =>
+          ctx.run(name, async () => {
+            ctx.log.warn(`in ${name}`, { name })
+            await speak(name)
+          }),
+        ),
+      )
+    })
+    await job.trigger(null)
+    await soon(durably.processUntilIdle())
+
+    const lines = ofType(heard, 'log:write')
+    expect(lines).toHaveLength(7)
+    for (const { stepName, message } of lines) expect(message).toBe(stepName === null ? 'outside' : `in ${stepName}`)
+  })
+
+  test('when one step fails its siblings in flight are awaited and recorded before the run fails', async () => {
+    const { durably, soon } = await setup(world)
+    const heard = listenTo(durably)
+    const slow = gate()
+    const failed = gate()
+    const job = durably.defineJob({ name: 'siblings', input: anything }, (ctx) =>
+      Promise.all([
+        ctx.run('slow', async () => {
+          await slow.opened
+          return 'worth keeping'
+        }),
+        ctx.run('bad', () => {
+          throw new Error('bad')
+        }),
+      ]),
+    )
+    durably.on('step:fail', () => failed.open())
+    const { id } = await job.trigger(null)
+    const done = durably.processUntilIdle()
+    await soon(failed.opened)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'running' })
+    slow.open()
+    await soon(done)
+
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'bad', currentStepIndex: 1 })
+    expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'bad' }])
+    expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`)).toEqual(['slow completed', 'bad failed'])
+  })
+
+  test('a sibling that fails after the run’s fate is sealed is recorded as failed too', async () => {
+    const { durably, soon } = await setup(world)
+    const heard = listenTo(durably)
+    const job = durably.defineJob({ name: 'siblings', input: anything }, (ctx) =>
+      Promise.all([
+        ctx.run('first', () => {
+          throw new Error('first')
+        }),
+        ctx.run('second', async () => {
+          await new Promise((resolve) => setImmediate(resolve))
+          throw new Error('second')
+        }),
+      ]),
+    )
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'first' })
+    expect((await durably.getSteps(id)).map(({ name, error }) => `${name}: ${error}`)).toEqual(['first: first', 'second: second'])
+    expect(ofType(heard, 'step:fail').map(({ stepName }) => stepName)).toEqual(['first', 'second'])
+  })
+
+  test('a sibling that was recorded is not run again when the run is retried', async () => {
+    const { durably, soon } = await setup(world)
+    const ran: string[] = []
+    const job = durably.defineJob({ name: 'siblings', input: anything }, (ctx) =>
+      Promise.all(
+        ['good', 'bad'].map((name) =>
+          ctx.run(name, () => {
+            ran.push(name)
+            if (name === 'bad' && ran.length < 3) throw new Error('bad')
+            return name
+          }),
+        ),
+      ),
+    )
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    await durably.retry(id)
+    await soon(durably.processUntilIdle())
+
+    expect(ran).toEqual(['good', 'bad', 'bad'])
+    expect(await job.getRun(id)).toMatchObject({ status: 'completed', output: ['good', 'bad'] })
+  })
+
+  test('a step that nobody awaits does not crash the process when it fails, and is awaited before the run ends', async () => {
+    const { durably, soon } = await setup(world)
+    const job = durably.defineJob({ name: 'floating', input: anything }, async (ctx) => {
+      void ctx.run('forgotten', async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        throw new Error('nobody listens')
+      })
+      return 'done'
+    })
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect(await job.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+    expect(await durably.getSteps(id)).toMatchObject([{ name: 'forgotten', status: 'failed' }])
+  })
+
+  test('ctx.run after the job has ended rejects, starts nothing and records nothing', async () => {
+    const { durably, soon } = await setup(world)
+    const later = gate<() => Promise<unknown>>()
+    let started = false
+    const job = durably.defineJob({ name: 'late', input: anything }, (ctx) => {
+      later.open(() =>
+        ctx.run('late', () => {
+          started = true
+        }),
+      )
+    })
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+
+    await expect((await later.opened)()).rejects.toMatchObject({ code: 'context_closed' })
+    expect(started).toBe(false)
+    expect(await durably.getSteps(id)).toEqual([])
+  })
+
+  test('ctx.progress and ctx.log after the job has ended do no harm', async () => {
+    const { durably, soon, env } = await setup(world)
+    const late = gate<() => void>()
+    const job = durably.defineJob({ name: 'late', input: anything }, (ctx) => {
+      late.open(() => {
+        ctx.progress(99)
+        ctx.log.error('too late')
+      })
+    })
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    const call = await late.opened
+    call()
+    await env.advance(5000)
+
+    expect(await job.getRun(id)).toMatchObject({ status: 'completed', progress: null })
+  })
+})
+
+describe('parallel steps where the runtime has no async scopes', () => {
+  test('a line is attributed to the step while one is in flight, to none while several are; the step’s own log is always exact', async () => {
+    const { scope: _, ...env } = virtualEnv()
+    const durably = createDurably({ store: memoryStore({ env }), env })
+    const heard = listenTo(durably)
+    const job = durably.defineJob({ name: 'scopeless', input: anything }, async (ctx) => {
+      await ctx.run('alone', () => ctx.log.info('one in flight'))
+      const both = ['a', 'b'].map((name) =>
+        ctx.run(name, async ({ log }) => {
+          await env.idle()
+          ctx.log.info('two in flight')
+          log.info(`own ${name}`)
+        }),
+      )
+      await Promise.all(both)
+    })
+    await job.trigger(null)
+    await durably.processUntilIdle()
+
+    const lines = ofType(heard, 'log:write').map(({ message, stepName }) => `${message}: ${stepName}`)
+    expect(lines.toSorted()).toEqual(['one in flight: alone', 'own a: a', 'own b: b', 'two in flight: b', 'two in flight: null'])
+  })
+})

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Durably } from '../../src/durably.ts'
+import { REAP_MAX } from '../../src/store/runs.ts'
+import { faulty } from './faulty-store.ts'
+import { listenTo, ofType, typesOf } from './listening.ts'
+import { setup, WORLDS, type World } from './world.ts'
+
+const anything = z.unknown()
+
+/** A job whose second step never ends; `steps` are recorded before it. */
+function defineHanging(durably: Durably, steps = 1) {
+  return durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+    for (let i = 0; i < steps; i++) await ctx.run(`step ${i}`, () => ctx.progress(i + 1, 10))
+    await ctx.run('hanging', () => new Promise<void>(() => {}))
+  })
+}
+
+/** A worker that takes what it finds and is killed. */
+async function dieWith({ another, env }: World, steps: number, maxRecoveries = 2): Promise<void> {
+  const { wrap, faults } = faulty()
+  const mortal = another({ maxRecoveries, wrap })
+  defineHanging(mortal, steps)
+  mortal.start()
+  await env.advance(1000)
+  faults.die()
+}
+
+describe.each(WORLDS)('takeover on %s', (world) => {
+  test.each([1000, 60_000])(
+    'a killed worker’s run is taken over within staleThreshold + 1 s, progress and steps kept (000 §再開時の挙動), polling every %i ms',
+    async (pollingInterval) => {
+      const mortal = faulty()
+      const { durably, another, env, store } = await setup(world, { wrap: mortal.wrap, staleThreshold: 8000 })
+      const { id } = await defineHanging(durably).trigger(null)
+      durably.start()
+      await env.advance(6500)
+      mortal.faults.die()
+      const before = await store.runs.get(id)
+      const lastSign = Date.parse(before?.heartbeatAt ?? '')
+
+      const heir = another({ staleThreshold: 8000, pollingInterval })
+      const heard = listenTo(heir)
+      let takenAt = 0
+      const ran: string[] = []
+      heir.defineJob({ name: 'job', input: anything }, async (ctx) => {
+        takenAt = env.wall()
+        expect(await heir.getRun(id)).toMatchObject({ progress: { current: 1, total: 10 } })
+        await ctx.run('step 0', () => void ran.push('step 0'))
+        await ctx.run('hanging', () => void ran.push('hanging'))
+      })
+      heir.start()
+      await env.advance(9000)
+
+      expect(takenAt - lastSign).toBeLessThanOrEqual(9000)
+      expect(ran).toEqual(['hanging'])
+      expect(typesOf(heard).slice(0, 2)).toEqual(['run:reclaim', 'run:start'])
+      expect(await heir.getRun(id)).toMatchObject({ status: 'completed', progress: { current: 1, total: 10 } })
+      expect(await store.runs.get(id)).toMatchObject({ startedAt: before?.startedAt, leaseGeneration: 2 })
+    },
+  )
+
+  test('a worker that never runs out of work notices lost runs too, however rarely it polls', async () => {
+    const mortal = faulty()
+    const { durably, another, env } = await setup(world, { wrap: mortal.wrap })
+    const { id } = await defineHanging(durably).trigger(null)
+    durably.start()
+    await env.advance(1000)
+    mortal.faults.die()
+
+    const heir = another({ pollingInterval: 600_000, concurrency: 2 })
+    heir.defineJob({ name: 'job', input: anything }, async () => 'taken over')
+    const busy = heir.defineJob({ name: 'busy', input: anything }, async (ctx) => {
+      await ctx.run('work', () => new Promise<void>((resolve) => void env.timer(400, resolve)))
+      await busy.trigger(null)
+    })
+    await busy.batchTrigger([{ payload: 1 }, { payload: 2 }])
+    heir.start()
+    await env.advance(31_500)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 'taken over' })
+  })
+
+  test(`a backlog of more than ${REAP_MAX} lost runs is taken back at once`, async () => {
+    const mortal = faulty()
+    const { durably, another, env } = await setup(world, { wrap: mortal.wrap, concurrency: 120 })
+    await defineHanging(durably, 0).batchTrigger(Array.from({ length: 120 }, () => ({ payload: null })))
+    durably.start()
+    await env.advance(1000)
+    mortal.faults.die()
+    const heir = another({ concurrency: 10 })
+    heir.defineJob({ name: 'job', input: anything }, async () => {})
+    heir.start()
+    await env.advance(31_000)
+    expect(await heir.getRuns({ status: 'completed' })).toHaveLength(120)
+  })
+
+  test('a lost run goes before younger ones: its place in the queue is its creation', async () => {
+    const here = await setup(world)
+    const { durably, env } = here
+    const order: string[] = []
+    const job = durably.defineJob({ name: 'job', input: anything }, async (_, label) => void order.push(String(label)))
+    await job.trigger('lost')
+    await dieWith(here, 0)
+    await env.advance(29_500)
+    for (const label of ['a', 'b']) await job.trigger(label)
+    durably.start()
+    await env.advance(3000)
+    expect(order).toEqual(['lost', 'a', 'b'])
+  })
+})
+
+describe.each(WORLDS)('crash loops on %s', (world) => {
+  test('a run that loses its worker more than maxRecoveries times in a row fails with reason crash_loop (ADR 0002)', async () => {
+    const here = await setup(world, { maxRecoveries: 2 })
+    const { durably, env } = here
+    const heard = listenTo(durably)
+    const { id } = await defineHanging(durably).trigger(null)
+    for (let deaths = 0; deaths < 3; deaths++) {
+      await dieWith(here, 0)
+      await env.advance(30_000)
+    }
+    await here.within(5000, durably.processUntilIdle())
+    const run = await durably.getRun(id)
+    expect(run).toMatchObject({ status: 'failed', reason: 'crash_loop' })
+    expect(run?.error).toContain('3 times in a row')
+    expect(ofType(heard, 'run:fail')).toMatchObject([{ runId: id, failedStepName: '', error: run?.error }])
+  })
+
+  test('a newly recorded step starts the count again, so a run that gets on is never punished', async () => {
+    const here = await setup(world, { maxRecoveries: 2 })
+    const { durably, env } = here
+    const { id } = await defineHanging(durably).trigger(null)
+    for (let deaths = 1; deaths <= 6; deaths++) {
+      await dieWith(here, Math.floor(deaths / 2))
+      await env.advance(30_000)
+    }
+    expect(await durably.getRun(id)).toMatchObject({ status: 'running', currentStepIndex: 3 })
+  })
+
+  test('retry() gives it a new life, and Infinity is the seed to the letter', async () => {
+    const here = await setup(world, { maxRecoveries: 0 })
+    const { durably, env, another, within } = here
+    const { id } = await defineHanging(durably).trigger(null)
+    await dieWith(here, 0)
+    await env.advance(30_000)
+    await within(1000, durably.processUntilIdle())
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'crash_loop' })
+    expect(await durably.retry(id)).toMatchObject({ status: 'pending', recoveries: 0, reason: null })
+
+    const patient = another({ maxRecoveries: Number.POSITIVE_INFINITY })
+    let ran = 0
+    patient.defineJob({ name: 'job', input: anything }, async () => void ran++)
+    for (let deaths = 0; deaths < 4; deaths++) {
+      await dieWith(here, 0, Number.POSITIVE_INFINITY)
+      await env.advance(30_000)
+    }
+    await within(1000, patient.processUntilIdle())
+    expect(ran).toBe(1)
+  })
+})

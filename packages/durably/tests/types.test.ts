@@ -1,0 +1,184 @@
+// The API as a program sees it: checked by `tsc -b`, which `npm test` runs first.
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import {
+  createDurably,
+  type Durably,
+  DurablyError,
+  type DurablyEvent,
+  type ErrorCode,
+  type JobContext,
+  type JobHandle,
+  type Plugin,
+  type Progress,
+  type Run,
+  type RunStatus,
+} from '../src/index.ts'
+import { memoryStore } from '../src/memory.ts'
+import type { DurablyTables } from '../src/store/sql/schema.ts'
+
+const durably = createDurably({ store: memoryStore() })
+
+/** No code of the callbacks runs: only their types are looked at. */
+const never = async (_: () => Promise<unknown>) => {}
+
+const syncUsers = durably.defineJob(
+  {
+    name: 'sync-users',
+    input: z.object({ orgId: z.string(), force: z.boolean().optional(), since: z.coerce.date().default(new Date(0)) }),
+    output: z.object({ syncedCount: z.number(), kind: z.string().default('all') }),
+  },
+  async (ctx, payload) => {
+    expectTypeOf(payload).toEqualTypeOf<{ orgId: string; force?: boolean | undefined; since: Date }>()
+    expectTypeOf(ctx).toEqualTypeOf<JobContext>()
+    const users = await ctx.run('fetch-users', async () => [{ id: 1, name: 'a' }])
+    expectTypeOf(users).toEqualTypeOf<{ id: number; name: string }[]>()
+    const count = await ctx.run<number>('count', async () => JSON.parse('1') as number)
+    expectTypeOf(count).toEqualTypeOf<number>()
+    const sync = await ctx.run('sync', () => 'not a promise' as const)
+    expectTypeOf(sync).toEqualTypeOf<'not a promise'>()
+    const nothing = await ctx.run('nothing', async () => {})
+    expectTypeOf(nothing).toEqualTypeOf<void>()
+    await ctx.run('with its context', ({ signal, log }) => {
+      expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
+      expectTypeOf(log.warn).toBeCallableWith('text', { any: 'data' })
+    })
+    expectTypeOf(ctx.runId).toEqualTypeOf<string>()
+    expectTypeOf(ctx.progress).toBeCallableWith(1, 2, 'text')
+    expectTypeOf(ctx.progress).toBeCallableWith(1)
+    return { syncedCount: users.length + count }
+  },
+)
+
+describe('types', () => {
+  test('a handle carries name, input and output of its schemas (000 §ジョブとステップ)', () => {
+    type Input = { orgId: string; force?: boolean | undefined; since?: unknown }
+    type Output = { syncedCount: number; kind: string }
+    expectTypeOf(syncUsers).toEqualTypeOf<JobHandle<'sync-users', Input, Output>>()
+    expectTypeOf(syncUsers.name).toEqualTypeOf<'sync-users'>()
+    expectTypeOf(syncUsers.trigger).returns.resolves.toEqualTypeOf<Run<Output>>()
+    expectTypeOf(syncUsers.triggerAndWait).returns.resolves.toEqualTypeOf<{ id: string; output: Output }>()
+    expectTypeOf(syncUsers.batchTrigger).returns.resolves.toEqualTypeOf<Run<Output>[]>()
+    expectTypeOf(syncUsers.getRun).returns.resolves.toEqualTypeOf<Run<Output> | null>()
+    expectTypeOf(syncUsers.getRuns).returns.resolves.toEqualTypeOf<Run<Output>[]>()
+    expect(syncUsers.name).toBe('sync-users')
+  })
+
+  test('a wrong input, option or output does not compile', async () => {
+    await never(async () => {
+      // @ts-expect-error orgId is a string
+      await syncUsers.trigger({ orgId: 1 })
+      // @ts-expect-error orgId is missing
+      await syncUsers.trigger({})
+      // @ts-expect-error there is no such option
+      await syncUsers.trigger({ orgId: 'a' }, { idempotency: 'x' })
+      // @ts-expect-error a batch holds { payload, options }
+      await syncUsers.batchTrigger([{ orgId: 'a' }])
+      // @ts-expect-error only triggerAndWait has a timeout
+      await syncUsers.trigger({ orgId: 'a' }, { timeout: 1 })
+      await syncUsers.triggerAndWait({ orgId: 'a' }, { timeout: 1, idempotencyKey: 'k', concurrencyKey: 'c' })
+      await syncUsers.batchTrigger([{ payload: { orgId: 'a' } }, { payload: { orgId: 'b' }, options: { idempotencyKey: 'k' } }])
+      // @ts-expect-error the output must fit its schema
+      durably.defineJob({ name: 'x', input: z.string(), output: z.object({ n: z.number() }) }, async () => ({ n: 'one' }))
+    })
+  })
+
+  test('run.status === "completed" gives the typed output, and "failed" an error (000 §Run の取得)', () => {
+    expectTypeOf<Run<number>['status']>().toEqualTypeOf<RunStatus>()
+    expectTypeOf<Extract<Run<number>, { status: 'completed' }>['output']>().toEqualTypeOf<number>()
+    const look = (run: Run<{ n: number }> | null) => {
+      if (run?.status === 'completed') expectTypeOf(run.output.n).toEqualTypeOf<number>()
+      if (run?.status === 'pending') expectTypeOf(run.output).toEqualTypeOf<null>()
+      if (run?.status === 'failed') expectTypeOf(run.error).toEqualTypeOf<string>()
+      if (run) expectTypeOf(run.progress).toEqualTypeOf<Progress | null>()
+      return run?.status === 'completed' ? run.output.n : undefined
+    }
+    expect(look(null)).toBeUndefined()
+  })
+
+  test('across jobs the output is unknown (000 §Run の取得)', () => {
+    expectTypeOf(durably.getRun).returns.resolves.toEqualTypeOf<Run | null>()
+    expectTypeOf(durably.getRuns).returns.resolves.toEqualTypeOf<Run[]>()
+    expectTypeOf<Extract<Run, { status: 'completed' }>['output']>().toEqualTypeOf<unknown>()
+  })
+
+  test('without an output schema the output is what the job returns', async () => {
+    const plain = durably.defineJob({ name: 'plain', input: z.object({}) }, async () => ({ at: new Date(), n: 1 }))
+    expectTypeOf(plain).toEqualTypeOf<JobHandle<'plain', Record<string, never>, { at: Date; n: number }>>()
+    const nothing = durably.defineJob({ name: 'nothing', input: z.string() }, async () => {})
+    expectTypeOf(nothing).toEqualTypeOf<JobHandle<'nothing', string, void>>()
+    const sync = durably.defineJob({ name: 'sync', input: z.string() }, (_, text) => text.length)
+    expectTypeOf(sync.triggerAndWait).returns.resolves.toEqualTypeOf<{ id: string; output: number }>()
+  })
+
+  test('any Standard Schema will do: one written by hand is inferred like zod’s', async () => {
+    const celsius: StandardSchemaV1<string, number> = {
+      '~standard': {
+        version: 1,
+        vendor: 'by hand',
+        validate: (value) =>
+          Number.isNaN(Number(value)) ? { issues: [{ message: 'is no temperature', path: ['degrees'] }] } : { value: Number(value) },
+      },
+    }
+    const job = durably.defineJob({ name: 'celsius', input: celsius, output: celsius }, async (_, degrees) => {
+      expectTypeOf(degrees).toEqualTypeOf<number>()
+      return String(degrees * 2)
+    })
+    expectTypeOf(job).toEqualTypeOf<JobHandle<'celsius', string, number>>()
+    await expect(job.trigger('warm')).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('degrees: is no temperature'),
+    })
+    const { id } = await job.trigger('21')
+    await durably.processUntilIdle()
+    expect(await job.getRun(id)).toMatchObject({ payload: 21, output: 42 })
+  })
+})
+
+describe('types of events, plugins and errors', () => {
+  test('a listener gets the event of its type (000 §イベント型定義)', () => {
+    durably.on('run:complete', (event) => {
+      expectTypeOf(event.type).toEqualTypeOf<'run:complete'>()
+      expectTypeOf(event.output).toEqualTypeOf<unknown>()
+      expectTypeOf(event.duration).toEqualTypeOf<number>()
+    })
+    durably.on('log:write', (event) => expectTypeOf(event.level).toEqualTypeOf<'info' | 'warn' | 'error'>())
+    durably.on('run:fail', ({ failedStepName, error }) => expectTypeOf([failedStepName, error]).toEqualTypeOf<string[]>())
+    // @ts-expect-error there is no such event
+    durably.on('run:done', () => {})
+    expectTypeOf(durably.on).returns.toEqualTypeOf<() => void>()
+  })
+
+  test('the union is discriminated by `type`', () => {
+    const describeEvent = (event: DurablyEvent): string => {
+      switch (event.type) {
+        case 'step:complete':
+          return `${event.stepName} ${event.stepIndex} ${event.duration}`
+        case 'run:progress':
+          return String(event.progress.current)
+        case 'worker:error':
+          return `${event.runId} ${event.error}`
+        case 'log:write':
+          return event.message
+        default:
+          expectTypeOf(event.jobName).toEqualTypeOf<string>()
+          return event.jobName
+      }
+    }
+    expectTypeOf<DurablyEvent['sequence']>().toEqualTypeOf<number>()
+    expectTypeOf<DurablyEvent['timestamp']>().toEqualTypeOf<string>()
+    expect(describeEvent({ type: 'run:cancel', runId: 'r', jobName: 'j', sequence: 1, timestamp: '' })).toBe('j')
+  })
+
+  test('use() chains, db is a Kysely of our tables, codes are a closed union', () => {
+    const plugin: Plugin = { name: 'none', install() {} }
+    expectTypeOf(durably.use(plugin)).toEqualTypeOf<Durably>()
+    expectTypeOf<Durably['db']>().toHaveProperty('selectFrom')
+    expectTypeOf<keyof DurablyTables>().toEqualTypeOf<'runs' | 'steps' | 'logs' | 'run_events' | 'schema_versions'>()
+    expectTypeOf(new DurablyError('run_failed', '').code).toEqualTypeOf<ErrorCode>()
+    // @ts-expect-error not a code
+    new DurablyError('oops', '')
+    expectTypeOf<Durably>().toExtend<AsyncDisposable>()
+  })
+})
