@@ -1,6 +1,6 @@
 // The job of the demo: a month's report in a dozen steps. Nothing in it knows that its worker will be killed.
 import { setTimeout as pause } from 'node:timers/promises'
-import { createDurably, type Durably, type JobContext } from '@coji/durably'
+import { createDurably, type Durably } from '@coji/durably'
 import { sqlite } from '@coji/durably/sqlite'
 import { z } from 'zod'
 
@@ -19,22 +19,15 @@ export const STEPS = [
   'send-report',
 ]
 
+/** Short, so that the demo need not wait the default 30 seconds until the killed worker counts as lost. */
+export const LEASE_MS = 1500
+
 export function openDurably(file: string): Durably {
-  return createDurably({ dialect: sqlite(file), staleThreshold: 1500, pollingInterval: 200 })
+  return createDurably({ dialect: sqlite(file), staleThreshold: LEASE_MS, pollingInterval: 200 })
 }
 
 /** `onStep` lets the demo show which steps ran here and which were only read back. */
 export function defineReport(durably: Durably, onStep: (name: string, ran: boolean) => void = () => {}) {
-  const step = async (ctx: JobContext, name: string) => {
-    let ran = false
-    const amount = await ctx.run(name, async () => {
-      ran = true
-      await pause(350)
-      return name.length * 100
-    })
-    onStep(name, ran)
-    return amount
-  }
   return durably.defineJob(
     {
       name: 'monthly-report',
@@ -44,7 +37,14 @@ export function defineReport(durably: Durably, onStep: (name: string, ran: boole
     async (ctx, { month }) => {
       let total = 0
       for (const [i, name] of STEPS.entries()) {
-        total += await step(ctx, name)
+        let ran = false
+        total += await ctx.run(name, async () => {
+          ran = true
+          await pause(350)
+          return name.length * 100
+        })
+        // Only reached once the step is recorded.
+        onStep(name, ran)
         ctx.progress(i + 1, STEPS.length, name)
       }
       return { month, total }

@@ -1,5 +1,5 @@
 // A worker process of the demo. It tells its parent which steps ran and which were skipped, and knows nothing else.
-import { defineReport, openDurably } from './job.js'
+import { defineReport, openDurably } from './job.ts'
 
 const durably = openDurably(process.argv[2] ?? 'demo.db')
 defineReport(durably, (name, ran) => process.send?.({ name, ran }))

@@ -1,0 +1,139 @@
+// The code in the docs is compiled and run. On each page the ```ts blocks are one program in their order; a block that imports
+// `createDurably` begins the next one. `<!-- ts … -->` belongs to the program and is not shown. ```output is what the program prints.
+// A ```ts fragment is only compiled, by itself.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { EVENT_TYPES } from '../src/model/event.ts'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+/** Inside the repository, so that packages are found; ignored by git. */
+const BUILD = join(ROOT, '.tmp/docs')
+const BEGINS = /^import .*\bcreateDurably\b/m
+const BLOCK = /^```ts( fragment)?\n([\s\S]*?)^```$|^<!-- ts\n([\s\S]*?)^-->$|^```output\n([\s\S]*?)^```$/gm
+
+interface Program {
+  name: string
+  code: string
+  prints: string | null
+  runs: boolean
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+function pagesIn(folder: string): string[] {
+  const files = readdirSync(join(ROOT, folder)).filter((file) => file.endsWith('.md'))
+  return files.map((file) => join(folder, file))
+}
+
+function programsOf(page: string): Program[] {
+  const programs: Program[] = []
+  const begin = (runs: boolean): Program => {
+    const program = { name: `${page.replaceAll(/\W+/g, '-')}-${programs.length + 1}`, code: '', prints: null, runs }
+    programs.push(program)
+    return program
+  }
+  let current: Program | undefined
+  for (const [, fragment, shown, hidden, output] of read(page).matchAll(BLOCK)) {
+    const code = shown ?? hidden ?? ''
+    if (fragment) begin(false).code = code
+    else if (output === undefined) {
+      if (!current || BEGINS.test(code)) current = begin(true)
+      current.code += `${code}\n`
+    } else if (current) current.prints = (current.prints ?? '') + output
+  }
+  return programs
+}
+
+function execute(args: string[], cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) =>
+    execFile(process.execPath, args, { cwd, timeout: 60_000 }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
+    ),
+  )
+}
+
+const pages = ['README.md', 'README.ja.md', 'packages/durably/README.md', ...pagesIn('docs/guides')]
+const programs = pages.flatMap(programsOf)
+
+describe('code in the docs', () => {
+  let compiled: { code: number; stdout: string }
+
+  beforeAll(async () => {
+    rmSync(BUILD, { recursive: true, force: true })
+    mkdirSync(BUILD, { recursive: true })
+    const compilerOptions = {
+      composite: false,
+      declaration: false,
+      outDir: 'out',
+      rootDir: '.',
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+    }
+    // What a reader is likely to have; the repository itself is stricter.
+    const options = { ...compilerOptions, exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false }
+    writeFileSync(join(BUILD, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions: options }))
+    for (const { name, code } of programs) writeFileSync(join(BUILD, `${name}.ts`), `${code}\nexport {}\n`)
+    compiled = await execute([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', BUILD], BUILD)
+  }, 120_000)
+
+  test('compiles', () => {
+    expect(compiled).toMatchObject({ code: 0, stdout: '' })
+  })
+
+  test.concurrent.each(programs.filter(({ runs }) => runs))('$name runs and prints what it says', { timeout: 90_000 }, async (program) => {
+    const folder = mkdtempSync(join(tmpdir(), 'durably-docs-'))
+    try {
+      const { code, stdout, stderr } = await execute(['--no-warnings', join(BUILD, `out/${program.name}.js`)], folder)
+      expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+      if (program.prints !== null) expect(stdout.trimEnd()).toBe(program.prints.trimEnd())
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  test('few blocks are only compiled', () => {
+    expect(programs.filter(({ runs }) => !runs).length).toBeLessThanOrEqual(pages.length)
+  })
+})
+
+describe.each(['README.md', 'README.ja.md'])('tables of %s', (page) => {
+  /** The first cells, in back quotes, of the table that has this word among them. */
+  const tableWith = (word: string) => {
+    const tables = Array.from(read(page).matchAll(/(?:^\|.*\n)+/gm), ([table]) => table)
+    const rows = tables.map((table) => Array.from(table.matchAll(/^\| `([\w:]+)` /gm), ([, first]) => first))
+    return rows.find((row) => row.includes(word))?.sort()
+  }
+
+  test('name every error code', () => {
+    const codes = Array.from(read('packages/durably/src/model/errors.ts').matchAll(/^ {2}\| '(\w+)'/gm), ([, code]) => code)
+    expect(codes.length).toBeGreaterThan(20)
+    expect(tableWith('store_busy')).toStrictEqual(codes.sort())
+  })
+
+  test('name every event', () => {
+    expect(tableWith('run:start')).toStrictEqual([...EVENT_TYPES].sort())
+  })
+
+  test('name every option', () => {
+    const [, options = ''] = read('packages/durably/src/config.ts').split('export interface DurablyOptions {')
+    const names = Array.from((options.split('\n}')[0] ?? '').matchAll(/^ {2}(\w+)\?/gm), ([, name]) => name)
+    expect(names).toContain('pollingInterval')
+    expect(tableWith('pollingInterval')).toStrictEqual(names.sort())
+  })
+})
+
+test('every link between pages leads somewhere', () => {
+  const linking = [...pagesIn('.'), ...pagesIn('docs'), ...pagesIn('docs/guides'), ...pagesIn('docs/adr'), 'examples/README.md']
+  const broken = linking.flatMap((page) =>
+    Array.from(read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g), ([, target = '']) => target)
+      .filter((target) => !existsSync(join(ROOT, dirname(page), target)))
+      .map((target) => `${basename(page)} → ${target}`),
+  )
+  expect(broken).toStrictEqual([])
+})
