@@ -1,0 +1,22 @@
+// Which build of the engine is put to the proof: the real one, or a copy with a mutation in it.
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+export const REPO = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+export const ENGINE_DIST = join(REPO, 'packages', 'durably', 'dist')
+
+export interface Engine {
+  simulate: typeof import('../../packages/durably/dist/testing/simulator/simulate.js')['simulate']
+  shrink: typeof import('../../packages/durably/dist/testing/simulator/shrink.js')['shrink']
+  sqlStore: typeof import('../../packages/durably/dist/store/sql/sql-store.js')['sqlStore']
+  sqlite: typeof import('../../packages/durably/dist/sqlite/index.js')['sqlite']
+}
+
+export async function loadEngine(dist: string): Promise<Engine> {
+  const load = (path: string) => import(pathToFileURL(join(dist, path)).href)
+  const { simulate } = await load('testing/simulator/simulate.js')
+  const { shrink } = await load('testing/simulator/shrink.js')
+  const { sqlStore } = await load('store/sql/sql-store.js')
+  const { sqlite } = await load('sqlite/index.js')
+  return { simulate, shrink, sqlStore, sqlite }
+}

@@ -1,0 +1,12 @@
+// `npm run mutants`: shows for each guard of the engine at which seed the simulator notices that it is gone.
+import { parseArgs } from 'node:util'
+import { huntMutants } from './mutant-hunt.ts'
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+
+const results = await huntMutants(({ mutant, seed, by }) => {
+  console.log(`${mutant.name.padEnd(22)} ${seed === null ? 'NOT CAUGHT' : `seed ${String(seed).padStart(4)}  ${by.join(' ')}`}`)
+}, values.only)
+const missed = results.filter(({ seed }) => seed === null)
+console.log(`${results.length - missed.length} of ${results.length} mutants caught`)
+if (missed.length > 0) process.exitCode = 1

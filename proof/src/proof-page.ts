@@ -1,0 +1,118 @@
+// docs/proof.md, from the figures of one `npm run proof`.
+import type { Hunted } from './mutant-hunt.ts'
+import { MUTANT_SEEDS_MAX } from './mutant-hunt.ts'
+import type { Tortured } from './torture/torture.ts'
+
+export interface ProofFigures {
+  cores: number
+  node: string
+  simulations: {
+    store: string
+    seeds: number
+    seconds: number
+    faults: number
+    violations: number
+    runs: number
+    executions: number
+    kills: number
+    simulatedMs: number
+  }[]
+  mutants: Hunted[]
+  real: Tortured
+  control: Tortured
+}
+
+const INVARIANTS: [string, string][] = [
+  ['I1a', 'a run never has two owners: between two claims every event of an owner carries the generation of the last claim'],
+  ['I1b', 'there are never two running runs with one concurrency key'],
+  ['I1c', 'functions of one run, or of one key, overlap only if the one that began first had its lease taken away'],
+  ['I2b', 'a step is recorded at most once, and its record never changes'],
+  ['I2c', 'a step function runs at most once per lease, and never under a lease that began after the record'],
+  ['I3', 'nothing happens after the end of a run, except a retry after a failure'],
+  ['I4', 'the event numbers of a run are gapless from 1, and what was sent twice is written once'],
+  ['I5', 'once faults stop, every run comes to its end'],
+  ['I6', 'nobody but the owner writes, a lease is taken away only when it is over, and whoever was told to stop starts no further step'],
+  ['I7', '`current_step_index` is the number of recorded steps, and every step event has its row'],
+  ['I9', 'a run fails by its own code or by a limit, never because the database was away'],
+  ['I10', 'without faults every step runs exactly once and no run is taken back'],
+  ['I11', 'what a job saw of a step is what was recorded, on the first execution and on every other'],
+  ['I12', 'there is one run per job and idempotency key, and everybody who asked got its id'],
+  ['I13', 'running means owned, with a lease'],
+  ['I14', 'versions, generations and event counters never go back, and every change of status is in the transition table'],
+  ['I15', 'a run that was asked to stop comes to an end'],
+  ['I17', 'recoveries stay within their cap'],
+  ['I18', 'what was acknowledged is still there'],
+]
+
+export function proofPage({ cores, node, simulations, mutants, real, control }: ProofFigures): string {
+  const caught = mutants.filter(({ seed }) => seed !== null).length
+  return `# Proof
+
+This page is written by \`npm run proof\`. The figures are of its last run: ${cores} cores, Node ${node}.
+\`npm test\` runs shorter forms of everything here.
+
+## What is checked
+
+The invariants are pure functions over the rows of the database, the event log and a ledger of what functions really did.
+The simulator, the torture and the crash test for your own jobs use the same ones.
+
+| | Invariant |
+| --- | --- |
+${INVARIANTS.map(([name, text]) => `| ${name} | ${text} |`).join('\n')}
+
+## Simulation
+
+The real engine on a store, with time, the line to the store and death simulated. Each seed is a world of its own: two to four
+workers, three to eight runs, and its own mix of faults: crashes before and after store calls, lost requests, lost replies, calls slower
+than a lease, paused processes, jumps of the database clock, skewed clocks, steps that throw, cancels, retries, stops. Then the
+faults stop, and everything must come to its end. Every tenth seed has no fault.
+
+| Store | Seeds | Seconds | Runs | Step executions | Faults | Deaths | Simulated hours | Seeds with violations |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+${simulations
+  .map(
+    (s) =>
+      `| ${s.store} | ${s.seeds} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
+  )
+  .join('\n')}
+
+\`npm run sim -- --seeds 1000\` runs some, \`npm run sim -- --seed 42\` replays one, byte for byte.
+A seed that fails is shrunk to the fewest faults that still break it, and joins \`proof/corpus.txt\`, which always runs first.
+
+## Mutants
+
+A harness that finds nothing may be blind. So one guard after the other is taken out of the engine's source, and the simulator
+must notice within ${MUTANT_SEEDS_MAX} seeds: ${caught} of ${mutants.length} caught. \`npm run mutants\` repeats it.
+
+| Taken out | First seed | Broken |
+| --- | --- | --- |
+${mutants.map(({ mutant, seed, by }) => `| ${mutant.guard} | ${seed ?? 'not caught'} | ${by.join(' ')} |`).join('\n')}
+
+## Real death
+
+Real worker processes on one SQLite file, killed with SIGKILL and frozen with SIGSTOP at random, while steps last about as long as a
+lease. Every function writes to a ledger outside the database. The control is the same engine without its fence: it must be caught.
+\`npm run torture -- --seconds 60\` repeats it.
+
+| | Engine | Control |
+| --- | --- | --- |
+${rows(real, control)}
+`
+}
+
+function rows(real: Tortured, control: Tortured): string {
+  const lines: [string, (tortured: Tortured) => number | string][] = [
+    ['seconds', ({ figures }) => figures.seconds],
+    ['worker processes', ({ figures }) => figures.workers],
+    ['lease, ms', ({ figures }) => figures.leaseMs],
+    ['runs', ({ figures }) => figures.runs],
+    ['step executions', ({ figures }) => figures.stepExecutions],
+    ['steps executed more than once', ({ figures }) => figures.stepsExecutedMoreThanOnce],
+    ['SIGKILL', ({ figures }) => figures.kills],
+    ['SIGSTOP', ({ figures }) => figures.pauses],
+    ['runs taken back', ({ figures }) => figures.reclaims],
+    ['healed in, s', ({ figures }) => (figures.healMs / 1000).toFixed(1)],
+    ['violations', ({ violations }) => violations.length],
+  ]
+  return lines.map(([name, of]) => `| ${name} | ${of(real)} | ${of(control)} |`).join('\n')
+}

@@ -1,0 +1,45 @@
+// Simulates many seeds in one process and sums up what was seen.
+import type { SimFigures, Simulated, SimulateOptions } from '../../packages/durably/dist/testing/simulator/simulate.js'
+import { type Engine, loadEngine } from './engine-build.ts'
+
+export type SimStore = 'memory' | 'sqlite'
+
+export interface SeedsTask {
+  dist: string
+  store: SimStore
+  seeds: number[]
+  /** Stop at the first failing seed. */
+  untilFailure: boolean
+}
+
+export interface SeedsResult {
+  checked: number
+  failures: Pick<Simulated, 'seed' | 'violations' | 'faults'>[]
+  figures: SimFigures
+  faults: number
+}
+
+export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsTask): Promise<SeedsResult> {
+  const engine = await loadEngine(dist)
+  const result: SeedsResult = {
+    checked: 0,
+    failures: [],
+    faults: 0,
+    figures: { runs: 0, steps: 0, executions: 0, kills: 0, simulatedMs: 0 },
+  }
+  for (const seed of seeds) {
+    const { violations, faults, figures } = await engine.simulate({ seed, ...storeOptions(engine, store) })
+    result.checked++
+    result.faults += faults.length
+    for (const name of Object.keys(figures) as (keyof SimFigures)[]) result.figures[name] += figures[name]
+    if (violations.length === 0) continue
+    result.failures.push({ seed, violations, faults })
+    if (untilFailure) break
+  }
+  return result
+}
+
+export function storeOptions(engine: Engine, store: SimStore): Pick<SimulateOptions, 'openStore'> {
+  if (store === 'memory') return {}
+  return { openStore: async (env) => engine.sqlStore({ dialect: engine.sqlite(':memory:'), env }) }
+}

@@ -1,0 +1,31 @@
+// The short form of `npm run proof`: the programs themselves, as a person would start them.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const DIST = join(import.meta.dirname, '..', 'dist')
+const run = async (program: string, ...args: string[]) => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', join(DIST, program), ...args])
+  return stdout
+}
+
+test('5,000 simulated worlds on the memory store keep every invariant', { timeout: 600_000 }, async () => {
+  expect(await run('sim.js', '--seeds', '5000')).toMatch(/^50\d\d seeds on memory .* 0 seeds with violations$/m)
+})
+
+test('200 simulated worlds on the SQL store keep every invariant', { timeout: 300_000 }, async () => {
+  expect(await run('sim.js', '--seeds', '200', '--store', 'sqlite')).toMatch(/^2\d\d seeds on sqlite .* 0 seeds with violations$/m)
+})
+
+test('a seed replays byte for byte in another process', { timeout: 60_000 }, async () => {
+  const first = await run('sim.js', '--seed', '77', '--trace')
+  expect(first).toMatch(/trace [0-9a-f]{16}/)
+  expect(await run('sim.js', '--seed', '77', '--trace')).toBe(first)
+})
+
+test('every mutant is caught within 2,000 seeds', { timeout: 600_000 }, async () => {
+  const table = await run('mutate.js')
+  expect(table).not.toContain('NOT CAUGHT')
+  expect(Number(/(\d+) of \1 mutants caught/.exec(table)?.[1])).toBeGreaterThanOrEqual(16)
+})

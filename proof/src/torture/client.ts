@@ -1,0 +1,70 @@
+// Client — the people around the workers: they trigger, sometimes the same thing twice at once, cancel and retry.
+import { createDurably, type Durably } from '../../../packages/durably/dist/durably.js'
+import type { Store } from '../../../packages/durably/dist/store/store.js'
+import type { Crew } from './crew.ts'
+import { LedgerWriter } from './ledger.ts'
+import { defineWorkload, planRun, type TriggerPlanned } from './workload.ts'
+
+/** Enough that no worker is ever idle, few enough that all of it ends soon after the storm. */
+const WAITING_MAX = 16
+const CANCELS = 0.04
+const RETRIES = 0.1
+
+export interface ClientParts {
+  store: Store
+  crew: Crew
+  ledgerFolder: string
+  leaseMs: number
+  seed: number
+}
+
+export class Client {
+  readonly #parts: ClientParts
+  readonly #durably: Durably
+  readonly #ledger: LedgerWriter
+  readonly #trigger: TriggerPlanned
+  #planned = 0
+
+  constructor(parts: ClientParts) {
+    this.#parts = parts
+    this.#ledger = new LedgerWriter(parts.ledgerFolder, 'client')
+    this.#durably = createDurably({ store: parts.store })
+    this.#trigger = defineWorkload(this.#durably, 'client', this.#ledger)
+  }
+
+  /** One round: fills up what is waiting, half of it in lanes, and gives a command now and then. */
+  async act(): Promise<void> {
+    try {
+      await this.#act()
+    } catch (error) {
+      // What was not acknowledged is no promise; that it could not be said is worth a line.
+      this.#ledger.trouble(String(Reflect.get(Object(error), 'code')))
+    }
+  }
+
+  async #act(): Promise<void> {
+    const { runs } = this.#parts.store
+    const waiting = await runs.list({ status: 'pending' })
+    const inLanes = waiting.filter(({ concurrencyKey }) => concurrencyKey !== null).length
+    if (inLanes < WAITING_MAX) await this.#plan(true)
+    if (waiting.length - inLanes < WAITING_MAX) await this.#plan(false)
+    if (Math.random() < CANCELS) await this.#command('cancel', oneOf([...waiting, ...(await runs.list({ status: 'running' }))]))
+    if (Math.random() < RETRIES) await this.#command('retry', oneOf(await runs.list({ status: 'failed', limit: 50 })))
+  }
+
+  async #plan(inLane: boolean): Promise<void> {
+    const { seed, leaseMs, crew } = this.#parts
+    const plan = planRun(seed, this.#planned++, leaseMs, inLane)
+    // A second click, in another process, at the same moment.
+    if (plan.idempotencyKey !== null) for (const worker of crew.awake.slice(0, 2)) worker.tell({ type: 'trigger', plan })
+    await this.#trigger(plan)
+  }
+
+  async #command(command: 'cancel' | 'retry', run: { id: string } | undefined): Promise<void> {
+    if (run) await this.#durably[command](run.id)
+  }
+}
+
+function oneOf<T>(items: readonly T[]): T | undefined {
+  return items[Math.floor(Math.random() * items.length)]
+}

@@ -1,0 +1,95 @@
+// What the rows and the ledger say together, in the end and while the storm goes on.
+import { CompiledQuery } from 'kysely'
+import type { SqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
+import { checkInvariants, type History, readRows, type Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
+import { type LedgerReading, readLedger } from './ledger.ts'
+
+export type Rows = Awaited<ReturnType<typeof readRows>>
+
+export interface Evidence {
+  store: SqlStore
+  ledgerFolder: string
+  diedAt: ReadonlyMap<string, number>
+  maxRecoveries: number
+}
+
+export interface Judged {
+  rows: Rows
+  ledger: LedgerReading
+  violations: Violation[]
+}
+
+/** Once everything has come to rest. */
+export async function judge(evidence: Evidence): Promise<Judged> {
+  const { rows, ledger, history } = await gather(evidence)
+  const violations = [
+    ...checkInvariants(history),
+    ...outputsAreRecords(rows),
+    ...seenIsRecorded(rows, ledger),
+    ...(await integrity(evidence.store)),
+  ]
+  return { rows, ledger, violations }
+}
+
+/** What is a violation at any moment: not that something is unfinished, nor what the ledger knows before the rows were read. */
+const AT_ANY_MOMENT = new Set(['I1a', 'I1b', 'I2b', 'I2c', 'I3', 'I4', 'I6', 'I7', 'I12', 'I13'])
+
+export async function judgeSoFar(evidence: Evidence): Promise<Violation[]> {
+  const { history } = await gather(evidence)
+  return checkInvariants(history).filter(({ invariant }) => AT_ANY_MOMENT.has(invariant))
+}
+
+async function gather({ store, ledgerFolder, diedAt, maxRecoveries }: Evidence) {
+  const rows = await atOneMoment(store, () => readRows(store))
+  const ledger = readLedger(ledgerFolder, diedAt)
+  const { executions, effects, acknowledged } = ledger
+  const history: History = {
+    ...rows,
+    ledger: { executions, effects },
+    acknowledged,
+    maxRecoveries,
+    faultFree: false,
+    pausedAnywhere: true,
+  }
+  return { rows, ledger, history }
+}
+
+/** All reads of `look` see the database as it was at the first of them; the store must have its connection to itself. */
+async function atOneMoment<T>({ db }: SqlStore, look: () => Promise<T>): Promise<T> {
+  await db.executeQuery(CompiledQuery.raw('begin'))
+  try {
+    return await look()
+  } finally {
+    await db.executeQuery(CompiledQuery.raw('commit'))
+  }
+}
+
+/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
+function outputsAreRecords({ runs, steps }: Rows): Violation[] {
+  const recorded = new Map<string, string[]>()
+  for (const { runId, status, output } of steps) {
+    if (status === 'completed' && output !== null) recorded.set(runId, [...(recorded.get(runId) ?? []), JSON.parse(output)])
+  }
+  return runs
+    .filter(({ id, status, output }) => status === 'completed' && JSON.stringify(recorded.get(id)) !== output)
+    .map(({ id, output }) => ({ invariant: 'I11', runId: id, what: `its output ${output} is not what its steps recorded` }))
+}
+
+/** I2b, I11: what a worker was told that a step returned is what stands in its record. */
+function seenIsRecorded({ steps }: Rows, { seen }: LedgerReading): Violation[] {
+  const recorded = new Map(steps.filter(({ status }) => status === 'completed').map((step) => [`${step.runId}/${step.name}`, step.output]))
+  return seen
+    .filter(({ runId, step, value }) => recorded.get(`${runId}/${step}`) !== JSON.stringify(value))
+    .map(({ runId, step, value }) => ({
+      invariant: 'I11',
+      runId,
+      what: `step ${step} returned ${value}, its record holds another value`,
+    }))
+}
+
+async function integrity({ db }: SqlStore): Promise<Violation[]> {
+  const { rows } = await db.executeQuery<{ integrity_check: string }>(CompiledQuery.raw('PRAGMA integrity_check'))
+  return rows
+    .filter(({ integrity_check }) => integrity_check !== 'ok')
+    .map(({ integrity_check }) => ({ invariant: 'integrity_check', runId: null, what: integrity_check }))
+}

@@ -1,0 +1,110 @@
+// WorkerProcess — the parent's hand on one worker process, from its start to its end.
+//   P1. It ends when it is killed or stopped; ending by itself is a finding.
+//   P2. Who stops it leaves somebody behind who wakes it: a parent that dies leaves no frozen process.
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { REPO } from '../engine-build.ts'
+import { sharedClock } from './ledger.ts'
+import type { FromWorker, ToWorker, WorkerSetup } from './worker.ts'
+
+/** The compiled file, also when the parent runs from its source. */
+const WORKER = join(REPO, 'proof', 'dist', 'torture', 'worker.js')
+const STDERR_KEPT = 2000
+/** A worker that takes longer to stop has a run in hand that does not end. */
+const STOP_MS_MAX = 20_000
+
+export class WorkerProcess {
+  readonly name: string
+  readonly #child: ChildProcess
+  readonly ended: Promise<void>
+  /** Why it ended, when nobody asked it to. */
+  endedByItself: string | null = null
+  diedAt: number | null = null
+  #ready = false
+  #asked = false
+  #pause: Promise<void> | null = null
+  #stderr = ''
+
+  constructor(setup: WorkerSetup) {
+    this.name = setup.name
+    this.#child = fork(WORKER, { execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    this.#child.stderr?.on('data', (text) => {
+      this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_KEPT)
+    })
+    this.#child.on('message', ({ type }: FromWorker) => {
+      if (type === 'ready') this.#ready = true
+    })
+    // A pipe that breaks in the middle of a send; the end itself is told by `exit`.
+    this.#child.on('error', () => {})
+    this.ended = once(this.#child, 'exit').then(([code, signal]) => this.#end(code, signal))
+    this.tell({ type: 'start', setup })
+  }
+
+  /** Has begun to work and is neither stopped nor dead. */
+  get awake(): boolean {
+    return this.#ready && this.#pause === null && !this.#asked
+  }
+
+  get paused(): boolean {
+    return this.#pause !== null
+  }
+
+  tell(message: ToWorker): void {
+    if (this.#child.connected) this.#child.send(message)
+  }
+
+  kill(): void {
+    this.#asked = true
+    if (!this.#child.kill('SIGKILL')) return
+    // From here on it does nothing any more.
+    this.diedAt = sharedClock()
+  }
+
+  /** SIGSTOP, and SIGCONT after `ms`, by a process of its own. */
+  pause(ms: number): void {
+    const sleeper = spawn('sh', ['-c', 'kill -STOP "$0"; sleep "$1"; kill -CONT "$0"', `${this.#child.pid}`, `${ms / 1000}`], {
+      stdio: 'ignore',
+    })
+    this.#pause = once(sleeper, 'exit').then(() => {
+      this.#pause = null
+    })
+  }
+
+  /** Once it works and has dealt with everything that it was told before. */
+  async flushed(): Promise<void> {
+    await this.#pause
+    if (this.#asked) return this.ended
+    const answered = this.#answer('flushed')
+    this.tell({ type: 'flush' })
+    await Promise.race([answered, this.ended])
+  }
+
+  /** Lets its runs end. False when they do not. */
+  async stop(): Promise<boolean> {
+    await this.#pause
+    this.#asked = true
+    this.tell({ type: 'stop' })
+    const late = setTimeout(() => this.kill(), STOP_MS_MAX)
+    await this.ended
+    clearTimeout(late)
+    return this.diedAt === null
+  }
+
+  #answer(type: FromWorker['type']): Promise<void> {
+    return new Promise((resolve) => {
+      const listen = (message: FromWorker) => {
+        if (message.type !== type) return
+        this.#child.off('message', listen)
+        resolve()
+      }
+      this.#child.on('message', listen)
+    })
+  }
+
+  #end(code: number | null, signal: string | null): void {
+    this.diedAt ??= this.#asked ? null : sharedClock()
+    if (!this.#asked) this.endedByItself = `ended by itself with ${signal ?? `code ${code}`}: ${this.#stderr.trim()}`
+    this.#ready = false
+  }
+}
