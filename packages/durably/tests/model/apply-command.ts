@@ -1,0 +1,149 @@
+// What owners write, in every disguise: the owner itself, one whose lease has ended, one with another's token or generation,
+// a write sent again, a number used twice; with and without riders; one or several in a call.
+import * as fc from 'fast-check'
+import type { RecordedEvent } from '../../src/model/event.ts'
+import type { LogRow } from '../../src/model/log.ts'
+import { endsLease, type OwnerVerb, type OwnerWrite } from '../../src/store/owner-write.ts'
+import type { Store } from '../../src/store/store.ts'
+import * as model from './model.ts'
+import { often } from './often.ts'
+import { LEASE_MS, nthFromEnd, type Owner, UNKNOWN, type World } from './world.ts'
+
+/** Lives end soon enough. */
+const VERBS = [
+  ...(['heartbeat', 'heartbeat', 'recordStep', 'recordStep', 'recordStep'] as const),
+  ...(['complete', 'fail', 'release', 'abandon'] as const),
+] satisfies OwnerVerb['type'][]
+
+const write = fc.record({
+  /** Which of the owners, the last ones first; two times out of three one who really owns, where there is one. */
+  n: fc.nat({ max: UNKNOWN }),
+  who: often('itself', 'another token', 'an older generation', 'a later generation', 'nobody'),
+  number: often('next', 'a used one', 'a write sent again'),
+  verb: fc.constantFrom(...VERBS),
+  step: fc.record({ name: fc.constantFrom('s1', 's2', 's3'), index: fc.nat({ max: 3 }), status: fc.constantFrom('completed', 'failed') }),
+  leaseMs: often(LEASE_MS, 1, 3 * LEASE_MS),
+  riders: fc.record({ events: fc.nat({ max: 2 }), logs: fc.nat({ max: 2 }), progress: fc.boolean() }),
+})
+
+type WriteSpec = typeof write extends fc.Arbitrary<infer T> ? T : never
+
+export const applyCommand = {
+  writes: fc.array(write, { minLength: 1, maxLength: 4, size: 'max' }),
+
+  async run(world: World, store: Store, specs: readonly WriteSpec[]): Promise<void> {
+    const writes: OwnerWrite[] = []
+    for (const spec of specs) {
+      const next = writeOf(world, spec)
+      if (next && !writes.some((other) => isImpostor(other, next))) writes.push(next)
+    }
+    world.writes.push(...writes)
+    const expected = writes.map((write) => expectedOf(world, write))
+    const asked = `apply(${writes.map(({ claim, number, verb }) => `${verb.type} ${number} of ${claim.runId} by ${claim.generation} ${claim.token}`)})`
+    await world.same(
+      store,
+      asked,
+      store.runs.apply(writes),
+      expected,
+      writes.map(({ claim }) => claim.runId),
+    )
+  },
+}
+
+/** One after the other, so that the status before each is known. */
+function expectedOf(world: World, write: OwnerWrite) {
+  const before = model.find(world.model, write.claim.runId)?.row
+  const was = before && { ...before }
+  const [outcome = { ok: false as const }] = model.apply(world.model, [write])
+  const isMade = before !== undefined && was !== undefined && before.version > was.version
+  // A write that was applied before is neither made nor refused.
+  if (was && endsLease(write.verb) && (isMade || !outcome.ok)) world.matrix.note(was.status, write.verb.type, isMade)
+  return outcome
+}
+
+/**
+ * Two tokens of one generation. A store may find out only after the call that a write was not applied before, and an
+ * ended lease has forgotten its token; no claim makes two tokens of one generation, so nobody can send this.
+ */
+function isImpostor(a: OwnerWrite, b: OwnerWrite): boolean {
+  return a.claim.runId === b.claim.runId && a.claim.generation === b.claim.generation && a.claim.token !== b.claim.token
+}
+
+function writeOf(world: World, spec: WriteSpec): OwnerWrite | null {
+  if (spec.number === 'a write sent again') return world.writes.length > 0 ? nthFromEnd(world.writes, spec.n) : null
+  const owner = spec.who === 'nobody' ? nobody(world, spec.n) : chosenOwner(world, spec.n)
+  if (!owner) return null
+  const claim = { ...owner.claim }
+  if (spec.who === 'another token') claim.token = 'token-wrong'
+  if (spec.who === 'an older generation') claim.generation -= 1
+  if (spec.who === 'a later generation') claim.generation += 1
+  const number = spec.number === 'next' ? owner.number + 1 : Math.max(1, owner.number)
+  if (spec.who === 'itself') owner.number = number
+  const at = world.at()
+  const lines = Array.from({ length: spec.riders.logs }, () => lineOf(world, claim.runId))
+  const events = Array.from({ length: spec.riders.events }, (_, i): RecordedEvent => {
+    return { type: 'step:start', payload: { generation: claim.generation, stepName: spec.step.name, stepIndex: i }, createdAt: at }
+  })
+  const progress = spec.riders.progress ? JSON.stringify({ current: number }) : null
+  return { claim, number, verb: verbOf(world, claim, spec), events, logs: lines, progress }
+}
+
+function chosenOwner(world: World, n: number): Owner | undefined {
+  const real = world.owners.filter(({ claim }) => {
+    const row = model.find(world.model, claim.runId)?.row
+    return row?.leaseOwner === claim.token && row.leaseGeneration === claim.generation
+  })
+  if (n % 3 > 0 && real.length > 0) return nthFromEnd(real, n)
+  return world.owners.length > 0 ? nthFromEnd(world.owners, n) : undefined
+}
+
+/** Someone who never claimed the run. */
+function nobody(world: World, n: number): Owner {
+  return { claim: { runId: world.runId(n), generation: 0, token: 'token-nobody' }, number: 0 }
+}
+
+function lineOf(world: World, runId: string): LogRow {
+  const line: LogRow = {
+    id: world.id('line'),
+    runId,
+    stepName: 's1',
+    level: 'info',
+    message: 'rides along',
+    data: '{}',
+    timestamp: world.at(),
+  }
+  world.lines.push(line)
+  return line
+}
+
+function verbOf(world: World, claim: Owner['claim'], { verb, step, leaseMs }: WriteSpec): OwnerVerb {
+  switch (verb) {
+    case 'heartbeat':
+      return { type: verb, leaseMs }
+    case 'complete':
+      return { type: verb, output: '"done"' }
+    case 'fail':
+      return { type: verb, error: 'boom', failure: '{"name":"Error"}', reason: 'error', failedStepName: step.name }
+    case 'recordStep':
+      return { type: verb, leaseMs, step: stepOf(world, claim, step) }
+    default:
+      return { type: verb }
+  }
+}
+
+function stepOf(world: World, { runId, generation }: Owner['claim'], { name, index, status }: WriteSpec['step']) {
+  const isCompleted = status === 'completed'
+  return {
+    id: world.id('step'),
+    runId,
+    name,
+    index,
+    status,
+    output: isCompleted ? `"${name}"` : null,
+    error: isCompleted ? null : 'no answer',
+    failure: isCompleted ? null : '{"name":"Error"}',
+    startedAt: world.at(),
+    completedAt: isCompleted ? world.at() : null,
+    leaseGeneration: generation,
+  }
+}

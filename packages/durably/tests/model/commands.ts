@@ -1,0 +1,251 @@
+// Every verb of the Store, and time, as fast-check commands. A command holds small numbers and words;
+// whom they mean is decided when it runs, so that any command makes sense at any moment and shrinking may drop others.
+import * as fc from 'fast-check'
+import { RUN_STATUSES, type RunStatus } from '../../src/model/run.ts'
+import { LEASE_MS_MAX, type NewRun, type Reaped } from '../../src/store/runs.ts'
+import type { Store } from '../../src/store/store.ts'
+import { applyCommand } from './apply-command.ts'
+import * as model from './model.ts'
+import { often } from './often.ts'
+import { LEASE_MS, nthFromEnd, plainEvent, UNKNOWN, type World } from './world.ts'
+
+export type StoreCommand = fc.AsyncCommand<World, Store>
+
+const JOBS = ['a', 'b'] as const
+
+type Run<A> = (world: World, store: Store, args: A) => Promise<void>
+
+function command<A>(name: string, args: fc.Arbitrary<A>, run: Run<A>): fc.Arbitrary<StoreCommand> {
+  return args.map((value) => ({
+    check: () => true,
+    run: (world, store) => run(world, store, value),
+    toString: () => `${name}(${fc.stringify(value)})`,
+  }))
+}
+
+const some = fc.nat({ max: UNKNOWN })
+const jobNames = often<readonly string[]>(['a', 'b'], ['a'], ['b'], ['b', 'a', 'unknown'], [])
+const leaseMs = often(LEASE_MS, 1, LEASE_MS * 3, LEASE_MS_MAX)
+
+const newRun = fc.record({
+  jobName: fc.constantFrom(...JOBS),
+  idempotencyKey: often(null, 'k1', 'k2', 'k3'),
+  concurrencyKey: often(null, 'c1', 'c2'),
+  /** Ids need not grow with time. */
+  shelf: fc.constantFrom('run', 'run', 'pre', 'sun'),
+})
+
+const create = command('create', fc.array(newRun, { minLength: 1, maxLength: 4, size: 'max' }), async (world, store, specs) => {
+  const runs = specs.map(({ shelf, ...rest }): NewRun => ({ id: world.id(shelf), payload: `"${shelf}"`, createdAt: world.at(), ...rest }))
+  world.batches.push(runs)
+  await sendRuns(world, store, runs)
+})
+
+const createAgain = command('createAgain', some, async (world, store, n) => {
+  if (world.batches.length > 0) await sendRuns(world, store, nthFromEnd(world.batches, n))
+})
+
+async function sendRuns(world: World, store: Store, runs: readonly NewRun[]): Promise<void> {
+  const expected = model.create(world.model, runs)
+  const touched = [...runs.map(({ id }) => id), ...expected.map(({ run }) => run.id)]
+  await world.same(store, `create(${runs.map(({ id }) => id)})`, store.runs.create(runs), expected, touched)
+}
+
+const claim = command('claim', fc.record({ jobNames, leaseMs }), (world, store, request) => {
+  return sendClaim(world, store, { ...request, token: world.id('token') })
+})
+
+/** A claim whose reply was lost, or an old one that comes late. */
+const claimAgain = command('claimAgain', fc.record({ jobNames, leaseMs, n: some }), async (world, store, { n, ...request }) => {
+  await sendClaim(world, store, { ...request, token: world.token(n) })
+})
+
+async function sendClaim(
+  world: World,
+  store: Store,
+  request: { jobNames: readonly string[]; leaseMs: number; token: string },
+): Promise<void> {
+  const { jobNames, token } = request
+  const before = world.model.runs.map(({ row }) => ({ ...row }))
+  const expected = model.claim(world.model, request)
+  const isNew = before.some(({ id, version }) => id === expected?.id && version < expected.version)
+  for (const { id, status, jobName } of before) {
+    if (jobNames.includes(jobName)) world.matrix.note(status, 'claim', isNew && id === expected?.id)
+  }
+  if (expected && isNew) {
+    world.owners.push({ claim: { runId: expected.id, generation: expected.leaseGeneration, token }, number: 0 })
+  }
+  await world.same(store, `claim(${jobNames} as ${token})`, store.runs.claim(request), expected, expected ? [expected.id] : [])
+}
+
+const adopt = command('adopt', some, async (world, store, n) => {
+  const token = world.token(n)
+  await world.same(store, `adopt(${token})`, store.runs.adopt(token), model.adopt(world.model, token), [])
+})
+
+const apply = command('apply', applyCommand.writes, applyCommand.run)
+
+const maxRecoveries = fc.constantFrom(0, 1, 2, 3, Number.POSITIVE_INFINITY)
+
+/** Leases that end at the same time may be answered in any order. */
+const reap = command('reap', maxRecoveries, async (world, store, maxRecoveries) => {
+  const before = world.model.runs.map(({ row }) => ({ ...row }))
+  const expected = model.reap(world.model, { maxRecoveries })
+  for (const { id, status } of before) {
+    const made = expected.find(({ run }) => run.id === id)?.move
+    for (const move of ['reclaim', 'reclaimCancelled', 'reclaimCrashLoop'] as const) world.matrix.note(status, move, made === move)
+  }
+  const ends = new Map(before.map((row) => [row.id, row.leaseExpiresAt]))
+  const plain = (reaped: readonly Reaped[]) => ({
+    leaseEnds: reaped.map(({ run }) => ends.get(run.id) ?? null),
+    reaped: reaped.toSorted((a, b) => (a.run.id < b.run.id ? -1 : 1)),
+  })
+  const touched = expected.map(({ run }) => run.id)
+  await world.same(store, `reap(${maxRecoveries})`, store.runs.reap({ maxRecoveries }).then(plain), plain(expected), touched)
+})
+
+/** A run in some status, so that none is rare. */
+const target = fc.record({ n: some, status: fc.constantFrom(...RUN_STATUSES) })
+
+const cancel = command('cancel', target, async (world, store, { status: wanted, n }) => {
+  const id = world.runIdIn(wanted, n)
+  const status = statusOf(world, id)
+  const expected = model.cancel(world.model, id)
+  if (status) world.matrix.note(status, 'cancel', expected?.outcome === 'cancelled')
+  await world.same(store, `cancel(${id})`, store.runs.cancel(id), expected, [id])
+})
+
+const retry = command('retry', target, async (world, store, { status: wanted, n }) => {
+  const id = world.runIdIn(wanted, n)
+  const status = statusOf(world, id)
+  const expected = model.retry(world.model, id)
+  if (status) world.matrix.note(status, 'retry', expected?.outcome === 'retried')
+  await world.same(store, `retry(${id})`, store.runs.retry(id), expected, [id])
+})
+
+const remove = command('delete', target, async (world, store, { status, n }) => {
+  const id = world.runIdIn(status, n)
+  await world.same(store, `delete(${id})`, store.runs.delete(id), model.remove(world.model, id), [id])
+})
+
+const get = command('get', some, async (world, store, n) => {
+  const id = world.runId(n)
+  await world.same(store, `get(${id})`, store.runs.get(id), model.get(world.model, id), [id])
+})
+
+const query = fc.record(
+  {
+    status: fc.constantFrom(...RUN_STATUSES),
+    jobName: fc.constantFrom(...JOBS),
+    limit: fc.nat({ max: 5 }),
+    /** The place of a run, or a place between two. */
+    after: fc.record({ n: some, isRun: fc.boolean() }),
+  },
+  { requiredKeys: [] },
+)
+
+const list = command('list', query, async (world, store, { after, ...rest }) => {
+  const place = after?.isRun ? placeOf(world, after.n) : after && { createdAt: world.at(), id: 'q' }
+  const asked = { ...rest, ...(place && { after: place }) }
+  await world.same(store, `list(${JSON.stringify(asked)})`, store.runs.list(asked), model.list(world.model, asked), [])
+})
+
+const events = command(
+  'events',
+  fc.record({ n: some, after: fc.nat({ max: 2 }), limit: fc.nat({ max: 5 }) }),
+  async (world, store, page) => {
+    const id = world.runId(page.n)
+    const told = model.find(world.model, id)?.events.filter(({ seq }) => seq > page.after) ?? []
+    const answer = store.events.list(id, page).then((rows) => rows.map(plainEvent))
+    await world.same(store, `events(${id}, ${page.after}, ${page.limit})`, answer, told.slice(0, page.limit), [])
+  },
+)
+
+const probe = command('probe', jobNames, async (world, store, names) => {
+  await world.same(store, `probe(${names})`, store.runs.probe(names), model.probe(world.model, names), [])
+})
+
+const line = fc.record({ n: some, level: fc.constantFrom('info', 'warn', 'error'), again: fc.boolean() })
+
+/** `again`: the id of a line that was sent before, perhaps about another run. */
+const append = command('logs.append', fc.array(line, { maxLength: 3, size: 'max' }), async (world, store, specs) => {
+  const lines = specs.map(({ n, level, again }) => {
+    const id = again && world.lines.length > 0 ? nthFromEnd(world.lines, n).id : world.id('line')
+    const row = { id, runId: world.runId(n), stepName: null, level, message: `line ${n}`, data: null, timestamp: world.at() }
+    world.lines.push(row)
+    return row
+  })
+  model.addLines(world.model, lines)
+  const touched = lines.map(({ runId }) => runId)
+  await world.same(store, `logs.append(${lines.map(({ id, runId }) => `${id} of ${runId}`)})`, store.logs.append(lines), undefined, touched)
+})
+
+const passing = fc.oneof(fc.constantFrom(0, 1, LEASE_MS - 1), fc.constantFrom(LEASE_MS, LEASE_MS + 1), fc.nat({ max: 2 * LEASE_MS }))
+
+const advance = command('advance', passing, async (world, _, ms) => {
+  world.story.push({ asked: `advance(${ms})` })
+  await world.env.advance(ms)
+})
+
+const skews = often(
+  0,
+  -LEASE_MS_MAX - 1,
+  -LEASE_MS_MAX,
+  -2 * LEASE_MS,
+  -LEASE_MS,
+  -1,
+  1,
+  LEASE_MS,
+  2 * LEASE_MS,
+  LEASE_MS_MAX,
+  LEASE_MS_MAX + 1,
+)
+
+const jump = command('jump', skews, async (world, _, ms) => {
+  world.story.push({ asked: `jump(${ms})` })
+  world.skew(ms)
+})
+
+/** Up to so many commands in a sequence. */
+export const COMMANDS_MAX = 60
+
+const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
+  [5, create],
+  [1, createAgain],
+  [9, claim],
+  [1, claimAgain],
+  [1, adopt],
+  [12, apply],
+  [4, reap],
+  [3, cancel],
+  [3, retry],
+  [2, remove],
+  [1, get],
+  [2, list],
+  [1, events],
+  [2, probe],
+  [2, append],
+  [7, advance],
+  [2, jump],
+]
+
+const any = fc.oneof(...WEIGHTS.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+
+/**
+ * Begins with a run, or nothing would happen for long.
+ * Without fast-check's liking for the first and last of every range: here they mean nothing.
+ */
+export const sequences: fc.Arbitrary<StoreCommand[]> = fc.noBias(
+  fc.tuple(create, fc.array(any, { maxLength: COMMANDS_MAX - 1, size: 'max' })).map(([first, rest]) => [first, ...rest]),
+)
+
+function statusOf(world: World, id: string): RunStatus | undefined {
+  return model.find(world.model, id)?.row.status
+}
+
+function placeOf(world: World, n: number): { createdAt: string; id: string } | undefined {
+  const runs = world.batches.flat()
+  if (runs.length === 0) return undefined
+  const { createdAt, id } = nthFromEnd(runs, n)
+  return { createdAt, id }
+}

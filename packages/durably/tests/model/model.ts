@@ -1,0 +1,258 @@
+// Model — what a store does, in the plainest words: runs in an array, a clock, one function per verb.
+// Written from the port (src/store/*.ts) and the transition table, to be read; nothing in here is fast.
+import { iso } from '../../src/model/env.ts'
+import type { EventType, RecordedPayload } from '../../src/model/event.ts'
+import type { LogRow } from '../../src/model/log.ts'
+import { isTerminal, type RunRow } from '../../src/model/run.ts'
+import type { StepRow } from '../../src/model/step.ts'
+import { canMove, type Move, TRANSITIONS } from '../../src/model/transitions.ts'
+import type { OwnerVerb, OwnerWrite, WriteOutcome } from '../../src/store/owner-write.ts'
+import * as port from '../../src/store/runs.ts'
+
+export interface Model {
+  /** The store's clock (S4). */
+  now(): number
+  /** In the order they were created. */
+  runs: ModelRun[]
+}
+
+export interface ModelRun {
+  row: RunRow
+  /** In the order they were recorded; so are events and logs. */
+  steps: StepRow[]
+  events: ModelEvent[]
+  logs: LogRow[]
+}
+
+export interface ModelEvent {
+  seq: number
+  type: EventType
+  payload: RecordedPayload
+  createdAt: string
+}
+
+export function find(model: Model, id: string): ModelRun | undefined {
+  return model.runs.find(({ row }) => row.id === id)
+}
+
+export function create(model: Model, runs: readonly port.NewRun[]): port.Created[] {
+  return runs.map((given) => {
+    const sentBefore = find(model, given.id)
+    if (sentBefore) return { run: { ...sentBefore.row }, created: true }
+    const { jobName, idempotencyKey } = given
+    const known = model.runs.find(({ row }) => idempotencyKey !== null && row.idempotencyKey === idempotencyKey && row.jobName === jobName)
+    if (known) return { run: { ...known.row }, created: false }
+    const run: ModelRun = { row: newRow(given, model.now()), steps: [], events: [], logs: [] }
+    model.runs.push(run)
+    tell(run, 'run:trigger', {}, iso(model.now()))
+    return { run: { ...run.row }, created: true }
+  })
+}
+
+export function claim(model: Model, { jobNames, token, leaseMs }: port.ClaimRequest): RunRow | null {
+  const mine = adopt(model, token)
+  if (mine) return mine // it was sent before (S3)
+  const now = model.now()
+  const isHeld = (key: string) => model.runs.some(({ row }) => row.status === 'running' && row.concurrencyKey === key)
+  const [oldest] = model.runs
+    .filter(({ row }) => row.status === 'pending' && row.runAt <= now && jobNames.includes(row.jobName))
+    .filter(({ row }) => row.concurrencyKey === null || !isHeld(row.concurrencyKey))
+    .sort((a, b) => a.row.runAt - b.row.runAt || compare(a.row.id, b.row.id))
+  if (!oldest) return null
+  const { row } = oldest
+  row.leaseGeneration += 1
+  row.leaseOwner = token
+  row.leaseExpiresAt = now + leaseMs
+  row.leaseWrites = 0
+  row.heartbeatAt = iso(now)
+  row.startedAt ??= now
+  move(model, oldest, 'claim', { generation: row.leaseGeneration })
+  return { ...row }
+}
+
+export function adopt(model: Model, token: string): RunRow | null {
+  const held = model.runs.find(({ row }) => row.leaseOwner === token)
+  return held ? { ...held.row } : null
+}
+
+export function apply(model: Model, writes: readonly OwnerWrite[]): WriteOutcome[] {
+  return writes.map((write) => applyOne(model, write))
+}
+
+function applyOne(model: Model, { claim, number, verb, ...riders }: OwnerWrite): WriteOutcome {
+  const run = find(model, claim.runId)
+  if (!run || run.row.leaseGeneration !== claim.generation) return { ok: false }
+  const { row } = run
+  const accepted = { ok: true, cancelRequested: row.cancelRequestedAt !== null } as const
+  // W2. An ended lease has forgotten its token; a step that was refused is not there.
+  if (number <= row.leaseWrites && (row.leaseOwner === claim.token || row.leaseOwner === null)) {
+    return verb.type === 'recordStep' && !run.steps.some(({ id }) => id === verb.step.id) ? { ok: false } : accepted
+  }
+  if (row.status !== 'running' || row.leaseOwner !== claim.token) return { ok: false } // W1
+  if (verb.type === 'recordStep' && verb.step.status === 'completed' && isCompleted(run, verb.step.name)) return { ok: false }
+  row.leaseWrites = number
+  row.updatedAt = iso(model.now())
+  if (riders.progress !== null) row.progress = riders.progress
+  addLines(model, riders.logs)
+  for (const { type, payload, createdAt } of riders.events) tell(run, type, payload, createdAt) // W3: what gathered comes first
+  perform(model, run, verb, claim.generation)
+  return accepted
+}
+
+function perform(model: Model, run: ModelRun, verb: OwnerVerb, generation: number): void {
+  const { row } = run
+  if (verb.type === 'heartbeat' || verb.type === 'recordStep') {
+    row.leaseExpiresAt = model.now() + verb.leaseMs
+    row.heartbeatAt = iso(model.now())
+    if (verb.type === 'recordStep') recordStep(run, verb.step, generation, iso(model.now()))
+    return
+  }
+  if (verb.type === 'complete') Object.assign(row, { output: verb.output, error: null, failure: null, reason: null })
+  if (verb.type === 'fail') Object.assign(row, { error: verb.error, failure: verb.failure, reason: verb.reason })
+  move(
+    model,
+    run,
+    verb.type,
+    verb.type === 'fail' ? { generation, error: verb.error, failedStepName: verb.failedStepName } : { generation },
+  )
+}
+
+function recordStep(run: ModelRun, step: StepRow, generation: number, at: string): void {
+  run.steps.push({ ...step })
+  if (step.status === 'completed') {
+    run.row.currentStepIndex += 1
+    run.row.recoveries = 0
+  }
+  tell(run, step.status === 'completed' ? 'step:complete' : 'step:fail', { generation, stepId: step.id }, at)
+}
+
+export function reap(model: Model, { maxRecoveries }: port.ReapRequest): port.Reaped[] {
+  const now = model.now()
+  const isFar = ({ row }: ModelRun) => Number((row.leaseExpiresAt ?? 0) > now + port.LEASE_MS_MAX)
+  const lost = model.runs.filter((run) => isLost(run.row, now))
+  lost.sort((a, b) => isFar(a) - isFar(b) || (a.row.leaseExpiresAt ?? 0) - (b.row.leaseExpiresAt ?? 0))
+  return lost.slice(0, port.REAP_MAX).map((run) => {
+    const { row } = run
+    const fate = row.cancelRequestedAt !== null ? 'reclaimCancelled' : row.recoveries < maxRecoveries ? 'reclaim' : 'reclaimCrashLoop'
+    const error = port.crashLoopError(maxRecoveries)
+    if (fate === 'reclaim') row.recoveries += 1
+    if (fate === 'reclaimCrashLoop') {
+      const failure = JSON.stringify({ name: 'DurablyError', code: 'crash_loop', message: error })
+      Object.assign(row, { error, failure, reason: 'crash_loop' })
+    }
+    move(model, run, fate, fate === 'reclaimCrashLoop' ? { error, failedStepName: '' } : {})
+    return { run: { ...row }, move: fate }
+  })
+}
+
+export function cancel(model: Model, id: string): port.CancelOutcome | null {
+  const run = find(model, id)
+  if (!run) return null
+  const { row } = run
+  if (row.status === 'pending') {
+    row.cancelRequestedAt = model.now()
+    move(model, run, 'cancel', {})
+    return { outcome: 'cancelled', run: { ...row } }
+  }
+  if (row.status !== 'running') return { outcome: 'refused', run: { ...row } }
+  if (row.cancelRequestedAt === null) {
+    Object.assign(row, { cancelRequestedAt: model.now(), updatedAt: iso(model.now()), version: row.version + 1 })
+  }
+  return { outcome: 'requested', run: { ...row } }
+}
+
+export function retry(model: Model, id: string): port.RetryOutcome | null {
+  const run = find(model, id)
+  if (!run) return null
+  const { row } = run
+  if (row.status !== 'failed') return { outcome: 'refused', run: { ...row } }
+  Object.assign(row, { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0 })
+  move(model, run, 'retry', {})
+  return { outcome: 'retried', run: { ...row } }
+}
+
+/** `delete` is a word of the language. */
+export function remove(model: Model, id: string): port.DeleteOutcome | null {
+  const run = find(model, id)
+  if (!run) return null
+  const { status } = run.row
+  if (!isTerminal(status)) return { outcome: 'refused', status }
+  model.runs = model.runs.filter((other) => other !== run)
+  return { outcome: 'deleted', status }
+}
+
+export function get(model: Model, id: string): RunRow | null {
+  const run = find(model, id)
+  return run ? { ...run.row } : null
+}
+
+export function list(model: Model, { status, jobName, limit, after }: port.RunQuery): RunRow[] {
+  const newestFirst = (a: Pick<RunRow, 'createdAt' | 'id'>, b: Pick<RunRow, 'createdAt' | 'id'>) =>
+    compare(b.createdAt, a.createdAt) || compare(b.id, a.id)
+  const rows = model.runs.map(({ row }) => ({ ...row })).sort(newestFirst)
+  return rows
+    .filter((row) => (status === undefined || row.status === status) && (jobName === undefined || row.jobName === jobName))
+    .filter((row) => after === undefined || newestFirst(row, after) > 0)
+    .slice(0, limit)
+}
+
+export function probe(model: Model, jobNames: readonly string[]): port.Probe {
+  const now = model.now()
+  const rows = model.runs.map(({ row }) => row)
+  const pending = rows.filter((row) => row.status === 'pending' && jobNames.includes(row.jobName))
+  const leases = rows.filter((row) => row.status === 'running' && !isLost(row, now))
+  const ahead = [...pending.map((row) => row.runAt), ...leases.map((row) => row.leaseExpiresAt ?? 0)].filter((at) => at > now)
+  return {
+    due: pending.some((row) => row.runAt <= now),
+    stale: rows.some((row) => isLost(row, now)),
+    nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - now,
+  }
+}
+
+export function addLines(model: Model, lines: readonly LogRow[]): void {
+  for (const line of lines) {
+    const isKnown = model.runs.some(({ logs }) => logs.some(({ id }) => id === line.id))
+    if (!isKnown) find(model, line.runId)?.logs.push({ ...line })
+  }
+}
+
+/** A move and its event are written together (S5). */
+function move(model: Model, run: ModelRun, name: Move, payload: RecordedPayload): void {
+  const { row } = run
+  if (!canMove(name, row.status)) throw new Error(`the model is wrong: ${name} of a ${row.status} run`)
+  const { to, event } = TRANSITIONS[name]
+  row.status = to
+  row.version += 1
+  row.updatedAt = iso(model.now())
+  row.finishedAt = isTerminal(to) ? model.now() : null
+  if (to !== 'running') Object.assign(row, { leaseOwner: null, leaseExpiresAt: null })
+  tell(run, event, payload, iso(model.now()))
+}
+
+function tell({ row, events }: ModelRun, type: EventType, payload: RecordedPayload, createdAt: string): void {
+  row.lastEventSequence += 1
+  events.push({ seq: row.lastEventSequence, type, payload, createdAt })
+}
+
+function isLost({ status, leaseExpiresAt }: RunRow, now: number): boolean {
+  return status === 'running' && leaseExpiresAt !== null && (leaseExpiresAt <= now || leaseExpiresAt > now + port.LEASE_MS_MAX)
+}
+
+function isCompleted({ steps }: ModelRun, name: string): boolean {
+  return steps.some((step) => step.name === name && step.status === 'completed')
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function newRow(given: port.NewRun, runAt: number): RunRow {
+  const { createdAt } = given
+  return {
+    ...given,
+    ...{ status: 'pending', currentStepIndex: 0, progress: null, output: null, error: null, failure: null, reason: null },
+    ...{ heartbeatAt: createdAt, updatedAt: createdAt, version: 0, runAt },
+    ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
+    ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },
+  }
+}

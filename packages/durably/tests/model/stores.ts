@@ -1,0 +1,59 @@
+// The stores that the model is held against. Another one (Postgres, SQLite in Chromium) joins by an entry here.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Dialect } from 'kysely'
+import { memoryStore } from '../../src/memory.ts'
+import type { Env } from '../../src/model/env.ts'
+import { sqlStore } from '../../src/store/sql/sql-store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { DRIVERS } from '../sql/drivers.ts'
+
+export interface StoreUnderTest {
+  name: string
+  /** Why it cannot be tested here; null when it can. */
+  missing: string | null
+  /** After how many verbs the rows are compared with the model's; 1 where reading is cheap. */
+  lookEvery: number
+  /** The wall clock of `env` is the store's. */
+  open(env: Env): Promise<OpenStore>
+}
+
+export interface OpenStore {
+  /** A migrated store without a run; what it was before is gone. */
+  empty(): Promise<Store>
+  close(): Promise<void>
+}
+
+export const STORES: readonly StoreUnderTest[] = [
+  {
+    name: 'memory',
+    missing: null,
+    lookEvery: 1,
+    open: async (env) => ({ empty: async () => memoryStore({ env }), close: async () => {} }),
+  },
+  // Relaxed is the same driver with another pragma. libsql prepares every statement anew, and that takes most of the time.
+  ...DRIVERS.filter(({ name }) => name !== 'sqlite() relaxed').map(({ name, missing, dialect }) => {
+    return { name, missing, lookEvery: /libsql/i.test(name) ? 5 : 1, open: (env: Env) => openSqlite(dialect, env) }
+  }),
+]
+
+/** Nothing here survives anything, so the file had better be in memory where that is possible. */
+const MEMORY_DIRECTORY = '/dev/shm'
+
+/** One database for all sequences: migrating takes longer than most of them. */
+async function openSqlite(dialect: (file: string) => Dialect, env: Env): Promise<OpenStore> {
+  const directory = mkdtempSync(join(existsSync(MEMORY_DIRECTORY) ? MEMORY_DIRECTORY : tmpdir(), 'durably-model-'))
+  const store = sqlStore({ dialect: dialect(join(directory, 'durably.db')), env })
+  await store.migrate()
+  return {
+    async empty() {
+      for (const table of ['run_events', 'steps', 'logs', 'runs'] as const) await store.db.deleteFrom(table).execute()
+      return store
+    },
+    async close() {
+      await store.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
