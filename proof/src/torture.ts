@@ -38,7 +38,7 @@ async function run(seconds: number, workers: number): Promise<void> {
   if (values.store !== 'sqlite') throw new Error(`--store ${values.store}: only sqlite can be tortured so far`)
   const real = values.control ? null : await torture({ dist: ENGINE_DIST, seconds, workers })
   if (real) {
-    say(`sqlite: ${summary(real)}, ${real.violations.length} violations`)
+    say(`sqlite: ${summary(real)}, integrity ${integrity(real)}, ${real.violations.length} violations`)
     show(real)
   }
   const control = await tortureUnfenced({ seconds, workers })
@@ -54,6 +54,10 @@ function summary({ figures: f }: Tortured): string {
     `(${f.stepsExecutedMoreThanOnce} steps more than once), ${f.kills} SIGKILL, ${f.pauses} SIGSTOP, ${f.reclaims} reclaims, ` +
     `healed in ${(f.healMs / 1000).toFixed(1)} s`
   )
+}
+
+function integrity({ violations }: Tortured): string {
+  return violations.some(({ invariant }) => invariant === 'integrity_check') ? 'BROKEN' : 'ok'
 }
 
 function invariants({ violations }: Tortured): string {

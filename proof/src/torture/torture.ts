@@ -74,8 +74,8 @@ const JUDGE_EVERY_MS = 1000
 const HEAL_MS_MAX = 60_000
 
 export async function torture({ dist, seconds, workers = WORKERS, untilCaught = false }: TortureOptions): Promise<Tortured> {
-  const place = openPlace()
   const bundle = await bundleEngine(dist)
+  const place = openPlace()
   let crew: Crew | undefined
   const clear = () => {
     crew?.killAll()

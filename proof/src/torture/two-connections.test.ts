@@ -24,7 +24,7 @@ describe('two connections on one SQLite file, one held before each statement of 
 
     for (const { dropIndex, ...mutant } of mutants) {
       it(
-        `${name}: lost without the guard that ${mutant.guard}`,
+        `${name}: lost without "${mutant.guard}"`,
         async () => {
           const raced = await run(await loadMutant(mutant), dropIndex)
           expect(raced.filter(({ broken }) => broken.length > 0)).not.toEqual([])

@@ -1,7 +1,7 @@
 // What a database can do to us, on a real SQLite file: each a DurablyError with a stable code and one helpful sentence;
 // nothing is lost, the worker goes on with the rest.
 import { writeFileSync } from 'node:fs'
-import { MysqlDialect, PostgresDialect, sql } from 'kysely'
+import { MssqlDialect, MysqlDialect, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createDurably } from '../../src/durably.ts'
@@ -55,8 +55,8 @@ describe('a database that cannot be used', () => {
 
   test('an unknown dialect is refused: at once where it can be seen, else before its first use', async () => {
     const nobody = {} as never
-    const seen = () => createDurably({ dialect: new PostgresDialect({ pool: nobody }) })
-    expect(seen).toThrow(expect.objectContaining({ code: 'unknown_dialect', message: expect.stringContaining('SQLite') }))
+    const seen = () => createDurably({ dialect: new MssqlDialect(nobody) })
+    expect(seen).toThrow(expect.objectContaining({ code: 'unknown_dialect', message: expect.stringContaining('SqliteAdapter') }))
     const connection = {
       query: (_sql: string, _parameters: unknown, done: (error: Error) => void) =>
         done(new Error('FUNCTION sqlite_version does not exist')),

@@ -120,6 +120,42 @@ describe.each(WORLDS)('a suspended worker on %s', (world) => {
   })
 })
 
+describe.each(WORLDS)('a worker that was suspended between two steps on %s', (world) => {
+  test.each([
+    { taken: true, ran: ['one'] },
+    { taken: false, ran: ['one', 'two'] },
+  ])('asks whether the run is still its own before it starts the next one: %o', async ({ taken, ran }) => {
+    const { durably, another, env } = await setup(world)
+    const process = freezable(env)
+    const watched = faulty()
+    const zombie = another({ env: process, wrap: watched.wrap })
+    const between = gate()
+    const seen: string[] = []
+    const job = zombie.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.run('one', () => void seen.push('one'))
+      await between.opened
+      await ctx.run('two', () => void seen.push('two'))
+    })
+    const { id } = await job.trigger(null)
+    zombie.start()
+    await env.advance(100)
+    process.freeze()
+    durably.defineJob({ name: 'job', input: anything }, async () => 'by the rival')
+    if (taken) durably.start()
+    await env.advance(31_000)
+    watched.faults.calls.length = 0
+    // Its timers have not been served yet: nothing but the call of the step can notice.
+    between.open()
+    await env.idle()
+    expect(seen).toEqual(['one'])
+    process.thaw()
+    await env.advance(100)
+    expect(watched.faults.calls[0]).toBe('apply.heartbeat')
+    expect(seen).toEqual(ran)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: taken ? 'by the rival' : undefined })
+  })
+})
+
 describe.each(WORLDS)('an owner whose ending is refused on %s', (world) => {
   test('tells lease_lost, keeps the recorded steps and tells no ending (peer: completion refused)', async () => {
     const { durably, another, env, soon } = await setup(world)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Store } from '../../src/store/store.ts'
 import { gate } from './gate.ts'
 import { listenTo, typesOf } from './listening.ts'
 import { setup, WORLDS } from './world.ts'
@@ -52,6 +53,35 @@ describe.each(WORLDS)('stop on %s', (world) => {
     const { id } = await job.trigger(null)
     await env.advance(0)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+  })
+
+  test('followed by start() while a claim is under way never makes two loops claim at once', async () => {
+    const answer = gate()
+    let claims = 0
+    const wrap = (store: Store): Store => ({
+      ...store,
+      runs: {
+        ...store.runs,
+        async claim(request) {
+          claims++
+          await answer.opened
+          return store.runs.claim(request)
+        },
+      },
+    })
+    const { durably, env, soon } = await setup(world, { wrap })
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => 1)
+    await job.batchTrigger([{ payload: 1 }, { payload: 2 }])
+    durably.start()
+    await env.advance(10)
+    const stopped = durably.stop()
+    durably.start()
+    await env.advance(10)
+    expect(claims).toBe(1)
+    answer.open()
+    await soon(stopped)
+    await env.advance(10)
+    expect(await durably.getRuns({ status: 'completed' })).toHaveLength(2)
   })
 
   test('leaves the database open', async () => {
@@ -205,7 +235,7 @@ describe.each(WORLDS)('asyncDispose on %s', (world) => {
 
   test('leaves a store alone that was handed in, so that instances can share it', async () => {
     let closed = false
-    const wrap = (store: Parameters<NonNullable<Parameters<typeof setup>[1]>['wrap'] & object>[0]) => ({
+    const wrap = (store: Store): Store => ({
       ...store,
       close: async () => {
         closed = true

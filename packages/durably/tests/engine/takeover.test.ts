@@ -90,7 +90,7 @@ describe.each(WORLDS)('takeover on %s', (world) => {
     const heir = another({ concurrency: 10 })
     heir.defineJob({ name: 'job', input: anything }, async () => {})
     heir.start()
-    await env.advance(31_000)
+    await env.advance(29_500)
     expect(await heir.getRuns({ status: 'completed' })).toHaveLength(120)
   })
 
