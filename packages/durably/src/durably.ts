@@ -141,13 +141,17 @@ export class Durably implements AsyncDisposable {
   }
 
   /** Claims and executes one run, without `start()`; false when there is none. */
-  processOne(): Promise<boolean> {
-    return this.#worker.processOne()
+  async processOne(): Promise<boolean> {
+    const found = await this.#worker.processOne()
+    await this.#logWriter.drain()
+    return found
   }
 
   /** Executes what is due, without `start()`, and returns how many runs that were; for serverless functions and tests. */
-  processUntilIdle(options?: UntilIdleOptions): Promise<number> {
-    return processUntilIdle(this.#worker, this.#config, options)
+  async processUntilIdle(options?: UntilIdleOptions): Promise<number> {
+    const processed = await processUntilIdle(this.#worker, this.#config, options)
+    await this.#logWriter.drain()
+    return processed
   }
 
   getRun(id: string): Promise<Run | null> {

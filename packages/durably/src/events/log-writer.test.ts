@@ -30,6 +30,14 @@ describe('the log writer', () => {
     expect(stored).toEqual([['a', 'b', 'c'], ['d']])
   })
 
+  test('says once that it drops lines, when more than 10,000 wait', async () => {
+    const { env, stored, reports, writer } = setup()
+    for (let i = 0; i < 10_005; i++) writer.append(line(String(i)))
+    expect(reports).toMatchObject([{ code: 'store_unavailable' }])
+    await env.idle()
+    expect(stored.flat()).toHaveLength(10_000)
+  })
+
   test.each(Array.from({ length: 12 }, (_, i) => i))(
     'a line that comes %i microtasks after a write began is stored too',
     async (microtasks) => {

@@ -3,7 +3,7 @@
 //   L2. Lines of one turn go in one transaction; a passing error is tried again, then told and the lines dropped.
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
-import { isPassing } from '../model/errors.ts'
+import { DurablyError, isPassing } from '../model/errors.ts'
 import type { LogRow } from '../model/log.ts'
 import type { LogStore } from '../store/logs.ts'
 
@@ -21,15 +21,25 @@ export class LogWriter {
   readonly #parts: LogWriterParts
   #waiting: LogRow[] = []
   #writing: Promise<void> | null = null
+  #dropping = false
 
   constructor(parts: LogWriterParts) {
     this.#parts = parts
   }
 
   append(line: LogRow): void {
-    if (this.#waiting.length >= WAITING_MAX) return
+    if (this.#waiting.length >= WAITING_MAX) return this.#drop()
     this.#waiting.push(line)
     this.#writing ??= this.#writeAll()
+  }
+
+  /** Told once, until lines are taken again. */
+  #drop(): void {
+    if (this.#dropping) return
+    this.#dropping = true
+    this.#parts.report(
+      new DurablyError('store_unavailable', `more than ${WAITING_MAX} log lines wait for the store; further ones are dropped`),
+    )
   }
 
   /** Resolves when everything handed over so far is stored or given up. */
@@ -42,6 +52,7 @@ export class LogWriter {
     while (this.#waiting.length > 0) {
       const lines = this.#waiting
       this.#waiting = []
+      this.#dropping = false
       await this.#write(lines)
     }
     // In the same turn as the last look: a line that came in between would wait for the next one.

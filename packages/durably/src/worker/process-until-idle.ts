@@ -1,9 +1,9 @@
-import type { Env, TimerHandle } from '../model/env.ts'
+import { type Env, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Worker } from './worker.ts'
 
 export interface UntilIdleOptions {
-  /** When to end: no run starts after it, and those in hand are asked to stop and given back. */
+  /** When to end: no run starts after it, and those in hand are asked to stop and given back, as by `stop({ timeout })`. */
   deadline?: Date | number
   maxRuns?: number
 }
@@ -34,10 +34,10 @@ export async function processUntilIdle(
       processed++
     }
   }
-  const alarm: TimerHandle | null = Number.isFinite(end) ? env.timer(Math.max(0, end - env.wall()), () => worker.interruptAll()) : null
   // An error of the store ends it, but not before the runs in hand have ended.
-  const slots = await Promise.allSettled(Array.from({ length: concurrency }, work))
-  if (alarm !== null) env.clear(alarm)
-  for (const slot of slots) if (slot.status === 'rejected') throw slot.reason
+  const ended = Promise.allSettled(Array.from({ length: concurrency }, work))
+  const inTime = !Number.isFinite(end) || (await within(env, Math.max(0, end - env.wall()), ended))
+  if (!inTime && !(await worker.letGo(ended))) return processed
+  for (const slot of await ended) if (slot.status === 'rejected') throw slot.reason
   return processed
 }

@@ -15,7 +15,7 @@ import type { WorkerKit } from './kit.ts'
 import { reapLostRuns } from './reap.ts'
 import { WakeUp } from './wake-up.ts'
 
-/** How long `stop({ timeout })` waits for functions to notice their aborted signal. */
+/** How long functions have to notice their aborted signal. */
 const ABORT_GRACE_MS = 500
 
 export class Worker {
@@ -47,10 +47,15 @@ export class Worker {
     this.#wakeUp.wake()
     const ended = this.#ended()
     if (timeout === undefined) return ended
-    if (await within(this.#kit.env, timeout, ended)) return
-    this.interruptAll()
-    if (await within(this.#kit.env, ABORT_GRACE_MS, ended)) return
+    if (!(await within(this.#kit.env, timeout, ended))) await this.letGo(ended)
+  }
+
+  /** Asks the runs in hand to stop; true when all did so soon. The others keep their lease, and nobody renews it. */
+  async letGo(ended: Promise<unknown>): Promise<boolean> {
+    for (const execution of this.#executions) execution.interrupt('shutdown', 'the worker is stopping')
+    const allEnded = await within(this.#kit.env, ABORT_GRACE_MS, ended)
     for (const execution of this.#executions) execution.heartbeat.stop()
+    return allEnded
   }
 
   /** Something may have become claimable. */
@@ -62,10 +67,6 @@ export class Worker {
   execution(runId: string): Execution | undefined {
     for (const execution of this.#executions) if (execution.run.id === runId && !execution.owner.lost) return execution
     return undefined
-  }
-
-  interruptAll(): void {
-    for (const execution of this.#executions) execution.interrupt('shutdown', 'the worker is stopping')
   }
 
   /** Claims and executes one run; false when there is none. */

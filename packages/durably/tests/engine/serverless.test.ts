@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { withLogPersistence } from '../../src/plugins/index.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { setup, WORLDS } from './world.ts'
@@ -92,6 +93,27 @@ describe.each(WORLDS)('processUntilIdle on %s', (world) => {
       'pending 1',
     ])
     expect(await durably.getRun(first.id)).toMatchObject({ recoveries: 0 })
+  })
+
+  test('returns soon after its deadline although a function does not listen; its run is taken over later', async () => {
+    const { durably, env, within, another, soon } = await setup(world)
+    const job = durably.defineJob({ name: 'deaf', input: anything }, (ctx) => ctx.run('never', () => new Promise<void>(() => {})))
+    const { id } = await job.trigger(null)
+    expect(await within(3000, durably.processUntilIdle({ deadline: env.wall() + 2000 }))).toBe(0)
+    await env.advance(30_000)
+    const heir = another()
+    heir.defineJob({ name: 'deaf', input: anything }, async () => {})
+    expect(await soon(heir.processOne())).toBe(true)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed' })
+  })
+
+  test('has stored every log line when it returns', async () => {
+    const { durably, soon } = await setup(world)
+    durably.use(withLogPersistence())
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => {})
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    expect((await durably.getLogs(id)).map(({ message }) => message)).toEqual(['run:trigger', 'run:start', 'run:complete'])
   })
 
   test('with a deadline in the past does nothing; with one that is no time it says so', async () => {
