@@ -111,7 +111,7 @@ class Simulation {
       store: process.store,
       env: process.env,
       staleThreshold: this.#leaseMs,
-      pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [500, 1000, 4000]),
+      pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
       concurrency: pick(this.#seed, `concurrency of ${process.name}`, 1, 3),
       maxRecoveries: this.#maxRecoveries,
     })
