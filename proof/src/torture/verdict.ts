@@ -49,7 +49,7 @@ async function gather({ store, ledgerFolder, diedAt, maxRecoveries }: Evidence) 
     acknowledged,
     maxRecoveries,
     faultFree: false,
-    pausedAnywhere: true,
+    mayStartLate: true,
   }
   return { rows, ledger, history }
 }

@@ -15,8 +15,11 @@ export interface History {
   maxRecoveries: number
   /** No fault was injected: executions must equal steps. */
   faultFree: boolean
-  /** Real processes were stopped between any two instructions, so also between the check of a lease and a function's first line. */
-  pausedAnywhere?: boolean
+  /**
+   * A process can be stopped between its last look at the lease and a function's first line, or the store's clock can jump and
+   * end a lease that its owner has every reason to hold: then the one that began later may be the one that lost it.
+   */
+  mayStartLate?: boolean
 }
 
 /** What functions really did, written outside the database. */

@@ -10,7 +10,7 @@ describe('I1c: functions of one run overlap only after a loss', () => {
   it('accuses two of which neither lost its lease', () => {
     const history = historyOf({ lost: [], executions: [execution(1, 0, 10), execution(2, 5, 15)] })
     expect(overlapOnlyAfterLoss(history)).toHaveLength(1)
-    expect(overlapOnlyAfterLoss({ ...history, pausedAnywhere: true })).toHaveLength(1)
+    expect(overlapOnlyAfterLoss({ ...history, mayStartLate: true })).toHaveLength(1)
   })
 
   it('excuses the second when the first had lost its lease', () => {
@@ -21,7 +21,7 @@ describe('I1c: functions of one run overlap only after a loss', () => {
   it('accuses whoever begins after it lost its lease, unless it may have been stopped just before its first line', () => {
     const history = historyOf({ lost: [1], executions: [execution(2, 0, 10), execution(1, 5, 15)] })
     expect(overlapOnlyAfterLoss(history)).toHaveLength(1)
-    expect(overlapOnlyAfterLoss({ ...history, pausedAnywhere: true })).toEqual([])
+    expect(overlapOnlyAfterLoss({ ...history, mayStartLate: true })).toEqual([])
   })
 
   it('accuses nobody where one begins after the other ended', () => {

@@ -55,7 +55,7 @@ export const overlapOnlyAfterLoss: Invariant = (history) => {
   const work: JobExecution[] = [...history.ledger.executions, ...history.ledger.effects]
   const byKey = grouped(work, (execution) => keys.get(execution.runId) ?? execution.runId)
   const excused = (earlier: JobExecution, later: JobExecution) =>
-    lost.has(nameOf(earlier)) || (history.pausedAnywhere === true && lost.has(nameOf(later)))
+    lost.has(nameOf(earlier)) || (history.mayStartLate === true && lost.has(nameOf(later)))
   const violations: Violation[] = []
   for (const executions of byKey.values()) {
     const inOrder = executions.toSorted((a, b) => a.startedAt - b.startedAt)

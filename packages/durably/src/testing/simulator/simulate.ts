@@ -219,6 +219,7 @@ class Simulation {
       acknowledged,
       maxRecoveries: this.#maxRecoveries,
       faultFree: this.#faultFree,
+      mayStartLate: this.#plan.happened.some((fault) => fault.endsWith('clock jump')),
     }
     const violations = [...this.#audit.violations, ...checkInvariants(history), ...outputsAreRecords(rows)]
     await this.#store.close()
