@@ -8,6 +8,7 @@ export default defineConfig({
           name: 'engine',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/tests/**/*.test.ts', 'examples/**/*.test.ts'],
           testTimeout: 20_000,
+          globalSetup: ['packages/durably/tests/postgres/global-setup.ts'],
           sequence: { groupOrder: 0 },
         },
       },

@@ -44,7 +44,11 @@ export function readConfig(options: DurablyOptions): Config {
     throw new DurablyError('invalid_config', 'createDurably needs either a dialect or a store, e.g. { dialect: sqlite("app.db") }')
   }
   const leaseMs = milliseconds('staleThreshold', options.staleThreshold ?? 30_000, LEASE_MS_MAX)
-  const heartbeatMs = milliseconds('heartbeatInterval', options.heartbeatInterval ?? Math.min(5000, leaseMs / 3), LEASE_MS_MAX)
+  const heartbeatMs = milliseconds(
+    'heartbeatInterval',
+    options.heartbeatInterval ?? Math.max(1, Math.min(5000, Math.floor(leaseMs / 3))),
+    LEASE_MS_MAX,
+  )
   if (heartbeatMs > leaseMs / 2) {
     throw new DurablyError(
       'invalid_config',
@@ -66,8 +70,8 @@ export function readConfig(options: DurablyOptions): Config {
 }
 
 function milliseconds(field: string, value: number, max: number): number {
-  if (typeof value !== 'number' || !(value > 0) || value > max) {
-    throw new DurablyError('invalid_config', `${field} must be a number of milliseconds above 0 and at most ${max}, got ${value}`)
+  if (!Number.isSafeInteger(value) || value < 1 || value > max) {
+    throw new DurablyError('invalid_config', `${field} must be a whole number of milliseconds from 1 to ${max}, got ${value}`)
   }
   return value
 }

@@ -24,11 +24,16 @@ export function sqlite(path: string, { durability = 'full', busyTimeoutMs = BUSY
   if (typeof path !== 'string' || path === '') throw invalid(`sqlite() needs the path of a file or ":memory:", got ${JSON.stringify(path)}`)
   if (durability !== 'full' && durability !== 'relaxed')
     throw invalid(`durability must be "full" or "relaxed", got ${JSON.stringify(durability)}`)
-  if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > BUSY_TIMEOUT_MS_MAX) {
-    throw invalid(`busyTimeoutMs must be an integer from 0 to ${BUSY_TIMEOUT_MS_MAX}, got ${busyTimeoutMs}`)
+  if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 1 || busyTimeoutMs > BUSY_TIMEOUT_MS_MAX) {
+    throw invalid(`busyTimeoutMs must be an integer from 1 to ${BUSY_TIMEOUT_MS_MAX}, got ${busyTimeoutMs}`)
   }
   const synchronous = durability === 'full' ? 'FULL' : 'NORMAL'
-  return new SqliteDialect({ database: async () => cachingDatabase(await openDatabase(path, { synchronous, busyTimeoutMs })) })
+  return new NodeSqliteDialect({ database: async () => cachingDatabase(await openDatabase(path, { synchronous, busyTimeoutMs })) })
+}
+
+class NodeSqliteDialect extends SqliteDialect {
+  /** A statement that met a lock lets go of it at once, so the store need not clean up after it. */
+  readonly resetsStatements = true
 }
 
 function invalid(message: string): DurablyError {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DurablyError } from '../model/errors.ts'
 import { classifyError } from '../store/sql/dialect/sqlite/classify-error.ts'
@@ -36,12 +36,15 @@ function prepareConnection(database: DatabaseSync, { synchronous, busyTimeoutMs 
 
 function explained(path: string, thrown: unknown): DurablyError {
   const { code, message } = classifyError(thrown)
-  const problem = code === 'store_unavailable' && !path.startsWith('file:') ? pathProblem(path) : null
-  if (problem) return new DurablyError('invalid_config', `cannot open ${JSON.stringify(path)}: ${problem}`, { cause: thrown })
-  return new DurablyError(code, `cannot open ${JSON.stringify(path)}: ${message}`, { cause: thrown })
+  const name = JSON.stringify(path)
+  if (code !== 'store_unavailable' || path.startsWith('file:'))
+    return new DurablyError(code, `cannot open ${name}: ${message}`, { cause: thrown })
+  const problem = wrongPath(path)
+  if (problem) return new DurablyError('invalid_config', `cannot open ${name}: ${problem}`, { cause: thrown })
+  return new DurablyError(code, `cannot open ${name}: ${isForbidden(path) ? 'permission denied' : message}`, { cause: thrown })
 }
 
-function pathProblem(path: string): string | null {
+function wrongPath(path: string): string | null {
   if (kindOf(path) === 'directory') return 'it is a directory'
   const parent = dirname(path)
   const parentKind = kindOf(parent)
@@ -54,5 +57,14 @@ function kindOf(path: string): 'directory' | 'file' | 'nothing' {
     return statSync(path).isDirectory() ? 'directory' : 'file'
   } catch {
     return 'nothing'
+  }
+}
+
+function isForbidden(path: string): boolean {
+  try {
+    accessSync(existsSync(path) ? path : dirname(path), constants.R_OK | constants.W_OK)
+    return false
+  } catch {
+    return true
   }
 }

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import type { Dialect } from 'kysely'
 import { memoryStore } from '../../src/memory.ts'
 import type { Env } from '../../src/model/env.ts'
+import { postgres } from '../../src/postgres/index.ts'
 import { sqlStore } from '../../src/store/sql/sql-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { createDatabase } from '../postgres/place.ts'
 import { DRIVERS } from '../sql/drivers.ts'
 
 export interface StoreUnderTest {
@@ -32,10 +34,11 @@ export const STORES: readonly StoreUnderTest[] = [
     lookEvery: 1,
     open: async (env) => ({ empty: async () => memoryStore({ env }), close: async () => {} }),
   },
-  // Relaxed is the same driver with another pragma. libsql prepares every statement anew, and that takes most of the time.
-  ...DRIVERS.filter(({ name }) => name !== 'sqlite() relaxed').map(({ name, missing, dialect }) => {
+  // libsql prepares every statement anew, and that takes most of the time.
+  ...DRIVERS.map(({ name, missing, dialect }) => {
     return { name, missing, lookEvery: /libsql/i.test(name) ? 5 : 1, open: (env: Env) => openSqlite(dialect, env) }
   }),
+  { name: 'postgres()', missing: null, lookEvery: 5, open: openPostgres },
 ]
 
 /** Nothing here survives anything, so the file had better be in memory where that is possible. */
@@ -54,6 +57,22 @@ async function openSqlite(dialect: (file: string) => Dialect, env: Env): Promise
     async close() {
       await store.close()
       rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openPostgres(env: Env): Promise<OpenStore> {
+  const { url, drop } = await createDatabase()
+  const store = sqlStore({ dialect: postgres(url), env, clock: 'env' })
+  await store.migrate()
+  return {
+    async empty() {
+      await store.db.deleteFrom('runs').execute()
+      return store
+    },
+    async close() {
+      await store.close()
+      await drop()
     },
   }
 }

@@ -7,9 +7,9 @@ import { sqlite } from '../../src/sqlite/index.ts'
 import { type SqlStore, sqlStore } from '../../src/store/sql/sql-store.ts'
 import { describeStore } from '../../src/testing/store-contract/index.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
-import { DRIVERS, MISSING } from './drivers.ts'
+import { DRIVERS, MISSING, NEWER_CLIENT } from './drivers.ts'
 
-for (const { name, dialect } of DRIVERS) describeStore({ describe, it }, name, async () => fileWorld(dialect))
+for (const { name, dialect } of [...DRIVERS, NEWER_CLIENT]) describeStore({ describe, it }, name, async () => fileWorld(dialect))
 for (const { name, missing } of MISSING) it.skip(`${name} keeps the store contract (skipped: ${missing})`, () => {})
 
 describeStore({ describe, it }, 'sqlite(":memory:")', async () => memoryWorld(), {

@@ -1,14 +1,4 @@
-import {
-  type Dialect,
-  MysqlAdapter,
-  MysqlQueryCompiler,
-  PostgresAdapter,
-  PostgresDialect,
-  PostgresQueryCompiler,
-  SqliteAdapter,
-  SqliteDialect,
-  SqliteQueryCompiler,
-} from 'kysely'
+import { type Dialect, MysqlAdapter, MysqlQueryCompiler, SqliteAdapter, SqliteDialect, SqliteQueryCompiler } from 'kysely'
 import LibsqlDatabase from 'libsql'
 import { describe, expect, test } from 'vitest'
 import { DurablyError } from '../../src/model/errors.ts'
@@ -46,24 +36,6 @@ describe('the dialect is recognised', () => {
 })
 
 describe('an unknown dialect is refused, with what was found and what is accepted', () => {
-  test('Postgres', () => {
-    const error = refusal(new PostgresDialect({ pool: async () => ({}) as never }))
-    expect(error.message).toContain('Postgres is not supported yet')
-  })
-
-  test('a subclass of the Postgres adapter', () => {
-    class c extends PostgresAdapter {}
-    const error = refusal(parts(new c(), new PostgresQueryCompiler()))
-    expect(error.message).toContain('Postgres is not supported yet')
-  })
-
-  test('a Postgres dialect of another copy of Kysely, by its placeholder', () => {
-    const error = refusal(parts(stranger('PostgresAdapter'), new PostgresQueryCompiler()))
-    expect(error.message).toContain('PostgresAdapter')
-    expect(error.message).toContain('"$1"')
-    expect(error.message).toContain("dialectKind: 'sqlite'")
-  })
-
   test('a database that writes ? but is not SQLite', async () => {
     const database = answering(sqlite(':memory:'), () => {
       throw new Error('FUNCTION sqlite_version does not exist')
@@ -82,16 +54,6 @@ describe('an unknown dialect is refused, with what was found and what is accepte
 test.each(['1runs', 'a-b', 'a b', 'x'.repeat(33), 'ä'])('the tablePrefix %j is refused', (tablePrefix) => {
   expect(() => sqlStore({ dialect: sqlite(':memory:'), tablePrefix })).toThrow(DurablyError)
 })
-
-function refusal(dialect: Dialect): DurablyError {
-  try {
-    sqlStore({ dialect })
-  } catch (error) {
-    if (error instanceof DurablyError && error.code === 'unknown_dialect') return error
-    throw error
-  }
-  throw new Error('it was accepted')
-}
 
 /** What `instanceof` says of a class that was loaded twice. */
 function stranger(name: string): ReturnType<Dialect['createAdapter']> {

@@ -1,6 +1,7 @@
 // Every way a user can hand us SQLite. Each driver links a SQLite of its own, and two of them must not open one file
 // in one process: POSIX locks belong to the process, so they would not see each other.
 import { createRequire } from 'node:module'
+import { createClient } from '@libsql/client'
 import { LibsqlDialect } from '@libsql/kysely-libsql'
 import { type Dialect, SqliteDialect } from 'kysely'
 import LibsqlDatabase from 'libsql'
@@ -25,6 +26,14 @@ const ALL: readonly SqliteDriver[] = [
   { name: 'LibsqlDialect', missing: null, dialect: (file) => new LibsqlDialect({ url: `file:${file}` }) },
   betterSqlite3(),
 ]
+
+/** The same dialect, with a client of the user's own; it takes a connection per call, so a test cannot hold a lock through it. */
+export const NEWER_CLIENT: SqliteDriver = {
+  name: 'LibsqlDialect with a newer client',
+  missing: null,
+  // Its types want the client that it brings along, although any later one works.
+  dialect: (file) => new LibsqlDialect({ client: createClient({ url: `file:${file}` }) as never }),
+}
 
 /** Those that are installed, for tests that need no reason to leave one out. */
 export const DRIVERS = ALL.filter(({ missing }) => missing === null)

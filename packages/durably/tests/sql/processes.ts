@@ -6,6 +6,7 @@ import { build } from 'vite'
 
 export interface Task {
   driver: string
+  /** Or the URL of a database. */
   file: string
   act: 'migrate' | 'claim'
 }
@@ -15,12 +16,12 @@ export type Answer = { ids: string[] } | { error: string }
 const FIXTURE = fileURLToPath(new URL('./fixtures/child.ts', import.meta.url))
 
 /** Each test file bundles its own, so that two running at once do not overwrite each other's. */
-export async function bundleChild(name: string): Promise<string> {
+export async function bundleChild(name: string, fixture = FIXTURE): Promise<string> {
   const outDir = fileURLToPath(new URL(`../../.tmp/sql-${name}`, import.meta.url))
   await build({
     configFile: false,
     logLevel: 'error',
-    build: { ssr: FIXTURE, outDir, emptyOutDir: true, rollupOptions: { output: { entryFileNames: 'child.mjs' } } },
+    build: { ssr: fixture, outDir, emptyOutDir: true, rollupOptions: { output: { entryFileNames: 'child.mjs' } } },
   })
   return `${outDir}/child.mjs`
 }

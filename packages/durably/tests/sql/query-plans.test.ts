@@ -8,7 +8,7 @@ import { migratedStore } from './place.ts'
 import { claimed, newRun, recordStep } from './runs.ts'
 
 /** Scans of a parameter, of a page that was already limited, and of nothing at all. */
-const BOUNDED_SCAN = /SCAN (e|job) VIRTUAL TABLE|SCAN \(subquery|SCAN CONSTANT ROW/
+const BOUNDED_SCAN = /SCAN (e|job) VIRTUAL TABLE|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
 /** The winner among one candidate per registered job; the lines of one call or one run; a page of each status. */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,

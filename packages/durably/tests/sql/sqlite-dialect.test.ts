@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DatabaseSync } from '../../src/sqlite/database-sync.ts'
@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/sqlite/open-database.ts'
 import { cachingDatabase } from '../../src/sqlite/statement-cache.ts'
 import { rejects } from '../../src/testing/assert.ts'
 import { openStore, temporaryDirectory, temporaryFile } from './place.ts'
+import { bundleChild, inProcesses } from './processes.ts'
 
 interface Tables {
   t: { a: unknown; b: unknown }
@@ -81,6 +82,17 @@ describe('a file that cannot be opened', () => {
     writeFileSync(file, '')
     const error = await rejects(openStore(sqlite(join(file, 'durably.db'))).migrate(), 'invalid_config', 'migrate')
     expect(error.message).toContain('is not a directory')
+  })
+
+  test('that this user may not read', async () => {
+    const file = temporaryFile()
+    writeFileSync(file, '')
+    chmodSync(file, 0o000)
+    chmodSync(dirname(file), 0o755)
+    // Nothing is forbidden to root, so someone else must try.
+    const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+    const [answer] = await inProcesses(await bundleChild('nobody'), [{ driver: 'sqlite()', file, act: 'migrate' }], nobody)
+    expect(answer).toEqual({ error: `store_unavailable: cannot open ${JSON.stringify(file)}: permission denied` })
   })
 
   test('that is no database', async () => {

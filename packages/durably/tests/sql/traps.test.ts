@@ -6,7 +6,7 @@ import { iso } from '../../src/model/env.ts'
 import type { DurablyTables } from '../../src/store/sql/schema.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
-import { DRIVERS } from './drivers.ts'
+import { DRIVERS, NEWER_CLIENT } from './drivers.ts'
 import { migratedStore, temporaryFile } from './place.ts'
 import { bundleChild, inProcesses } from './processes.ts'
 import { claimed, newRun, realEnv, recordStep } from './runs.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
   child = await bundleChild('traps')
 })
 
-describe.each(DRIVERS)('$name', ({ name, dialect }) => {
+describe.each([...DRIVERS, NEWER_CLIENT])('$name', ({ name, dialect }) => {
   test('a boolean is bound as 1 or 0 (in libsql it would abort the process)', async () => {
     const session = openSession(dialect(temporaryFile()))
     const query = CompiledQuery.raw('SELECT ? AS yes, ? AS no, ? AS text', [true, false, 'x'])

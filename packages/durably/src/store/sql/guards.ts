@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { TERMINAL_STATUSES } from '../../model/run.ts'
 import { type Move, TRANSITIONS } from '../../model/transitions.ts'
+import { LEASE_MS_MAX } from '../runs.ts'
 import type { Param } from './statement.ts'
 
 /** The run `r` is where the move starts. */
@@ -25,6 +26,11 @@ export function isTerminal(): RawBuilder<unknown> {
 function isOneOf(column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<unknown> {
   const [first, ...others] = values.map((value) => sql.lit(value))
   return others.length === 0 ? sql`${column} = ${first}` : sql`${column} IN (${sql.join([first, ...others])})`
+}
+
+/** A lease that ends later was written by a broken clock. */
+export function farAhead(now: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${now} + ${sql.lit(LEASE_MS_MAX)}`
 }
 
 export interface OwnerParams {

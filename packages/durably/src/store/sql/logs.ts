@@ -12,7 +12,7 @@ export function sqlLogs({ db, session, tables: t, syntax }: SqlContext): LogStor
     (p) => sql`INSERT INTO ${t.logs} (id, run_id, step_name, level, message, data, timestamp)
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
       FROM ${syntax.elements(p('lines'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 1 WHERE true
-      ORDER BY e.key
+      ORDER BY e.key ${syntax.keep}
       ON CONFLICT DO NOTHING`,
   )
   const list = statement<{ runId: string }>(

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
-import type { SqlContext } from './context.ts'
+import type { SqlContext, Syntax } from './context.ts'
 import { MIGRATIONS, type Migration } from './migrations/index.ts'
 
 export async function migrate(context: SqlContext, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
@@ -25,10 +25,10 @@ export async function migrate(context: SqlContext, migrations: readonly Migratio
 }
 
 async function apply(context: SqlContext, version: number, migration: Migration): Promise<void> {
-  const { db, session, env, tables } = context
+  const { db, session, env, tables, syntax } = context
   const record = sql`INSERT INTO ${tables.versions} (version, applied_at) VALUES (${version}, ${iso(env.wall())})`
   try {
-    await session.write([record, ...migration(context)].map((statement) => statement.compile(db)))
+    await session.write([...locked(syntax), record, ...migration(context)].map((statement) => statement.compile(db)))
   } catch (error) {
     const reached = (await readVersion(context)) ?? 0
     if (reached < version) throw explained(error)
@@ -37,7 +37,7 @@ async function apply(context: SqlContext, version: number, migration: Migration)
 
 /** `null` when there is no such table yet. */
 async function readVersion({ db, session, tables }: SqlContext): Promise<number | null> {
-  const query: RawBuilder<unknown> = sql`SELECT max(version) AS version FROM ${tables.versions}`
+  const query = sql`SELECT max(version) AS version FROM ${tables.versions}`
   try {
     const [row] = await session.read(query.compile(db))
     return Number(row?.version ?? 0)
@@ -47,9 +47,13 @@ async function readVersion({ db, session, tables }: SqlContext): Promise<number 
   }
 }
 
-async function createVersions({ db, session, tables }: SqlContext): Promise<void> {
+async function createVersions({ db, session, tables, syntax }: SqlContext): Promise<void> {
   const table = sql`CREATE TABLE IF NOT EXISTS ${tables.versions} (version INTEGER PRIMARY KEY NOT NULL, applied_at TEXT NOT NULL)`
-  await session.write([table.compile(db)])
+  await session.write([...locked(syntax), table].map((statement) => statement.compile(db)))
+}
+
+function locked({ migrationLock }: Syntax): RawBuilder<unknown>[] {
+  return migrationLock ? [migrationLock] : []
 }
 
 function explained(error: unknown): unknown {

@@ -8,15 +8,20 @@ import { probeRuns } from './runs/probe.ts'
 import { runQueries } from './runs/queries.ts'
 import { reapRuns } from './runs/reap.ts'
 
-export function sqlRuns(context: SqlContext): RunStore {
+/** The verbs that change runs. */
+export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe'>
+
+export function sqlRuns(context: SqlContext, writes: RunWrites): RunStore {
+  return { ...writes, adopt: adoptRun(context), ...runQueries(context), probe: probeRuns(context) }
+}
+
+/** Each verb as a batch of statements, for a database that lets one writer in at a time. */
+export function batchedWrites(context: SqlContext): RunWrites {
   return {
     create: createRuns(context),
     claim: claimRun(context),
-    adopt: adoptRun(context),
     apply: applyWrites(context),
     reap: reapRuns(context),
     ...clientMoves(context),
-    ...runQueries(context),
-    probe: probeRuns(context),
   }
 }

@@ -3,12 +3,11 @@ import type { Dialect, Kysely } from 'kysely'
 import { type Env, systemEnv } from '../../model/env.ts'
 import type { Store } from '../store.ts'
 import type { SqlContext } from './context.ts'
+import type { Clock } from './dialect/database.ts'
 import { type DialectKind, detectDialect } from './dialect/detect.ts'
 import { openKysely } from './dialect/open-kysely.ts'
-import { isKeyTaken } from './dialect/sqlite/classify-error.ts'
-import { openSqliteSession } from './dialect/sqlite/open-session.ts'
-import { checkRequirements } from './dialect/sqlite/requirements.ts'
-import { sqliteSyntax } from './dialect/sqlite/syntax.ts'
+import { postgresDatabase } from './dialect/postgres/postgres-database.ts'
+import { sqliteDatabase } from './dialect/sqlite/sqlite-database.ts'
 import { sqlEvents } from './events.ts'
 import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
@@ -17,33 +16,37 @@ import { type DurablyTables, tablesOf } from './schema.ts'
 import { sqlSteps } from './steps.ts'
 
 export interface SqlStoreOptions {
-  /** Any SQLite dialect of Kysely. */
+  /** Any SQLite or Postgres dialect of Kysely. */
   dialect: Dialect
   env?: Env
   /** Put before the names of all tables and indexes, to share a database with others. */
   tablePrefix?: string
   /** Says which database it is where that cannot be seen. */
   dialectKind?: DialectKind
+  /** Whose time decides on Postgres: the server's, or, in a test with virtual time, that of `env`. */
+  clock?: Clock
 }
 
 export interface SqlStore extends Store {
   readonly db: Kysely<DurablyTables>
 }
 
-export function sqlStore({ dialect, env = systemEnv(), tablePrefix = '', dialectKind }: SqlStoreOptions): SqlStore {
+const DATABASES = { sqlite: sqliteDatabase, postgres: postgresDatabase }
+
+export function sqlStore({ dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database' }: SqlStoreOptions): SqlStore {
   const tables = tablesOf(tablePrefix)
   const detected = detectDialect(dialect, dialectKind)
   const { db, driver } = openKysely(dialect)
-  const session = openSqliteSession({ db, driver, env, dialect, detected })
-  const context: SqlContext = { db, session, env, tables, syntax: sqliteSyntax, isKeyTaken }
+  const { session, syntax, isKeyTaken, writes, checkRequirements } = DATABASES[detected.kind]({ db, driver, env, dialect, detected, clock })
+  const context: SqlContext = { db, session, env, tables, syntax, isKeyTaken }
   return {
     db,
-    runs: sqlRuns(context),
+    runs: sqlRuns(context, writes(context)),
     steps: sqlSteps(context),
     events: sqlEvents(context),
     logs: sqlLogs(context),
     async migrate() {
-      await checkRequirements(session)
+      await checkRequirements()
       await migrate(context)
     },
     close: () => session.close(),

@@ -3,7 +3,8 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { DurablyTables } from './schema.ts'
 
-export type Value = string | number | null
+/** An array is for databases that take one as a parameter. */
+export type Value = string | number | null | readonly (string | null)[]
 
 export type Param<P> = (name: keyof P & string) => RawBuilder<unknown>
 

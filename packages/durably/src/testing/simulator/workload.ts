@@ -6,7 +6,7 @@ import { chance, oneOf, pick } from './chance.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { SimProcess } from './sim-process.ts'
 
-export const SHAPES = ['chain', 'fan'] as const
+const SHAPES = ['chain', 'fan'] as const
 
 export interface PlannedStep {
   name: string

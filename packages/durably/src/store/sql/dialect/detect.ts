@@ -2,7 +2,8 @@
 import { type Dialect, PostgresAdapter, SqliteAdapter, sql } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
 
-export type DialectKind = 'sqlite'
+const KINDS = ['sqlite', 'postgres'] as const
+export type DialectKind = (typeof KINDS)[number]
 
 export interface Detected {
   kind: DialectKind
@@ -12,22 +13,21 @@ export interface Detected {
 
 export function detectDialect(dialect: Dialect, override?: DialectKind): Detected {
   if (override !== undefined) {
-    if (override === 'sqlite') return { kind: 'sqlite', certain: true }
+    if (KINDS.includes(override)) return { kind: override, certain: true }
     throw unknownDialect(`dialectKind is ${JSON.stringify(override)}`)
   }
   const adapter = dialect.createAdapter()
   if (adapter instanceof SqliteAdapter) return { kind: 'sqlite', certain: true }
-  if (adapter instanceof PostgresAdapter) {
-    throw new DurablyError('unknown_dialect', 'Postgres is not supported yet; pass a SQLite dialect')
-  }
+  if (adapter instanceof PostgresAdapter) return { kind: 'postgres', certain: true }
   const placeholder = placeholderOf(dialect)
   if (placeholder === '?') return { kind: 'sqlite', certain: false }
+  if (placeholder === '$1') return { kind: 'postgres', certain: false }
   throw unknownDialect(`the dialect's adapter is ${nameOf(adapter)} and its placeholder is ${JSON.stringify(placeholder)}`)
 }
 
 /** MySQL writes `?` too. */
-export function notConfirmed(dialect: Dialect, cause: unknown): DurablyError {
-  return unknownDialect(`the dialect's adapter is ${nameOf(dialect.createAdapter())} and its database has no sqlite_version()`, cause)
+export function notConfirmed(dialect: Dialect, lacking: string, cause: unknown): DurablyError {
+  return unknownDialect(`the dialect's adapter is ${nameOf(dialect.createAdapter())} and its database has no ${lacking}`, cause)
 }
 
 function placeholderOf(dialect: Dialect): string {
@@ -42,7 +42,7 @@ function nameOf(adapter: object): string {
 function unknownDialect(found: string, cause?: unknown): DurablyError {
   return new DurablyError(
     'unknown_dialect',
-    `${found}; accepted: a dialect whose adapter extends Kysely's SqliteAdapter, or dialectKind: 'sqlite'`,
+    `${found}; accepted: a dialect whose adapter extends Kysely's SqliteAdapter or PostgresAdapter, or dialectKind: ${KINDS.map((kind) => `'${kind}'`).join(' or ')}`,
     cause === undefined ? undefined : { cause },
   )
 }

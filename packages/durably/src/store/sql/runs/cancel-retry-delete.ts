@@ -8,14 +8,27 @@ import type { RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
 import { canMove, eventType, isTerminal, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
-import { type Param, statement } from '../statement.ts'
+import { statement } from '../statement.ts'
 
-interface ClientValues {
+export interface ClientValues {
   id: string
   now: number
   at: string
 }
-type P = Param<ClientValues>
+
+/** What a move of a client changes, beside the status and the counters. */
+export const CLIENT_MOVES = {
+  cancel: (now: RawBuilder<unknown>) => sql`cancel_requested_at = ${now}, finished_at = ${now}`,
+  retry: () =>
+    sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0`,
+} satisfies { [move in Move]?: (now: RawBuilder<unknown>) => RawBuilder<unknown> }
+
+/** Of the run `r`. Asked once is enough: the first request keeps its time. */
+export const canBeAsked = sql`r.status = 'running' AND r.cancel_requested_at IS NULL`
+
+export function clientValues(id: string, now: number): ClientValues {
+  return { id, now, at: iso(now) }
+}
 
 export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
   const event = (move: Move) =>
@@ -24,33 +37,25 @@ export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<R
       (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
         SELECT r.id, r.last_event_sequence + 1, ${eventType(move)}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canMove(move)}`,
     )
-  const update = (move: Move, set: (p: P) => RawBuilder<unknown>) =>
+  const update = (move: keyof typeof CLIENT_MOVES) =>
     statement<ClientValues>(
       db,
-      (p) => sql`UPDATE ${t.runs} AS r SET status = ${target(move)}, ${set(p)},
+      (p) => sql`UPDATE ${t.runs} AS r SET status = ${target(move)}, ${CLIENT_MOVES[move](p('now'))},
           version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
         WHERE r.id = ${p('id')} AND ${canMove(move)} RETURNING id`,
     )
   const select = statement<{ id: string }>(db, (p) => sql`SELECT * FROM ${t.runs} WHERE id = ${p('id')}`)
-  const clientValues = (id: string): ClientValues => {
-    const now = env.wall()
-    return { id, now, at: iso(now) }
-  }
 
   const cancelEvent = event('cancel')
-  const cancel = update('cancel', (p) => sql`cancel_requested_at = ${p('now')}, finished_at = ${p('now')}`)
-  /** Asked once is enough: the first request keeps its time. */
+  const cancel = update('cancel')
   const requestCancel = statement<ClientValues>(
     db,
     (p) => sql`UPDATE ${t.runs} AS r SET cancel_requested_at = ${p('now')}, version = version + 1, updated_at = ${p('at')}
-      WHERE r.id = ${p('id')} AND r.status = 'running' AND r.cancel_requested_at IS NULL`,
+      WHERE r.id = ${p('id')} AND ${canBeAsked}`,
   )
 
   const retryEvent = event('retry')
-  const retry = update(
-    'retry',
-    () => sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0`,
-  )
+  const retry = update('retry')
 
   /** Explicitly, because a connection may not enforce foreign keys. */
   const deleteChildren = [t.steps, t.logs, t.events].map((table) =>
@@ -69,7 +74,7 @@ export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<R
 
   return {
     async cancel(id) {
-      const values = clientValues(id)
+      const values = clientValues(id, env.wall())
       const [, cancelled, , found] = await session.write([cancelEvent(values), cancel(values), requestCancel(values), select(values)])
       if (!found?.[0]) return null
       const run = runRow(found[0])
@@ -78,7 +83,7 @@ export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<R
     },
 
     async retry(id) {
-      const values = clientValues(id)
+      const values = clientValues(id, env.wall())
       const [, retried, found] = await session.write([retryEvent(values), retry(values), select(values)])
       return found?.[0] ? { outcome: retried?.[0] ? 'retried' : 'refused', run: runRow(found[0]) } : null
     },

@@ -13,10 +13,10 @@ export function createRuns({ db, session, env, tables: t, syntax }: SqlContext):
   /** A known id or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string; now: number }>(
     db,
-    (
-      p,
-    ) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, last_event_sequence)
-      SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5, 'pending', ${p('now')}, 1
+    (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
+        status, run_at, last_event_sequence)
+      SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
+        'pending', ${p('now')}, 1
       FROM ${syntax.elements(p('rows'))} AS e WHERE true
       ON CONFLICT DO NOTHING`,
   )
@@ -51,7 +51,7 @@ function toRow(run: NewRun) {
   return [run.id, run.jobName, run.payload, run.idempotencyKey, run.concurrencyKey, run.createdAt]
 }
 
-function charsOf(run: NewRun): number {
+export function charsOf(run: NewRun): number {
   return run.payload?.length ?? 0
 }
 

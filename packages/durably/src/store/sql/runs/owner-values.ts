@@ -15,7 +15,7 @@ export interface WriteValues extends OwnerParams {
   logs: string
   logCount: number
   progress: string | null
-  leaseEnd: number | null
+  leaseMs: number | null
   output: string | null
   error: string | null
   failure: string | null
@@ -48,7 +48,7 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     logs: logs.length === 0 ? '[]' : jsonRows(logs.map(logValues)),
     logCount: logs.length,
     progress,
-    leaseEnd: 'leaseMs' in verb ? now + verb.leaseMs : null,
+    leaseMs: 'leaseMs' in verb ? verb.leaseMs : null,
     ...endingValues(verb),
     ...stepValues(verb.type === 'recordStep' ? verb.step : null),
   }

@@ -25,8 +25,8 @@ export function runQueries({ db, session, tables: t }: SqlContext): Pick<RunStor
  */
 function listRuns(runs: RawBuilder<unknown>, query: RunQuery): RawBuilder<unknown> {
   if (query.status !== undefined || query.limit === undefined) return newest(runs, query, query.status)
-  const each = RUN_STATUSES.map((status) => sql`SELECT * FROM (${newest(runs, query, status)})`)
-  return sql`SELECT * FROM (${sql.join(each, sql` UNION ALL `)}) ORDER BY created_at DESC, id DESC LIMIT ${query.limit}`
+  const each = RUN_STATUSES.map((status) => sql`SELECT * FROM (${newest(runs, query, status)}) AS newest`)
+  return sql`SELECT * FROM (${sql.join(each, sql` UNION ALL `)}) AS newest ORDER BY created_at DESC, id DESC LIMIT ${query.limit}`
 }
 
 function newest(runs: RawBuilder<unknown>, { jobName, after, limit }: RunQuery, status: RunStatus | undefined): RawBuilder<unknown> {

@@ -2,16 +2,14 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { RecordedPayload } from '../../../model/event.ts'
 import { TRANSITIONS } from '../../../model/transitions.ts'
-import { crashLoopError, LEASE_MS_MAX, REAP_MAX, type Reaped, type RunStore } from '../../runs.ts'
+import { crashLoopError, REAP_MAX, type Reaped, type RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canMove, eventType, target } from '../guards.ts'
+import { canMove, eventType, farAhead, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import { type Param, statement } from '../statement.ts'
 
-interface ReapValues {
+export interface ReapValues {
   now: number
-  /** A lease that ends later was written by a broken clock. */
-  far: number
   at: string
   /** `null` for no limit. */
   maxRecoveries: number | null
@@ -20,17 +18,37 @@ interface ReapValues {
   payload: string
 }
 type P = Param<ReapValues>
+type Fragment = RawBuilder<unknown>
+
+/** Leases that ended early, or far too late, in their order: two ranges of one index. */
+export function lostRuns({ tables: t, syntax }: Pick<SqlContext, 'tables' | 'syntax'>, now: Fragment): { late: Fragment; far: Fragment } {
+  const leaseEnds = (when: Fragment) =>
+    sql`SELECT r.id, r.lease_expires_at AS lease_end FROM ${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))} WHERE ${canMove('reclaim')} AND r.lease_expires_at ${when}
+    ORDER BY r.lease_expires_at, r.${syntax.creationOrder} LIMIT ${sql.lit(REAP_MAX)} ${syntax.skipLocked}`
+  return { late: leaseEnds(sql`<= ${now}`), far: leaseEnds(sql`> ${farAhead(now)}`) }
+}
+
+function fate(p: P, cancelled: Fragment, crashLoop: Fragment, reclaimed: Fragment): Fragment {
+  return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${cancelled} WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${crashLoop} ELSE ${reclaimed} END`
+}
+
+/** What becomes of a lost run. */
+export function takenBack(p: P, now: Fragment): Fragment {
+  return sql`status = ${fate(p, target('reclaimCancelled'), target('reclaimCrashLoop'), target('reclaim'))},
+        recoveries = ${fate(p, sql`recoveries`, sql`recoveries`, sql`recoveries + 1`)},
+        error = ${fate(p, sql`error`, p('error'), sql`error`)},
+        failure = ${fate(p, sql`failure`, p('failure'), sql`failure`)},
+        reason = ${fate(p, sql`reason`, sql`'crash_loop'`, sql`reason`)},
+        finished_at = ${fate(p, now, now, sql`NULL`)},
+        lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
+}
 
 export function reapRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['reap'] {
-  const leaseEnds = (when: RawBuilder<unknown>) => sql`SELECT * FROM (
-    SELECT r.id FROM ${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))} WHERE ${canMove('reclaim')} AND r.lease_expires_at ${when}
-    ORDER BY r.lease_expires_at, r.${syntax.insertionOrder} LIMIT ${sql.lit(REAP_MAX)})`
-  /** Two ranges of one index. Nothing before the update changes a lease, so every statement means the same runs. */
-  const lost = (p: P) =>
-    sql`SELECT id FROM (${leaseEnds(sql`<= ${p('now')}`)} UNION ALL ${leaseEnds(sql`> ${p('far')}`)}) LIMIT ${sql.lit(REAP_MAX)}`
-  const fate = (p: P, cancelled: RawBuilder<unknown>, crashLoop: RawBuilder<unknown>, reclaimed: RawBuilder<unknown>) =>
-    sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${cancelled} WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${crashLoop} ELSE ${reclaimed} END`
-  const none = sql`NULL`
+  /** Nothing before the update changes a lease, so every statement means the same runs. */
+  const lost = (p: P) => {
+    const { late, far } = lostRuns({ tables: t, syntax }, p('now'))
+    return sql`SELECT id FROM (SELECT * FROM (${late}) UNION ALL SELECT * FROM (${far})) LIMIT ${sql.lit(REAP_MAX)}`
+  }
 
   const order = statement<ReapValues>(db, lost)
   const events = statement<ReapValues>(
@@ -44,13 +62,7 @@ export function reapRuns({ db, session, env, tables: t, syntax }: SqlContext): R
   const update = statement<ReapValues>(
     db,
     (p) => sql`UPDATE ${t.runs} AS r SET
-        status = ${fate(p, target('reclaimCancelled'), target('reclaimCrashLoop'), target('reclaim'))},
-        recoveries = ${fate(p, sql`recoveries`, sql`recoveries`, sql`recoveries + 1`)},
-        error = ${fate(p, sql`error`, p('error'), sql`error`)},
-        failure = ${fate(p, sql`failure`, p('failure'), sql`failure`)},
-        reason = ${fate(p, sql`reason`, sql`'crash_loop'`, sql`reason`)},
-        finished_at = ${fate(p, p('now'), p('now'), none)},
-        lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
+        ${takenBack(p, p('now'))}
       WHERE r.id IN (${lost(p)}) RETURNING *`,
   )
 
@@ -62,11 +74,10 @@ export function reapRuns({ db, session, env, tables: t, syntax }: SqlContext): R
   }
 }
 
-function reapValues(now: number, maxRecoveries: number): ReapValues {
+export function reapValues(now: number, maxRecoveries: number): ReapValues {
   const error = crashLoopError(maxRecoveries)
   return {
     now,
-    far: now + LEASE_MS_MAX,
     at: iso(now),
     maxRecoveries: Number.isFinite(maxRecoveries) ? maxRecoveries : null,
     error,
@@ -78,7 +89,7 @@ function reapValues(now: number, maxRecoveries: number): ReapValues {
 const MOVES = ['reclaim', 'reclaimCancelled', 'reclaimCrashLoop'] as const
 
 /** The three end in three different statuses. */
-function toReaped(row: Parameters<typeof runRow>[0]): Reaped {
+export function toReaped(row: Parameters<typeof runRow>[0]): Reaped {
   const run = runRow(row)
   return { run, move: MOVES.find((move) => TRANSITIONS[move].to === run.status) ?? 'reclaim' }
 }

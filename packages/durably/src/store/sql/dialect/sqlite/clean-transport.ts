@@ -46,7 +46,7 @@ export class CleanTransport implements Transport {
     try {
       return await send()
     } catch (thrown) {
-      this.#isSuspect = classifyError(thrown).code === 'store_busy'
+      this.#isSuspect = hasMetLock(thrown)
       if (this.#isSuspect) forgetFrames(thrown)
       throw thrown
     }
@@ -72,11 +72,16 @@ export class CleanTransport implements Transport {
       await this.#inner.transactNothing()
       return true
     } catch (thrown) {
-      if (classifyError(thrown).code !== 'store_busy') throw thrown
+      if (!hasMetLock(thrown)) throw thrown
       forgetFrames(thrown)
       return false
     }
   }
+}
+
+/** A statement has; a file that could not be opened is no matter of statements, and is already explained. */
+function hasMetLock(thrown: unknown): boolean {
+  return !(thrown instanceof DurablyError) && classifyError(thrown).code === 'store_busy'
 }
 
 /** An error keeps the objects on its stack, the statement among them, until the stack has been read as text. */

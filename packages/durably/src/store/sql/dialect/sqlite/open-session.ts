@@ -20,18 +20,24 @@ export interface SessionParts {
 
 export function openSqliteSession({ db, driver, env, dialect, detected }: SessionParts): Session {
   const client = libsqlClientOf(driver)
-  const transport = new CleanTransport(client ? libsqlTransport(db, client) : kyselyTransport(db), env)
+  const direct = client ? libsqlTransport(db, client) : kyselyTransport(db)
+  const transport = resetsStatements(dialect) ? direct : new CleanTransport(direct, env)
   return new SqliteSession(transport, env, async () => {
     if (!detected.certain) await confirm(transport, dialect)
     await waitBriefly(transport)
   })
 }
 
+/** A dialect may vouch for its driver; `sqlite()` does. Without that word every driver is taken for libsql. */
+function resetsStatements(dialect: Dialect): boolean {
+  return 'resetsStatements' in dialect && dialect.resetsStatements === true
+}
+
 async function confirm(transport: Transport, dialect: Dialect): Promise<void> {
   try {
     await transport.run(CompiledQuery.raw('select sqlite_version()'))
   } catch (thrown) {
-    throw isBusy(thrown) ? thrown : notConfirmed(dialect, thrown)
+    throw isBusy(thrown) ? thrown : notConfirmed(dialect, 'sqlite_version()', thrown)
   }
 }
 

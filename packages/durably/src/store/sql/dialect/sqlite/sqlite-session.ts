@@ -4,11 +4,11 @@ import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
 import type { Row, Session } from '../../session.ts'
+import { waitWhileBusy } from '../wait-while-busy.ts'
 import { guardParameters } from './bind-guard.ts'
 import { classifyError } from './classify-error.ts'
 import type { Transport } from './transport.ts'
 import { Turnstile } from './turnstile.ts'
-import { waitWhileBusy } from './wait-while-busy.ts'
 
 export class SqliteSession implements Session {
   readonly #transport: Transport
@@ -36,10 +36,10 @@ export class SqliteSession implements Session {
   async write(queries: readonly CompiledQuery[]): Promise<Row[][]> {
     this.#admit()
     const guarded = queries.map(guard)
-    const [only, ...others] = guarded
+    const [only] = guarded
     if (only === undefined) return []
     // One statement is a transaction of its own.
-    const attempt = others.length === 0 ? async () => [await this.#transport.run(only)] : () => this.#transport.transact(guarded)
+    const attempt = guarded.length === 1 ? async () => [await this.#transport.run(only)] : () => this.#transport.transact(guarded)
     return this.#writes.pass(() => this.#waiting(attempt))
   }
 
@@ -61,8 +61,12 @@ export class SqliteSession implements Session {
   }
 
   #waiting<T>(attempt: () => Promise<T>): Promise<T> {
-    const pass = () => this.#connection.pass(() => (this.#isPrepared ? attempt() : this.#prepared(attempt)))
-    return waitWhileBusy(this.#env, pass, () => this.#closing !== undefined)
+    return waitWhileBusy({
+      env: this.#env,
+      attempt: () => this.#connection.pass(() => (this.#isPrepared ? attempt() : this.#prepared(attempt))),
+      classify: classifyError,
+      isHurried: () => this.#closing !== undefined,
+    })
   }
 
   async #prepared<T>(attempt: () => Promise<T>): Promise<T> {

@@ -1,10 +1,24 @@
 import { sql } from 'kysely'
 import type { Syntax } from '../../context.ts'
 
+/** Writers hold the whole database, so there is no row to lock. */
+const nothing = sql``
+
 export const sqliteSyntax: Syntax = {
   elements: (json) => sql`json_each(${json})`,
+  texts: (json) => sql`json_each(${json})`,
+  clock: () => nothing,
+  now: (p) => p('now'),
+  skipLocked: nothing,
+  keep: nothing,
   by: (index) => sql`INDEXED BY ${index}`,
   insertionOrder: sql`rowid`,
+  insertionColumn: nothing,
+  creationOrder: sql`rowid`,
+  key: sql`TEXT`,
+  // A connection may not enforce foreign keys, so a run's rows are deleted explicitly.
+  belongsTo: () => nothing,
   clustered: sql`WITHOUT ROWID`,
-  milliseconds: sql`INTEGER`,
+  bigint: sql`INTEGER`,
+  migrationLock: null,
 }

@@ -1,0 +1,40 @@
+// `@coji/durably/postgres` — Postgres through `pg`, made fit for a process that lives for months.
+import { type Dialect, PostgresDialect } from 'kysely'
+import { DurablyError } from '../model/errors.ts'
+import { openPool, type PostgresPool } from './pool.ts'
+import { sturdyPool } from './sturdy-pool.ts'
+
+export type { PostgresPool } from './pool.ts'
+
+export interface PostgresOptions {
+  /** How many connections are opened at most, for a URL. Default 10. */
+  max?: number
+  /** Statements that come again are prepared once per connection. Turn it off behind a pooler that does not keep them. Default true. */
+  prepare?: boolean
+}
+
+const CONNECTIONS_MAX = 10
+
+/**
+ * A Kysely dialect for the database behind a URL, or behind a `Pool` of `pg`. The pool of a URL is opened at first use and
+ * ended with the store; one that you made is yours to end.
+ *
+ * @example const durably = createDurably({ dialect: postgres(process.env.DATABASE_URL) })
+ */
+export function postgres(poolOrUrl: string | PostgresPool, { max = CONNECTIONS_MAX, prepare = true }: PostgresOptions = {}): Dialect {
+  if (typeof poolOrUrl !== 'string' && typeof poolOrUrl?.connect !== 'function')
+    throw invalid(`postgres() needs a URL such as "postgres://localhost/app" or a Pool of pg, got ${JSON.stringify(poolOrUrl)}`)
+  if (poolOrUrl === '') throw invalid('postgres() needs a URL such as "postgres://localhost/app", got an empty text')
+  if (!Number.isInteger(max) || max < 1) throw invalid(`max must be a whole number of at least 1, got ${max}`)
+  if (typeof prepare !== 'boolean') throw invalid(`prepare must be true or false, got ${JSON.stringify(prepare)}`)
+  return new PostgresDialect({
+    pool: async () => {
+      if (typeof poolOrUrl !== 'string') return sturdyPool(poolOrUrl, { prepare, ours: false })
+      return sturdyPool(await openPool(poolOrUrl, max), { prepare, ours: true })
+    },
+  })
+}
+
+function invalid(message: string): DurablyError {
+  return new DurablyError('invalid_config', message)
+}

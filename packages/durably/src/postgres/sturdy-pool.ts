@@ -1,0 +1,65 @@
+// What Kysely's PostgresDialect wants of a pool, over one of `pg`.
+//   L1. Every connection has a listener for its end. `pg` tells an unexpected one as an event, and an event `error` that
+//       nobody hears ends the process (node-postgres#1324). The call that was under way is rejected all the same.
+//   L2. A connection that the server has ended is not given back: the pool may hear of its end later than the next call.
+//   L3. Statements that come again get a name: the server parses them once per connection.
+import type { PostgresPool as KyselyPool, PostgresPoolClient } from 'kysely'
+import { isConnectionLost, isOutdatedPlan } from '../store/sql/dialect/postgres/classify-error.ts'
+import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
+import { StatementNames } from './statement-names.ts'
+
+export interface SturdyOptions {
+  prepare: boolean
+  /** The pool ends with the dialect. */
+  ours: boolean
+}
+
+export function sturdyPool(pool: PostgresPool, { prepare, ours }: SturdyOptions): KyselyPool {
+  const names = new StatementNames()
+  const sturdy = new WeakMap<PostgresClient, PostgresPoolClient>()
+  hear(pool)
+
+  return {
+    async connect() {
+      const client = await pool.connect()
+      const known = sturdy.get(client)
+      if (known) return known
+      hear(client)
+      const made = sturdyClient(client, prepare ? names : null)
+      sturdy.set(client, made)
+      return made
+    },
+    async end() {
+      if (ours) await pool.end()
+    },
+  }
+}
+
+const heard = new WeakSet<PostgresPool | PostgresClient>()
+
+/** Once, however many dialects share it. */
+function hear(emitter: PostgresPool | PostgresClient): void {
+  if (heard.has(emitter)) return
+  heard.add(emitter)
+  emitter.on('error', () => {})
+}
+
+function sturdyClient(client: PostgresClient, names: StatementNames | null): PostgresPoolClient {
+  let isLost = false
+  async function query(text: string, values: readonly unknown[]): Promise<PostgresResult> {
+    const name = names?.of(text, values)
+    try {
+      return await client.query({ text, values: [...values], ...(name !== undefined && { name }) })
+    } catch (error) {
+      if (isOutdatedPlan(error)) names?.renew()
+      isLost ||= isConnectionLost(error)
+      throw error
+    }
+  }
+  return {
+    // A cursor is sent as it is.
+    query: ((textOrCursor: unknown, values: readonly unknown[] = []) =>
+      typeof textOrCursor === 'string' ? query(textOrCursor, values) : client.query(textOrCursor as never)) as PostgresPoolClient['query'],
+    release: () => client.release(isLost),
+  }
+}

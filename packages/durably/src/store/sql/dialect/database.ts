@@ -1,0 +1,30 @@
+import type { Dialect, Driver, Kysely } from 'kysely'
+import type { Env } from '../../../model/env.ts'
+import type { SqlContext, Syntax } from '../context.ts'
+import type { RunWrites } from '../runs.ts'
+import type { DurablyTables } from '../schema.ts'
+import type { Session } from '../session.ts'
+import type { Detected } from './detect.ts'
+
+/** What a database brings to the store that others do not. */
+export interface Database {
+  session: Session
+  syntax: Syntax
+  writes(context: SqlContext): RunWrites
+  /** A concurrency key was taken between the pick and the update. */
+  isKeyTaken(error: unknown): boolean
+  /** Rejects when the database is too old, or lacks what the store needs. */
+  checkRequirements(): Promise<void>
+}
+
+export interface DatabaseParts {
+  db: Kysely<DurablyTables>
+  driver: Driver
+  env: Env
+  dialect: Dialect
+  detected: Detected
+  clock: Clock
+}
+
+/** Whose time decides; a database without a clock that all its users share goes by the environment's. */
+export type Clock = 'database' | 'env'

@@ -1,0 +1,74 @@
+// The moves of clients, each as one statement: it locks the run, decides by the row that it got, and tells what became of it.
+import { type RawBuilder, sql } from 'kysely'
+import type { RunStatus } from '../../../../model/run.ts'
+import type { RunStore } from '../../../runs.ts'
+import type { SqlContext } from '../../context.ts'
+import { canMove, eventType, isTerminal, target } from '../../guards.ts'
+import { runRow } from '../../rows.ts'
+import { CLIENT_MOVES, type ClientValues, canBeAsked, clientValues } from '../../runs/cancel-retry-delete.ts'
+import { EVENT_COLUMNS } from '../../runs/owner-moves.ts'
+import { type Param, statement } from '../../statement.ts'
+
+type P = Param<ClientValues>
+type Fragment = RawBuilder<unknown>
+
+export function clientMoves({ db, session, env, tables: t, syntax }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
+  /** PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. */
+  const locked = (p: P) => sql`${syntax.clock(p)},
+    locked AS (SELECT * FROM ${t.runs} WHERE id = ${p('id')} FOR NO KEY UPDATE),
+    r AS (SELECT id, status, cancel_requested_at FROM locked)`
+  const moved = (move: keyof typeof CLIENT_MOVES, p: P) => sql`
+    moved AS (UPDATE ${t.runs} AS run SET status = ${target(move)}, ${CLIENT_MOVES[move](syntax.now(p))}, version = version + 1,
+        last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
+      FROM r WHERE run.id = r.id AND ${canMove(move)} RETURNING run.*),
+    told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType(move)}, '{}', ${p('at')} FROM moved)`
+  const untouched = (...changed: Fragment[]) =>
+    sql`SELECT 'refused' AS outcome, locked.* FROM locked WHERE ${sql.join(
+      changed.map((table) => sql`NOT EXISTS (SELECT 1 FROM ${table})`),
+      sql` AND `,
+    )}`
+
+  const cancel = statement<ClientValues>(
+    db,
+    (p) => sql`${locked(p)}, ${moved('cancel', p)},
+      asked AS (UPDATE ${t.runs} AS run SET cancel_requested_at = ${syntax.now(p)}, version = version + 1, updated_at = ${p('at')}
+        FROM r WHERE run.id = r.id AND ${canBeAsked} RETURNING run.*)
+      SELECT 'cancelled' AS outcome, moved.* FROM moved UNION ALL SELECT 'requested', asked.* FROM asked
+      UNION ALL ${untouched(sql`moved`, sql`asked`)}`,
+  )
+  const retry = statement<ClientValues>(
+    db,
+    (p) => sql`${locked(p)}, ${moved('retry', p)}
+      SELECT 'retried' AS outcome, moved.* FROM moved UNION ALL ${untouched(sql`moved`)}`,
+  )
+  /** Its events, steps and log lines go with it, also those that were committed while this waited for the lock. */
+  const remove = statement<{ id: string }>(
+    db,
+    (p) => sql`WITH r AS (SELECT id, status FROM ${t.runs} WHERE id = ${p('id')} FOR UPDATE),
+      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${isTerminal()} RETURNING run.id)
+      SELECT status, EXISTS (SELECT 1 FROM gone) AS deleted FROM r`,
+  )
+
+  return {
+    async cancel(id) {
+      const [rows] = await session.write([cancel(clientValues(id, env.wall()))])
+      const row = rows?.[0]
+      if (!row) return null
+      const run = runRow(row)
+      if (row.outcome === 'cancelled') return { outcome: 'cancelled', run }
+      return { outcome: run.status === 'running' ? 'requested' : 'refused', run }
+    },
+
+    async retry(id) {
+      const [rows] = await session.write([retry(clientValues(id, env.wall()))])
+      const row = rows?.[0]
+      return row ? { outcome: row.outcome === 'retried' ? 'retried' : 'refused', run: runRow(row) } : null
+    },
+
+    async delete(id) {
+      const [rows] = await session.write([remove({ id })])
+      const row = rows?.[0]
+      return row ? { outcome: row.deleted ? 'deleted' : 'refused', status: row.status as RunStatus } : null
+    },
+  }
+}

@@ -1,0 +1,128 @@
+// Rows go in as one array per column, so that no JSON is made of a payload; 1,000 runs are one statement.
+import { sql } from 'kysely'
+import { iso } from '../../../../model/env.ts'
+import { DurablyError } from '../../../../model/errors.ts'
+import type { Created, NewRun, RunStore } from '../../../runs.ts'
+import type { SqlContext } from '../../context.ts'
+import { chunked } from '../../json-rows.ts'
+import { runRow } from '../../rows.ts'
+import { charsOf } from '../../runs/create.ts'
+import { EVENT_COLUMNS } from '../../runs/owner-moves.ts'
+import type { Row } from '../../session.ts'
+import { type Param, statement } from '../../statement.ts'
+
+interface Columns {
+  ids: string[]
+  jobs: string[]
+  payloads: (string | null)[]
+  idempotencyKeys: (string | null)[]
+  concurrencyKeys: (string | null)[]
+  createdAts: string[]
+}
+type CreateValues = Columns & { now: number; at: string }
+
+/** A run that was neither stored nor found has just been deleted. */
+const LOOKS_MAX = 3
+
+export function createRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['create'] {
+  const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
+    SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
+      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[]) WITH ORDINALITY
+      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, position))`
+  /** PG1: those that were there when the statement began. */
+  const known = sql`SELECT g.position, r.* FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
+      (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
+      (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = g.job_name AND known.idempotency_key = g.idempotency_key))`
+  /**
+   * A known id or key is left alone: a batch that is sent again, or a second trigger of the same thing. In the order of
+   * the keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.
+   */
+  const insert = statement<CreateValues>(
+    db,
+    (p) => sql`${syntax.clock(p)}, ${given(p)},
+      created AS (
+        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, last_event_sequence)
+        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', ${syntax.now(p)}, 1
+        FROM given ORDER BY job_name, idempotency_key, position
+        ON CONFLICT DO NOTHING RETURNING *),
+      told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)
+      SELECT NULL::bigint AS position, r.* FROM created AS r UNION ALL ${known}`,
+  )
+  const look = statement<CreateValues>(db, (p) => sql`WITH ${given(p)} ${known}`)
+
+  return async (runs) => {
+    if (runs.length === 0) return []
+    const now = env.wall()
+    const valuesOf = (some: readonly NewRun[]) => ({ ...columnsOf(some), now, at: iso(now) })
+    const found = new Found(runs)
+    const chunks = chunked(runs, charsOf)
+    const results = await session.write(chunks.map((chunk) => insert(valuesOf(chunk))))
+    chunks.forEach((chunk, i) => {
+      found.add(chunk, results[i] ?? [])
+    })
+    // Someone else has just stored these keys, too late for the statement to see them.
+    for (let looks = 1; found.missing().length > 0 && looks <= LOOKS_MAX; looks++) {
+      for (const chunk of chunked(found.missing(), charsOf)) {
+        found.add(chunk, await session.read(look(valuesOf(chunk.map((run) => ({ ...run, payload: null }))))))
+      }
+    }
+    return found.answers()
+  }
+}
+
+function columnsOf(runs: readonly NewRun[]): Columns {
+  return {
+    ids: runs.map((run) => run.id),
+    jobs: runs.map((run) => run.jobName),
+    payloads: runs.map((run) => run.payload),
+    idempotencyKeys: runs.map((run) => run.idempotencyKey),
+    concurrencyKeys: runs.map((run) => run.concurrencyKey),
+    createdAts: runs.map((run) => run.createdAt),
+  }
+}
+
+/** Which run was asked for and which one there is. */
+class Found {
+  readonly #runs: readonly NewRun[]
+  readonly #byId: ReadonlyMap<unknown, NewRun>
+  readonly #rows = new Map<NewRun, Row>()
+  readonly #byKey = new Map<string, Row>()
+
+  constructor(runs: readonly NewRun[]) {
+    this.#runs = runs
+    this.#byId = new Map(runs.map((run) => [run.id, run]))
+  }
+
+  /** A new run has its own id; one that was known has the position of who asked for it. */
+  add(asked: readonly NewRun[], rows: readonly Row[]): void {
+    for (const row of rows) {
+      const run = row.position === null ? this.#byId.get(row.id) : asked[Number(row.position) - 1]
+      if (!run) continue
+      this.#rows.set(run, row)
+      const key = keyOf(run)
+      if (key !== null) this.#byKey.set(key, row)
+    }
+  }
+
+  /** One key twice in a batch: the second one has the run of the first. */
+  #rowOf(run: NewRun): Row | undefined {
+    return this.#rows.get(run) ?? this.#byKey.get(keyOf(run) ?? '')
+  }
+
+  missing(): NewRun[] {
+    return this.#runs.filter((run) => !this.#rowOf(run))
+  }
+
+  answers(): Created[] {
+    return this.#runs.map((given) => {
+      const row = this.#rowOf(given)
+      if (!row) throw new DurablyError('store_unavailable', `create: run ${given.id} was neither stored nor found`)
+      const run = runRow(row)
+      return { run, created: run.id === given.id }
+    })
+  }
+}
+
+function keyOf({ jobName, idempotencyKey }: NewRun): string | null {
+  return idempotencyKey === null ? null : JSON.stringify([jobName, idempotencyKey])
+}

@@ -1,0 +1,114 @@
+// PostgresSession — the connections of a Kysely dialect; each call takes one of them and gives it back.
+// Owns the transactions, the waiting for conflicts that pass, and the end of the pool.
+// Several calls are under way at once, so Q2 is kept by who asks: an owner waits for the answer to each of its writes.
+import { CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely'
+import type { Env } from '../../../../model/env.ts'
+import { DurablyError } from '../../../../model/errors.ts'
+import type { DurablyTables } from '../../schema.ts'
+import type { Row, Session } from '../../session.ts'
+import { waitWhileBusy } from '../wait-while-busy.ts'
+import { classifyError } from './classify-error.ts'
+import { storable } from './storable-text.ts'
+
+const BEGIN = CompiledQuery.raw('begin')
+const COMMIT = CompiledQuery.raw('commit')
+const ROLLBACK = CompiledQuery.raw('rollback')
+
+export class PostgresSession implements Session {
+  readonly #db: Kysely<DurablyTables>
+  readonly #env: Env
+  readonly #prepare: () => Promise<void>
+  readonly #underWay = new Set<Promise<unknown>>()
+  #prepared: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+
+  /** `prepare` looks at the database before its first use. */
+  constructor(db: Kysely<DurablyTables>, env: Env, prepare: () => Promise<void>) {
+    this.#db = db
+    this.#env = env
+    this.#prepare = prepare
+  }
+
+  async read(query: CompiledQuery): Promise<Row[]> {
+    const guarded = storable(query)
+    return this.#call(() => this.#run(guarded))
+  }
+
+  async write(queries: readonly CompiledQuery[]): Promise<Row[][]> {
+    const guarded = queries.map(storable)
+    const [only] = guarded
+    if (only === undefined) return []
+    // One statement is a transaction of its own, and one round trip.
+    return this.#call(guarded.length === 1 ? async () => [await this.#run(only)] : () => this.#transact(guarded))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
+    await Promise.allSettled(this.#underWay)
+    try {
+      await this.#db.destroy()
+    } catch (thrown) {
+      throw classifyError(thrown)
+    }
+  }
+
+  async #call<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
+    const call = waitWhileBusy({
+      env: this.#env,
+      attempt: async () => {
+        await this.#ready()
+        return act()
+      },
+      classify: classifyError,
+      isHurried: () => this.#closing !== undefined,
+    })
+    this.#underWay.add(call)
+    try {
+      return await call
+    } finally {
+      this.#underWay.delete(call)
+    }
+  }
+
+  /** Once; a look that failed is tried again by the next call. */
+  #ready(): Promise<void> {
+    this.#prepared ??= this.#prepare().catch((thrown) => {
+      this.#prepared = undefined
+      throw thrown
+    })
+    return this.#prepared
+  }
+
+  async #run(query: CompiledQuery): Promise<Row[]> {
+    const { rows } = await this.#db.executeQuery(query)
+    return rows as Row[]
+  }
+
+  #transact(queries: readonly CompiledQuery[]): Promise<Row[][]> {
+    return this.#db.getExecutor().provideConnection(async (connection) => {
+      try {
+        await connection.executeQuery(BEGIN)
+        const results: Row[][] = []
+        for (const query of queries) results.push((await connection.executeQuery<Row>(query)).rows)
+        await connection.executeQuery(COMMIT)
+        return results
+      } catch (error) {
+        await rollback(connection)
+        throw error
+      }
+    })
+  }
+}
+
+async function rollback(connection: DatabaseConnection): Promise<void> {
+  try {
+    await connection.executeQuery(ROLLBACK)
+  } catch {
+    // A lost connection has rolled back by itself; the first error is the one to tell.
+  }
+}

@@ -1,0 +1,29 @@
+// A reaper as one statement. A run whose owner is writing is passed over: its lease is being renewed.
+import { sql } from 'kysely'
+import { REAP_MAX, type RunStore } from '../../../runs.ts'
+import type { SqlContext } from '../../context.ts'
+import { eventType, target } from '../../guards.ts'
+import { EVENT_COLUMNS } from '../../runs/owner-moves.ts'
+import { lostRuns, type ReapValues, reapValues, takenBack, toReaped } from '../../runs/reap.ts'
+import { statement } from '../../statement.ts'
+
+export function reapRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['reap'] {
+  const reap = statement<ReapValues>(db, (p) => {
+    const now = syntax.now(p)
+    const { late, far } = lostRuns({ tables: t, syntax }, now)
+    return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
+      lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
+        ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
+      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end),
+      told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
+        SELECT r.id, r.last_event_sequence,
+          CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
+          CASE r.status WHEN ${target('reclaimCrashLoop')} THEN ${p('payload')} ELSE '{}' END, ${p('at')} FROM reaped AS r)
+      SELECT * FROM reaped ORDER BY lease_end, id`
+  })
+
+  return async ({ maxRecoveries }) => {
+    const [rows = []] = await session.write([reap(reapValues(env.wall(), maxRecoveries))])
+    return rows.map(toReaped)
+  }
+}

@@ -1,0 +1,28 @@
+import { type Env, sleep } from '../../../model/env.ts'
+import type { DurablyError } from '../../../model/errors.ts'
+
+/** A lock held longer than this is not contention but a stuck process: the caller shall know. */
+const BUSY_MS_MAX = 5000
+const PAUSE_MS_MAX = 50
+
+export interface Busyness<T> {
+  env: Env
+  attempt(): Promise<T>
+  classify(thrown: unknown): DurablyError
+  /** True when the caller would rather have an error now. */
+  isHurried(): boolean
+}
+
+/** Tries again while another connection is in the way. Timers, not a busy handler: heartbeats go on meanwhile. */
+export async function waitWhileBusy<T>({ env, attempt, classify, isHurried }: Busyness<T>): Promise<T> {
+  const began = env.mono()
+  for (let tries = 0; ; tries++) {
+    try {
+      return await attempt()
+    } catch (thrown) {
+      const error = classify(thrown)
+      if (error.code !== 'store_busy' || isHurried() || env.mono() - began >= BUSY_MS_MAX) throw error
+      await sleep(env, Math.min(PAUSE_MS_MAX, 2 ** tries) * (0.5 + env.random() / 2))
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// What owner writes change in the row of their run, and when a step may be recorded.
+import { type RawBuilder, sql } from 'kysely'
+import type { OwnerVerb } from '../../owner-write.ts'
+import type { SqlContext } from '../context.ts'
+import { isMine, target } from '../guards.ts'
+import { type Param, type Statement, statement } from '../statement.ts'
+import type { WriteValues } from './owner-values.ts'
+
+type P = Param<WriteValues>
+type Fragment = RawBuilder<unknown>
+
+/** A failed step changes no more than a heartbeat does. */
+export type OwnerMove = 'renew' | 'completeStep' | 'complete' | 'fail' | 'release' | 'abandon'
+
+export function moveOf(verb: OwnerVerb): OwnerMove {
+  if (verb.type === 'heartbeat') return 'renew'
+  if (verb.type === 'recordStep') return verb.step.status === 'completed' ? 'completeStep' : 'renew'
+  return verb.type
+}
+
+/** The SET clause of a write. */
+export function movedRun(move: OwnerMove, p: P, now: Fragment): Fragment {
+  return sql`${moved(move, p, now)}, lease_writes = ${p('number')}, progress = coalesce(${p('progress')}, progress),
+          last_event_sequence = last_event_sequence + ${p('eventCount')}, updated_at = ${p('at')}`
+}
+
+function moved(move: OwnerMove, p: P, now: Fragment): Fragment {
+  const renew = sql`lease_expires_at = ${now} + ${p('leaseMs')}, heartbeat_at = ${p('at')}`
+  const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, version = version + 1`
+  const finish = sql`${letGo}, finished_at = ${now}`
+  const failure = sql`error = ${p('error')}, failure = ${p('failure')}, reason = ${p('reason')}`
+  switch (move) {
+    case 'renew':
+      return renew
+    case 'completeStep':
+      return sql`${renew}, current_step_index = current_step_index + 1, recoveries = 0`
+    case 'complete':
+      return sql`status = ${target('complete')}, output = ${p('output')}, ${failure}, ${finish}`
+    case 'fail':
+      return sql`status = ${target('fail')}, ${failure}, ${finish}`
+    case 'release':
+      return sql`status = ${target('release')}, ${letGo}`
+    case 'abandon':
+      return sql`status = ${target('abandon')}, ${finish}`
+  }
+}
+
+/** W1, W2, and a step completes once: a write that would record it again is refused as a whole. */
+export function isWelcome(move: OwnerMove, { tables: t }: Pick<SqlContext, 'tables'>, p: P): Fragment {
+  if (move !== 'completeStep') return isMine(p)
+  return sql`${isMine(p)}
+      AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.run_id = r.id AND s.name = ${p('stepName')} AND s.status = 'completed')
+      AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')})`
+}
+
+/** A4. Finds the run of a write that was refused although it is there already. */
+export function appliedBefore({ db, tables: t }: SqlContext): Statement<WriteValues> {
+  return statement<WriteValues>(
+    db,
+    (p) => sql`SELECT r.cancel_requested_at FROM ${t.runs} AS r
+        WHERE r.id = ${p('runId')} AND r.lease_generation = ${p('generation')} AND (r.lease_owner IS NULL OR r.lease_owner = ${p('token')})
+          AND r.lease_writes >= ${p('number')}
+          AND (CAST(${p('stepId')} AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')} AND s.run_id = r.id))`,
+  )
+}
+
+export const STEP_COLUMNS = sql`id, run_id, name, "index", status, output, error, failure, started_at, completed_at, lease_generation`
+export const EVENT_COLUMNS = sql`run_id, seq, event_type, payload, created_at`
+export const LOG_COLUMNS = sql`id, run_id, step_name, level, message, data, timestamp`

@@ -1,0 +1,42 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { type SqlStore, sqlStore } from '../../src/store/sql/sql-store.ts'
+import { describeStore } from '../../src/testing/store-contract/index.ts'
+import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { createDatabase, DIALECTS, type TestDatabase } from './place.ts'
+
+let database: TestDatabase
+let pool: pg.Pool
+
+beforeAll(async () => {
+  database = await createDatabase()
+  pool = new pg.Pool({ connectionString: database.url, max: 10 })
+})
+afterAll(async () => {
+  await pool?.end()
+  await database?.drop()
+})
+
+for (const { name, over } of DIALECTS) {
+  describeStore({ describe, it }, name, async () => {
+    const env = virtualEnv()
+    const stores: SqlStore[] = []
+    const open = async () => {
+      // The contract moves the time; that of the server goes its own way (clock.test.ts).
+      const store = sqlStore({ dialect: over(pool), env, clock: 'env' })
+      stores.push(store)
+      return store
+    }
+    const store = await open()
+    await store.migrate()
+    return {
+      store,
+      env,
+      reopen: open,
+      async close() {
+        await pool.query('DELETE FROM runs')
+        for (const store of stores) await store.close()
+      },
+    }
+  })
+}

@@ -1,0 +1,89 @@
+// Counted on the wire, not timed (issue 4, point 8): how often a verb waits for the server.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createDurably } from '../../src/durably.ts'
+import type { RunStore } from '../../src/store/runs.ts'
+import { migratedStore } from '../sql/place.ts'
+import { claimed, newRun, realEnv, recordStep } from '../sql/runs.ts'
+import { DIALECTS, temporaryDatabase } from './place.ts'
+import { wireTo } from './wire.ts'
+
+describe.each(DIALECTS)('$name', ({ over }) => {
+  async function setup() {
+    const { pool, roundTrips } = wireTo(await temporaryDatabase())
+    onTestFinished(() => pool.end())
+    const store = await migratedStore(over(pool))
+    return { store, pool, roundTrips }
+  }
+
+  test('creating a run is one round trip, also when its key is known', async () => {
+    const { store, roundTrips } = await setup()
+    expect(await roundTrips(() => store.runs.create([newRun()]))).toBe(1)
+    expect(await roundTrips(() => store.runs.create([newRun({ idempotencyKey: 'k' })]))).toBe(1)
+    expect(await roundTrips(() => store.runs.create([newRun({ idempotencyKey: 'k' })]))).toBe(1)
+  })
+
+  test('creating 1,000 runs is one round trip', async () => {
+    const { store, roundTrips } = await setup()
+    const runs = Array.from({ length: 1000 }, (_, i) => newRun({ idempotencyKey: i % 2 ? `${i}` : null }))
+    expect(await roundTrips(() => store.runs.create(runs))).toBe(1)
+    expect(await roundTrips(() => store.runs.create(runs))).toBe(1)
+  })
+
+  test('a claim is one round trip, also when there is nothing to claim or it is sent again', async () => {
+    const { store, roundTrips } = await setup()
+    const claim = (token: string) => roundTrips(() => store.runs.claim({ jobNames: ['job', 'other'], token, leaseMs: 60_000 }))
+    expect(await claim('a')).toBe(1)
+    await store.runs.create([newRun()])
+    expect(await claim('b')).toBe(1)
+    expect(await claim('b')).toBe(1)
+  })
+
+  test('every owner write is one round trip; only a refused one is looked at once more', async () => {
+    const { store, roundTrips } = await setup()
+    const claim = await claimed(store)
+    const first = recordStep(claim, 1)
+    const line = { runId: claim.runId, stepName: null, level: 'info' as const, message: 'm', data: null, timestamp: 'now' }
+    const logs = Array.from({ length: 100 }, (_, i) => ({ id: realEnv.id(), ...line, message: `${i}` }))
+    const apply = (...writes: Parameters<RunStore['apply']>[0]) => roundTrips(() => store.runs.apply(writes))
+    expect(await apply(first)).toBe(1)
+    expect(await apply({ ...recordStep(claim, 2), logs, events: Array(100).fill(first.events[0]) })).toBe(1)
+    expect(await apply({ ...first, number: 3, events: [], verb: { type: 'heartbeat', leaseMs: 60_000 } })).toBe(1)
+    expect(await apply({ ...first, number: 4, verb: { type: 'complete', output: null } })).toBe(1)
+    expect(await apply(first)).toBe(2)
+  })
+
+  test.each(['cancel', 'retry', 'delete'] as const)('%s is one round trip', async (verb) => {
+    const { store, roundTrips } = await setup()
+    const [{ run } = { run: { id: '' } }] = await store.runs.create([newRun()])
+    expect(await roundTrips(() => store.runs[verb](run.id))).toBe(1)
+    expect(await roundTrips(() => store.runs[verb]('nobody'))).toBe(1)
+  })
+
+  test('reap and probe are one round trip each', async () => {
+    const { store, roundTrips } = await setup()
+    await store.runs.create([newRun()])
+    await store.runs.claim({ jobNames: ['job'], token: 't', leaseMs: 1 })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await roundTrips(async () => expect(await store.runs.reap({ maxRecoveries: 3 })).toHaveLength(1))).toBe(1)
+    expect(await roundTrips(() => store.runs.probe(['a', 'b', 'c']))).toBe(1)
+  })
+
+  test.each([1, 5])('trigger is 1, batchTrigger of 1,000 at most 2, and a run of %i steps takes k + 2', async (k) => {
+    const { pool, roundTrips } = wireTo(await temporaryDatabase())
+    onTestFinished(() => pool.end())
+    const durably = createDurably({ dialect: over(pool) })
+    onTestFinished(() => durably[Symbol.asyncDispose]())
+    await durably.migrate()
+    const job = durably.defineJob({ name: 'steps', input: anything, output: anything }, async (ctx) => {
+      for (let i = 0; i < k; i++) await ctx.run(`step ${i}`, async () => i)
+      return 'done'
+    })
+    expect(await roundTrips(() => job.trigger({ n: 1 }))).toBe(1)
+    // One more: processOne() looks first whether there is anything to do.
+    expect(await roundTrips(async () => expect(await durably.processOne()).toBe(true))).toBe(1 + k + 2)
+    const batch = Array.from({ length: 1000 }, (_, n) => ({ payload: { n } }))
+    expect(await roundTrips(() => job.batchTrigger(batch))).toBeLessThanOrEqual(2)
+  })
+})
+
+const anything = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const
