@@ -87,7 +87,7 @@ export const cancelHolds: Invariant = ({ runs }) =>
 /** I17: recoveries stay within their cap. */
 export const recoveriesAreCapped: Invariant = ({ runs, maxRecoveries }) =>
   runs
-    .filter((run) => run.recoveries > maxRecoveries + 1)
+    .filter((run) => run.recoveries > maxRecoveries)
     .map((run) => ({ invariant: 'I17', runId: run.id, what: `${run.recoveries} recoveries, the cap is ${maxRecoveries}` }))
 
 /** I18: what was acknowledged is there. */

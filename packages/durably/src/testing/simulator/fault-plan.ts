@@ -19,7 +19,11 @@ export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 
 
 const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow'] as const
 const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop'] as const
+/** Claims are rare among the looks of idle workers, and a fault there is worth more. */
+const CLAIM_WEIGHT = 4
 const TIMED_MAX = 14
+/** How likely a world knows a kind of timed fault at all. */
+const TIMED_SHARE = 0.6
 
 export interface Timed {
   name: string
@@ -50,10 +54,10 @@ export class FaultPlan implements CallFaults {
   }
 
   /** The fault of one store call, if any. */
-  ofCall(call: string): CallFault | null {
+  ofCall(call: string, verb: string): CallFault | null {
     const { seed, faultFree, without } = this.#options
     if (faultFree || this.healed) return null
-    let dice = chance(seed, `call ${call}`)
+    let dice = chance(seed, `call ${call}`) / (verb === 'runs.claim' ? CLAIM_WEIGHT : 1)
     for (const [fault, rate] of this.#rates) {
       if (dice < rate) {
         const name = `${call} ${fault}`
@@ -69,9 +73,10 @@ export class FaultPlan implements CallFaults {
   /** The faults that come at a time of their own. */
   timed(): Timed[] {
     const { seed, faultFree, faultMs, without } = this.#options
-    if (faultFree) return []
+    const [first, ...others] = TIMED_FAULTS.filter((fault) => chance(seed, `allows ${fault}`) < TIMED_SHARE)
+    if (faultFree || first === undefined) return []
     return Array.from({ length: pick(seed, 'how many timed', 0, TIMED_MAX) }, (_, i) => {
-      const fault = oneOf(seed, `timed ${i}`, TIMED_FAULTS)
+      const fault = oneOf(seed, `timed ${i}`, [first, ...others])
       return { fault, name: `timed ${i} ${fault}`, atMs: pick(seed, `time of ${i}`, 0, faultMs) }
     }).filter(({ name }) => !without.has(name))
   }

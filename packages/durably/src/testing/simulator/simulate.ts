@@ -76,7 +76,7 @@ class Simulation {
     this.#base = virtualEnv({ seed })
     this.#faultFree = seed % 10 === 0
     this.#plan = new FaultPlan({ seed, faultMs: FAULT_MS, without: options.without ?? new Set(), faultFree: this.#faultFree })
-    this.#maxRecoveries = oneOf(seed, 'cap', [1, 3, 6])
+    this.#maxRecoveries = oneOf(seed, 'cap', [1, 2, 6])
     this.#leaseMs = oneOf(seed, 'lease', [3000, 10_000, 30_000])
     this.#trace = new Trace(options.keepTrace ?? false)
   }
