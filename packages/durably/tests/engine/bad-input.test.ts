@@ -77,7 +77,8 @@ describe.each(WORLDS)('names and keys on %s', (world) => {
 })
 
 const BAD_OPTIONS: Record<string, [options: Partial<DurablyOptions>, message: RegExp]> = {
-  'a negative pollingInterval': [{ pollingInterval: -1 }, /pollingInterval must be .* above 0/],
+  'a negative pollingInterval': [{ pollingInterval: -1 }, /pollingInterval must be a whole number of milliseconds from 1 to/],
+  'a staleThreshold of half a millisecond': [{ staleThreshold: 1000.5 }, /staleThreshold must be a whole number of milliseconds/],
   'a pollingInterval of zero': [{ pollingInterval: 0 }, /pollingInterval/],
   'an endless pollingInterval': [{ pollingInterval: Number.POSITIVE_INFINITY }, /pollingInterval/],
   'a heartbeatInterval that is NaN': [{ heartbeatInterval: Number.NaN }, /heartbeatInterval/],
