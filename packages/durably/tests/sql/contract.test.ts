@@ -10,7 +10,7 @@ import { virtualEnv } from '../../src/testing/virtual-env.ts'
 import { DRIVERS, MISSING, NEWER_CLIENT } from './drivers.ts'
 
 for (const { name, dialect } of [...DRIVERS, NEWER_CLIENT]) describeStore({ describe, it }, name, async () => fileWorld(dialect))
-for (const { name, missing } of MISSING) it.skip(`${name} keeps the store contract (skipped: ${missing})`, () => {})
+for (const { name, missing } of MISSING) it.skip(`${name} keeps the store contract (skipped, reason: ${missing})`, () => {})
 
 describeStore({ describe, it }, 'sqlite(":memory:")', async () => memoryWorld(), {
   skip: [{ reason: 'a database in memory ends with its connection', tests: ['what a process wrote is there for the next one'] }],
