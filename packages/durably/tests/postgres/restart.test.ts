@@ -81,6 +81,8 @@ describe('connections that are cut', () => {
 
   test('the control: pg leaves a connection that is in use without a listener', async () => {
     const pool = new pg.Pool({ connectionString: await temporaryDatabase() })
+    // Dropping its database may cut a connection that is just ending.
+    pool.on('error', () => {})
     const client = await pool.connect()
     expect(client.listenerCount('error')).toBe(0)
     client.release()

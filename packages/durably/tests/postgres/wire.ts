@@ -10,6 +10,8 @@ export interface Wire {
 export function wireTo(url: string, config: pg.PoolConfig = {}): Wire {
   let answers = 0
   const pool = new pg.Pool({ connectionString: url, max: 1, ...config })
+  // Dropping its database may cut a connection that is just ending.
+  pool.on('error', () => {})
   pool.on('connect', (client) => {
     const connection = Reflect.get(client, 'connection') as NodeJS.EventEmitter
     connection.on('readyForQuery', () => {
