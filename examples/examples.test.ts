@@ -86,6 +86,13 @@ const PRINTS: Record<string, string[]> = {
   ],
   serverless: ['executed 3, left 2', 'executed 2, left 0', 'executed 0, left 0'],
   sqlite: ['Hello, Ada!'],
+  streaming: [
+    'a worker starts',
+    'it is lost at: The fox runs. The dog',
+    'a worker starts',
+    'taken back to: The fox runs.',
+    'completed:     The fox runs. The dog sleeps. The end.',
+  ],
 }
 
 function run(name: string, temp: string): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -3,6 +3,7 @@ import type { Dialect } from 'kysely'
 import { VALUE_BYTES_MAX } from './model/codec.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
+import type { Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
 import { LEASE_MS_MAX } from './store/runs.ts'
 import type { Store } from './store/store.ts'
 
@@ -23,6 +24,10 @@ export interface DurablyOptions {
   maxRecoveries?: number
   /** Put before every table name. Default none. */
   tablePrefix?: string
+  /** False keeps no event log: a little faster, and nothing to subscribe to. Default true. */
+  eventLog?: boolean
+  /** False: this process neither sends nor hears notifications of others, it only polls. Default true where the dialect has them. */
+  notifications?: boolean
   /** The largest encoded value that is stored, in bytes. Default 10 MiB. */
   maxValueBytes?: number
   /** Time, timers, ids and chance; replaced in tests by a virtual one. */
@@ -37,12 +42,16 @@ export interface Config {
   maxRecoveries: number
   maxValueBytes: number
   env: Env
+  /** Opens the way to other processes, where the database has one. */
+  openNotifier: ((parts: Omit<NotifierParts, 'channel'>) => Notifier) | null
 }
 
 export function readConfig(options: DurablyOptions): Config {
   if ((options.dialect === undefined) === (options.store === undefined)) {
     throw new DurablyError('invalid_config', 'createDurably needs either a dialect or a store, e.g. { dialect: sqlite("app.db") }')
   }
+  if (options.store !== undefined && options.eventLog !== undefined)
+    throw new DurablyError('invalid_config', 'eventLog is an option of the store that you made, e.g. memoryStore({ eventLog: false })')
   const leaseMs = milliseconds('staleThreshold', options.staleThreshold ?? 30_000, LEASE_MS_MAX)
   const heartbeatMs = milliseconds(
     'heartbeatInterval',
@@ -66,7 +75,13 @@ export function readConfig(options: DurablyOptions): Config {
         : wholeNumber('maxRecoveries', options.maxRecoveries ?? 10, 0),
     maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),
     env: options.env ?? systemEnv(),
+    openNotifier: notifierOf(options),
   }
+}
+
+function notifierOf({ dialect, notifications = true, tablePrefix = '' }: DurablyOptions): Config['openNotifier'] {
+  if (!notifications || !dialect || !('openNotifier' in dialect)) return null
+  return (parts) => (dialect as Dialect & NotifyingDialect).openNotifier({ ...parts, channel: `${tablePrefix}durably` })
 }
 
 function milliseconds(field: string, value: number, max: number): number {

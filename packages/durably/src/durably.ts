@@ -4,10 +4,14 @@ import type { Kysely } from 'kysely'
 import { type JobHandle, type JobHandleParts, jobHandle } from './client/job-handle.ts'
 import { RunCommands } from './client/run-commands.ts'
 import { type RunFilter, RunReader } from './client/run-reader.ts'
-import { RunWatch } from './client/wait-for-run.ts'
+import { type SubscribeOptions, type Subscription, subscribe } from './client/subscribe.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { Emitter, type Listener, type ListenerErrorHandler, type Unsubscribe } from './events/emitter.ts'
 import { LogWriter } from './events/log-writer.ts'
+import { NewsDesk } from './events/news-desk.ts'
+import { RunWatch } from './events/run-watch.ts'
+import type { TailParts } from './events/tail.ts'
+import { tellingStore } from './events/telling-store.ts'
 import { jsonCodec } from './model/codec.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
@@ -39,6 +43,8 @@ export function createDurably(options: DurablyOptions): Durably {
 export class Durably implements AsyncDisposable {
   readonly #config: Config
   readonly #store: Store
+  readonly #news: NewsDesk
+  readonly #tailParts: TailParts
   readonly #db: Kysely<DurablyTables> | undefined
   readonly #emitter: Emitter
   readonly #worker: Worker
@@ -57,8 +63,10 @@ export class Durably implements AsyncDisposable {
     const emitter = new Emitter(env)
     const report = (error: unknown, runId: string | null = null) =>
       emitter.emit({ type: 'worker:error', error: failureOf(error).message, cause: error, runId })
-    const { store, db } = openStore(options, config)
-    const { runs, logs } = store
+    const { store: opened, db } = openStore(options, config)
+    const news = new NewsDesk({ ...config, report })
+    const store = tellingStore(opened, (told) => news.tell(told))
+    const { runs, logs, events } = store
     const worker = new Worker({
       ...config,
       store,
@@ -70,26 +78,20 @@ export class Durably implements AsyncDisposable {
       stepScope: env.scope?.<string>(),
       turn: new TurnBudget(env),
     })
-    const watch = new RunWatch(emitter)
-    const wake = () => worker.wake()
+    const watch = new RunWatch({ events, env, pollingMs, onWatch: () => news.open() })
+    news.hear(worker, watch)
     const logWriter = new LogWriter({ logs, env, report })
     this.#config = config
     this.#store = store
+    this.#news = news
+    this.#tailParts = { store, env, codec, watch }
     this.#db = db
     this.#emitter = emitter
     this.#worker = worker
     this.#logWriter = logWriter
     this.#reader = new RunReader({ store, env, codec })
-    this.#commands = new RunCommands({
-      runs,
-      env,
-      codec,
-      emitter,
-      wake,
-      stopHere: (id) => worker.execution(id)?.interrupt('cancel_requested', `run ${id} was asked to stop`),
-      touch: (id) => watch.touch(id),
-    })
-    this.#handleParts = { codec, reader: this.#reader, trigger: { runs, env, codec, emitter, wake }, wait: { runs, env, watch, pollingMs } }
+    this.#commands = new RunCommands({ runs, env, codec, emitter })
+    this.#handleParts = { codec, reader: this.#reader, trigger: { runs, env, codec, emitter }, wait: { runs, env, watch } }
     this.#pluginHost = {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),
@@ -131,6 +133,7 @@ export class Durably implements AsyncDisposable {
 
   /** Starts the worker. */
   start(): void {
+    this.#news.open()
     this.#worker.start()
   }
 
@@ -170,6 +173,16 @@ export class Durably implements AsyncDisposable {
     return this.#reader.getLogs(runId)
   }
 
+  /**
+   * The events of a run, wherever it runs: those of the log, then live, until the run has ended. Nothing is skipped; after a
+   * break go on with `after`, the `sequence` of the last event that was seen.
+   *
+   * @example for await (const event of durably.subscribe(run.id)) console.log(event.type)
+   */
+  subscribe(runId: string, options?: SubscribeOptions): Subscription {
+    return subscribe(this.#tailParts, runId, options)
+  }
+
   retry(id: string): Promise<Run> {
     return this.#commands.retry(id)
   }
@@ -205,6 +218,7 @@ export class Durably implements AsyncDisposable {
   /** Waits for the runs in hand and closes the database; a store that was handed in stays open. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
+    await this.#news.close()
     if (this.#db) await this.#store.close()
   }
 }
@@ -218,6 +232,12 @@ type JobResult<TOutput extends StandardSchemaV1 | undefined, TReturn> = TOutput 
 
 function openStore(options: DurablyOptions, { env }: Config): { store: Store; db?: Kysely<DurablyTables> } {
   if (!options.dialect) return { store: options.store as Store }
-  const store = sqlStore({ dialect: options.dialect, env, ...(options.tablePrefix !== undefined && { tablePrefix: options.tablePrefix }) })
+  const { tablePrefix, eventLog } = options
+  const store = sqlStore({
+    dialect: options.dialect,
+    env,
+    ...(tablePrefix !== undefined && { tablePrefix }),
+    ...(eventLog !== undefined && { eventLog }),
+  })
   return { store, db: store.db }
 }

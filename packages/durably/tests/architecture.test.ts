@@ -17,7 +17,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   server: ['client', 'events', 'store', 'model'],
   plugins: ['.', 'events', 'model'],
   sqlite: ['store/sql', 'model', 'kysely', '@photostructure/sqlite', 'node:'],
-  postgres: ['store/sql', 'model', 'kysely', 'pg', 'node:'],
+  postgres: ['store', 'store/sql', 'model', 'kysely', 'pg', 'node:'],
   testing: [
     ...['.', 'plugins', 'client', 'worker', 'cluster', 'events', 'store', 'store/memory', 'store/sql', 'model'],
     ...['kysely', 'ulidx', '@standard-schema/spec'],

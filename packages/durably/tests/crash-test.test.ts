@@ -133,6 +133,36 @@ describe('a job that keeps the rules survives', () => {
     await expect(report).toSurviveCrashes()
   })
 
+  test('with streams that go on from their checkpoints, in parallel with a step', async () => {
+    const define = (durably: Durably, env: Env) =>
+      job(async (ctx, { n }) => {
+        const write = (name: string, checkpointEvery: number) =>
+          ctx.stream<number, number>(name, async (emit, checkpoint) => {
+            for (let i = checkpoint.state ?? 0; i < 4; i++) {
+              await new Promise<void>((resolve) => void env.timer(60, resolve))
+              await emit(`${i} `)
+              if ((i + 1) % checkpointEvery === 0) await checkpoint(i + 1)
+            }
+            return n
+          })
+        return Promise.all([write('told', 100), write('kept', 2), ctx.run('beside', () => 'beside')])
+      })(durably)
+    const report = await crashTest(define, INPUT)
+    expect(report.boundaries).toEqual(
+      expect.arrayContaining([
+        'claim',
+        'step "beside"',
+        'chunks of "told"',
+        'checkpoint of "kept"',
+        'step "told"',
+        'step "kept"',
+        'complete',
+      ]),
+    )
+    expect(report.notReached).toStrictEqual([])
+    await expect(report).toSurviveCrashes()
+  })
+
   test('also when it fails, as long as it fails in the same way', async () => {
     const inStep = job((ctx) => ctx.run('never', () => Promise.reject(new Error('no luck'))))
     const report = await crashTest(inStep, INPUT)
@@ -302,9 +332,28 @@ describe('an engine or a store that breaks its promise is caught', () => {
     expect(problems(report).join()).toContain('generation 1, the owner was 2 (I6)')
   })
 
+  test('a takeover that does not take back what was put out', async () => {
+    const openStore = storeWith(({ events }) => ({
+      events: { ...events, list: async (...page) => (await events.list(...page)).filter(({ type }) => type !== 'stream:reset') },
+    }))
+    const define = (durably: Durably, env: Env) =>
+      job((ctx) =>
+        ctx.stream('tell', async (emit) => {
+          for (const part of ['a', 'b']) {
+            await emit(part)
+            await new Promise<void>((resolve) => void env.timer(60, resolve))
+          }
+        }),
+      )(durably)
+    const report = await crashTest(define, INPUT, { openStore, faults: ['crash after commit'] })
+    expect(places(report.failures)).toContain('crash after commit: chunks of "tell"')
+    expect(problems(report)[0]).toContain('the text of tell is "a", not that of owner 2 (I21)')
+  })
+
   test('an ending that is told twice', async () => {
     const openStore = storeWith(({ events }) => ({
       events: {
+        ...events,
         async list(runId) {
           const log = await events.list(runId)
           const ending = log.at(-1)

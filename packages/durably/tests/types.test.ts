@@ -3,17 +3,24 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import {
+  type Checkpoint,
   createDurably,
   type Durably,
   DurablyError,
   type DurablyEvent,
+  type Emit,
   type ErrorCode,
+  emptyRunView,
   type JobContext,
   type JobHandle,
   type Plugin,
   type Progress,
   type Run,
+  type RunLogEvent,
   type RunStatus,
+  type RunView,
+  reduceRun,
+  type Subscription,
 } from '../src/index.ts'
 import { memoryStore } from '../src/memory.ts'
 import type { DurablyTables } from '../src/store/sql/schema.ts'
@@ -44,6 +51,28 @@ const syncUsers = durably.defineJob(
       expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
       expectTypeOf(log.warn).toBeCallableWith('text', { any: 'data' })
     })
+    const streamed = await ctx.stream('stream', async (emit, checkpoint, { signal, log }) => {
+      expectTypeOf(emit).toEqualTypeOf<Emit>()
+      expectTypeOf(emit).toBeCallableWith('text')
+      expectTypeOf(emit).toBeCallableWith({ any: ['value', 1n] })
+      expectTypeOf(emit).returns.toEqualTypeOf<Promise<void>>()
+      expectTypeOf(checkpoint).toEqualTypeOf<Checkpoint<unknown>>()
+      expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
+      expectTypeOf(log.info).toBeCallableWith('text')
+      return 'value' as const
+    })
+    expectTypeOf(streamed).toEqualTypeOf<'value'>()
+    const resumed = await ctx.stream<number, { page: number }>('resumed', (_, checkpoint) => {
+      expectTypeOf(checkpoint.state).toEqualTypeOf<{ page: number } | undefined>()
+      expectTypeOf(checkpoint).toBeCallableWith({ page: 1 })
+      expectTypeOf(checkpoint).returns.toEqualTypeOf<Promise<void>>()
+      // @ts-expect-error the state is what it was said to be
+      void never(() => checkpoint('page 1'))
+      return checkpoint.state?.page ?? 0
+    })
+    expectTypeOf(resumed).toEqualTypeOf<number>()
+    // @ts-expect-error a stream is a function
+    void never(() => ctx.stream('not a function', 'text'))
     expectTypeOf(ctx.runId).toEqualTypeOf<string>()
     expectTypeOf(ctx.progress).toBeCallableWith(1, 2, 'text')
     expectTypeOf(ctx.progress).toBeCallableWith(1)
@@ -169,6 +198,28 @@ describe('types of events, plugins and errors', () => {
     expectTypeOf<DurablyEvent['sequence']>().toEqualTypeOf<number>()
     expectTypeOf<DurablyEvent['timestamp']>().toEqualTypeOf<string>()
     expect(describeEvent({ type: 'run:cancel', runId: 'r', jobName: 'j', sequence: 1, timestamp: '' })).toBe('j')
+  })
+
+  test('a subscription is a stream and can be iterated; a view is made of its events', async () => {
+    expectTypeOf(durably.subscribe).returns.toEqualTypeOf<Subscription>()
+    expectTypeOf<Subscription>().toExtend<ReadableStream<RunLogEvent>>()
+    expectTypeOf<Subscription>().toExtend<AsyncIterable<RunLogEvent>>()
+    expectTypeOf(durably.subscribe).toBeCallableWith('id', { after: 1, signal: new AbortController().signal })
+    expectTypeOf<Exclude<DurablyEvent['type'], RunLogEvent['type']>>().toEqualTypeOf<'worker:error'>()
+    await never(async () => {
+      let view: RunView = emptyRunView
+      for await (const event of durably.subscribe('id')) {
+        view = reduceRun(view, event)
+        if (event.type === 'stream:chunk') expectTypeOf(event.checkpoint).toEqualTypeOf<{ state: unknown } | undefined>()
+        if (event.type === 'stream:reset') expectTypeOf(event.to).toEqualTypeOf<number>()
+      }
+      expectTypeOf(view.status).toEqualTypeOf<RunStatus>()
+      expectTypeOf(view.streams.text?.text).toEqualTypeOf<string | undefined>()
+      // @ts-expect-error there is no such option
+      durably.subscribe('id', { from: 1 })
+      // @ts-expect-error a view is never changed
+      view.status = 'failed'
+    })
   })
 
   test('use() chains, db is a Kysely of our tables, codes are a closed union', () => {

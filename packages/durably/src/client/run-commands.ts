@@ -11,12 +11,6 @@ export interface RunCommandParts {
   env: Env
   codec: Codec
   emitter: Emitter
-  /** Something became claimable. */
-  wake: () => void
-  /** Tells a run of this process at once what its next write would bring anyway. */
-  stopHere: (runId: string) => void
-  /** Waiters look again: the run may be gone. */
-  touch: (runId: string) => void
 }
 
 export class RunCommands {
@@ -28,7 +22,7 @@ export class RunCommands {
 
   /** A failed run goes on from its last recorded step. */
   async retry(id: string): Promise<Run> {
-    const { runs, emitter, env, codec, wake } = this.#parts
+    const { runs, emitter, env, codec } = this.#parts
     const { outcome, run } = found(await runs.retry(id), id)
     if (outcome === 'refused') {
       throw new DurablyError(
@@ -38,16 +32,14 @@ export class RunCommands {
       )
     }
     emitter.emit({ type: 'run:retry', runId: id, jobName: run.jobName })
-    wake()
     return toRun(run, codec, env.wall())
   }
 
   /** A pending run is cancelled at once, a running one is asked to stop; a run that has ended stays as it is. */
   async cancel(id: string): Promise<CancelOutcome['outcome']> {
-    const { runs, emitter, stopHere } = this.#parts
+    const { runs, emitter } = this.#parts
     const { outcome, run } = found(await runs.cancel(id), id)
     if (outcome === 'cancelled') emitter.emit({ type: 'run:cancel', runId: id, jobName: run.jobName })
-    if (outcome === 'requested') stopHere(id)
     return outcome
   }
 
@@ -56,7 +48,6 @@ export class RunCommands {
     const { outcome, status } = found(await this.#parts.runs.delete(id), id)
     if (outcome === 'refused')
       throw new DurablyError('run_active', `run ${id} is ${status}; cancel it and wait for its end, then delete it`, { runId: id })
-    this.#parts.touch(id)
   }
 }
 

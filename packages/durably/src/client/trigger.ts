@@ -26,8 +26,6 @@ export interface TriggerParts {
   env: Env
   codec: Codec
   emitter: Emitter
-  /** Something became claimable. */
-  wake: () => void
 }
 
 /** One transaction: one invalid item stores nothing. */
@@ -36,7 +34,7 @@ export async function triggerAll<TOutput>(
   job: Job,
   inputs: readonly BatchTriggerInput<unknown>[],
 ): Promise<Run<TOutput>[]> {
-  const { runs, env, codec, emitter, wake } = parts
+  const { runs, env, codec, emitter } = parts
   if (inputs.length === 0) return []
   const payloads: unknown[] = []
   for (const [i, { payload }] of inputs.entries())
@@ -47,7 +45,6 @@ export async function triggerAll<TOutput>(
     if (isNew)
       emitter.emit({ type: 'run:trigger', runId: run.id, jobName: run.jobName, payload: codec.decode(newRuns[i]?.payload ?? null) })
   }
-  wake()
   return created.map(({ run }) => toRun<TOutput>(run, codec, env.wall()))
 }
 

@@ -1,6 +1,6 @@
 // How events become lines of the `logs` table when `withLogPersistence()` is on.
 // A value that already stands in a run or a step is not written a second time.
-import type { DurablyEvent } from '../model/event.ts'
+import { type DurablyEvent, isStreamEvent } from '../model/event.ts'
 import type { LogLevel } from '../model/log.ts'
 
 export interface LogLine {
@@ -12,9 +12,9 @@ export interface LogLine {
   timestamp: string
 }
 
-/** `null` for an event that belongs to no run. */
+/** `null` for an event that belongs to no run, and for a stream's: its output stands in the event log. */
 export function logLineOf(event: DurablyEvent): LogLine | null {
-  if (event.runId === null) return null
+  if (event.runId === null || isStreamEvent(event.type)) return null
   const { runId, timestamp } = event
   if (event.type === 'log:write') {
     return { runId, timestamp, stepName: event.stepName, level: event.level, message: event.message, data: event.data }

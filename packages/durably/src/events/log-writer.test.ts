@@ -16,6 +16,7 @@ function setup(append: (lines: readonly LogRow[]) => Promise<void> = async () =>
       stored.push(lines.map(({ id }) => id))
     },
     list: async () => [],
+    find: async () => [],
   }
   return { env, stored, reports, writer: new LogWriter({ logs, env, report: (error) => void reports.push(error) }) }
 }

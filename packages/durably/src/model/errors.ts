@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'run_cancelled'
   | 'run_deleted'
   | 'wait_timeout'
+  | 'event_log_off'
   | 'crash_loop'
   // why an execution was told to stop (`ctx.signal.reason`)
   | 'cancel_requested'
@@ -38,6 +39,7 @@ export type ErrorCode =
   | 'not_migrated'
   | 'schema_too_new'
   | 'row_unreadable'
+  | 'notifications_unavailable'
 
 export class DurablyError extends Error {
   readonly code: ErrorCode

@@ -91,6 +91,25 @@ export interface LogWriteEvent extends BaseEvent {
   data: unknown
 }
 
+/** Output of a step that is still running, or all of it once the step is recorded. */
+export interface StreamChunkEvent extends RunEvent {
+  type: 'stream:chunk'
+  stepName: string
+  /** Where it begins; what stood there is overwritten (model/stream.ts, F1). */
+  from: number
+  chunks: readonly unknown[]
+  /** The checkpoint that came with it; when it begins at 0, the last one, if there was one. */
+  checkpoint?: { state: unknown }
+}
+
+/** An attempt was superseded: what it had put out after its last checkpoint does not count. */
+export interface StreamResetEvent extends RunEvent {
+  type: 'stream:reset'
+  stepName: string
+  /** How much of it stays. */
+  to: number
+}
+
 /** The worker met something that is not a job's fault; it goes on by itself. */
 export interface WorkerErrorEvent extends BaseEvent {
   type: 'worker:error'
@@ -114,6 +133,8 @@ export type DurablyEvent =
   | StepCompleteEvent
   | StepFailEvent
   | LogWriteEvent
+  | StreamChunkEvent
+  | StreamResetEvent
   | WorkerErrorEvent
 
 export type EventType = DurablyEvent['type']
@@ -133,6 +154,8 @@ export const EVENT_TYPES = [
   'step:complete',
   'step:fail',
   'log:write',
+  'stream:chunk',
+  'stream:reset',
   'worker:error',
 ] as const satisfies EventType[]
 
@@ -153,11 +176,21 @@ export interface RecordedPayload {
   progress?: Progress
   error?: string
   failedStepName?: string
+  from?: number
+  to?: number
+  /** Encoded. */
+  chunks?: string | null
+  /** Encoded. */
+  state?: string | null
+}
+
+export function isStreamEvent(type: EventType): boolean {
+  return type === 'stream:chunk' || type === 'stream:reset'
 }
 
 export interface EventRow {
   runId: string
-  /** Gapless from 1 within a run; its order is the order of commits. */
+  /** Counts from 1 within a run, in the order of commits; the only gaps are chunks of a stream that was recorded. */
   seq: number
   type: EventType
   payload: string

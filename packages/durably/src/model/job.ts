@@ -14,12 +14,31 @@ export interface JobContext {
    * @example const users = await ctx.run('fetch-users', () => api.fetchUsers())
    */
   run<T>(name: string, fn: StepFunction<T>): Promise<T>
+  /**
+   * A step whose output can be followed while it comes: `subscribe()` gets every chunk, at once and after a crash. An attempt
+   * that did not finish is taken back, down to its last checkpoint, before the next one begins.
+   *
+   * @example const answer = await ctx.stream('answer', async (emit) => { for await (const text of model()) await emit(text) })
+   */
+  stream<T, TState = unknown>(name: string, fn: StreamFunction<T, TState>): Promise<T>
   /** Tells how far the run is; kept when the run is resumed. */
   progress(current: number, total?: number, message?: string): void
   readonly log: Logger
 }
 
 export type StepFunction<T> = (step: StepContext) => T | Promise<T>
+
+export type StreamFunction<T, TState> = (emit: Emit, checkpoint: Checkpoint<TState>, step: StepContext) => T | Promise<T>
+
+/** Adds to the output; texts are joined. Resolves at once, or, when the store is slower than the source, once it has caught up. */
+export type Emit = (chunk: unknown) => Promise<void>
+
+export interface Checkpoint<TState> {
+  /** Records what was put out so far, and a state from which the next attempt can go on. */
+  (state: TState): Promise<void>
+  /** Of the last checkpoint that an earlier attempt made. */
+  readonly state: TState | undefined
+}
 
 export interface StepContext {
   readonly signal: AbortSignal

@@ -16,6 +16,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     concurrencyKey: null,
     currentStepIndex: 0,
     progress: null,
+    streams: null,
     output: null,
     error: null,
     failure: null,

@@ -29,6 +29,8 @@ export interface RunRow {
   /** The number of completed steps. */
   currentStepIndex: number
   progress: string | null
+  /** Streams that were begun and not recorded, with their checkpoints (model/stream.ts). */
+  streams: string | null
   output: string | null
   error: string | null
   failure: string | null

@@ -5,4 +5,6 @@ export interface LogStore {
   append(lines: readonly LogRow[]): Promise<void>
   /** The lines of a run in the order they were written. */
   list(runId: string): Promise<LogRow[]>
+  /** Those of a run that have these ids, in any order. */
+  find(runId: string, ids: readonly string[]): Promise<LogRow[]>
 }

@@ -3,7 +3,7 @@
 //   W2. Numbers grow by one within a lease. A number that is not above the last accepted one was already applied:
 //       the answer is ok and nothing is written, so a write whose outcome is unknown is simply sent again.
 //       (A refused step stays refused, also when a later number was accepted: its row is not there.)
-//   W3. Events, log lines and progress that gathered since the last write ride along.
+//   W3. Events, log lines, progress and open streams that gathered since the last write ride along.
 import type { EventType, RecordedEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { FailureReason } from '../model/run.ts'
@@ -24,17 +24,28 @@ export interface OwnerWrite {
   logs: readonly LogRow[]
   /** Encoded; `null` leaves it as it is. */
   progress: string | null
+  /** The open streams of the run (model/stream.ts), encoded; `null` leaves them as they are. */
+  streams: string | null
 }
 
 export type OwnerVerb =
   /** Renews the lease, and carries what gathered. */
   | { type: 'heartbeat'; leaseMs: number }
   /** Records a step and renews the lease. */
-  | { type: 'recordStep'; leaseMs: number; step: StepRow }
+  | {
+      type: 'recordStep'
+      leaseMs: number
+      step: StepRow /** Its chunks so far are replaced by the one that rides along. */
+      endsStream?: boolean
+    }
   | { type: 'complete'; output: string | null }
   | { type: 'fail'; error: string; failure: string; reason: FailureReason; failedStepName: string }
   | { type: 'release' }
   | { type: 'abandon' }
+
+export function isSameRun(a: OwnerWrite, b: OwnerWrite): boolean {
+  return a.claim.runId === b.claim.runId
+}
 
 export type WriteOutcome = { ok: true; cancelRequested: boolean } | { ok: false }
 

@@ -4,10 +4,13 @@ import type { OwnerWrite, WriteOutcome } from './owner-write.ts'
 export interface RunStore {
   /** Stores all of them or none. A known (job, idempotency key) answers with the run that has it. */
   create(runs: readonly NewRun[]): Promise<Created[]>
-  /** Moves the oldest claimable run to `running`; `null` when there is none. */
-  claim(request: ClaimRequest): Promise<RunRow | null>
-  /** The run held under a token, after a claim whose outcome is unknown (R4). */
-  adopt(token: string): Promise<RunRow | null>
+  /**
+   * Moves the oldest claimable runs to `running`, one per token, oldest first. Fewer when there are no more, or when a long
+   * queue behind one key hides them: as long as there is a claimable run, a claim takes at least the oldest.
+   */
+  claim(request: ClaimRequest): Promise<RunRow[]>
+  /** The runs held under these tokens, after a claim whose outcome is unknown (R4). */
+  adopt(tokens: readonly string[]): Promise<RunRow[]>
   /** Writes of owners; each is applied or refused alone, an answer per write. */
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
   /** Takes back runs whose lease is over, oldest first, at most REAP_MAX at a time. */
@@ -43,7 +46,8 @@ export interface Created {
 export interface ClaimRequest {
   /** Only jobs that the worker has registered: an unknown job waits, it is never failed. */
   jobNames: readonly string[]
-  token: string
+  /** One for each run that is wanted; unique for ever. */
+  tokens: readonly string[]
   leaseMs: number
 }
 

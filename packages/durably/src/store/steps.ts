@@ -5,4 +5,6 @@ export interface StepStore {
   list(runId: string): Promise<StepRow[]>
   /** The completed ones: what a resumed run skips. Read after the claim, never in its own statement (R4). */
   completed(runId: string): Promise<StepRow[]>
+  /** Those of a run that have these ids, in any order. */
+  find(runId: string, ids: readonly string[]): Promise<StepRow[]>
 }

@@ -14,6 +14,8 @@ export interface Store {
   readonly steps: StepStore
   readonly events: EventStore
   readonly logs: LogStore
+  /** False when events are counted but not kept. */
+  readonly eventLog: boolean
   /** Brings the schema up to date; idempotent, safe when several processes call it at once. */
   migrate(): Promise<void>
   close(): Promise<void>

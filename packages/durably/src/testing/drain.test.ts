@@ -38,7 +38,7 @@ describe('drain', () => {
     const { env, store, durably } = setup()
     const job = durably.defineJob({ name: 'job', input: nothing }, () => 'done')
     const { id } = await job.trigger({})
-    await store.runs.claim({ jobNames: ['job'], token: 'lost', leaseMs: 30_000 })
+    await store.runs.claim({ jobNames: ['job'], tokens: ['lost'], leaseMs: 30_000 })
     expect(await drain(durably, env)).toBe(1)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', recoveries: 1 })
     expect(env.mono()).toBe(30_000)

@@ -91,6 +91,20 @@ describe('virtualEnv', () => {
     expect(told).toEqual(['first', 'settled', 'second', 'third'])
   })
 
+  it('runs deferred turns when every timer of the moment has fired', async () => {
+    const env = virtualEnv()
+    const order: string[] = []
+    for (const name of ['a', 'b']) {
+      env.timer(10, () => {
+        order.push(name)
+        env.defer(() => order.push(`after ${name}`))
+      })
+    }
+    env.timer(11, () => order.push('later'))
+    await env.advance(20)
+    expect(order).toEqual(['a', 'b', 'after a', 'after b', 'later'])
+  })
+
   it('runs deferred turns before time passes', async () => {
     const env = virtualEnv()
     const told: string[] = []

@@ -1,7 +1,8 @@
 // VirtualEnv — an Env whose time, ids and chance come from the test.
 // Owns the virtual clocks, timers and deferred turns. Nothing happens by itself: `advance` and `idle` drive it.
 //   V1. The same seed and the same calls give the same times, ids and numbers.
-//   V2. Timers fire in the order of their time, then of their making; promises settle between two of them.
+//   V2. Timers fire in the order of their time, then of their making; promises settle between two of them. Deferred turns
+//       come when no more timer is due, as in a real event loop.
 //   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
 import { monotonicFactory } from 'ulidx'
 import { asyncLocalScope, type Env } from '../model/env.ts'
@@ -55,6 +56,10 @@ export function virtualEnv({ seed = 1, startMs = START_MS }: VirtualEnvOptions =
     for (let timer = dueTimer(until); timer; timer = dueTimer(until)) {
       pass(timer.at - mono)
       timer.fn()
+      for (await realTurn(), timer = dueTimer(mono); timer; timer = dueTimer(mono)) {
+        timer.fn()
+        await realTurn()
+      }
       await idle()
     }
     pass(until - mono)

@@ -4,8 +4,9 @@ import { failureOf } from '../model/failure.ts'
 import { type Job, validate } from '../model/job.ts'
 import { type FailureReason, readColumn } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
+import { decodeStreams } from '../model/stream.ts'
 import type { EndingVerb } from '../store/owner-write.ts'
-import { readCompletedSteps } from './claim-run.ts'
+import { readCompletedSteps } from './claim-runs.ts'
 import type { Execution } from './execution.ts'
 import { RunningJobContext } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
@@ -17,6 +18,8 @@ export async function executeRun(kit: WorkerKit, execution: Execution, job: Job)
   const given = await readGiven(kit, execution)
   if (!given) return
   kit.emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: given.payload })
+  for (const { stepName, kept } of decodeStreams(run.streams))
+    kit.emitter.emit({ type: 'stream:reset', runId: run.id, jobName: run.jobName, stepName, to: kept })
   const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(kit, execution, job, given)
   await execution.close()
   const ending = await judge(kit, execution, job, outcome)

@@ -6,14 +6,15 @@ import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { RecordedEvent, RecordedPayload } from '../model/event.ts'
 import type { RunRow } from '../model/run.ts'
-import type { RunStore } from '../store/runs.ts'
+import type { CommitQueue } from './commit-queue.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { LeaseAge } from './lease-age.ts'
+import { OpenStreams } from './open-streams.ts'
 import { Owner } from './owner.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
 export interface ExecutionParts {
-  runs: RunStore
+  commits: CommitQueue
   env: Env
   turn: TurnBudget
   run: RunRow
@@ -28,6 +29,7 @@ export class Execution {
   readonly generation: number
   readonly owner: Owner
   readonly heartbeat: Heartbeat
+  readonly streams: OpenStreams
   readonly #env: Env
   readonly #lease: LeaseAge
   readonly #leaseMs: number
@@ -38,7 +40,7 @@ export class Execution {
   /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
   turnedAway = false
 
-  constructor({ runs, env, turn, run, lease, leaseMs, heartbeatMs, report }: ExecutionParts) {
+  constructor({ commits, env, turn, run, lease, leaseMs, heartbeatMs, report }: ExecutionParts) {
     if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
     this.run = run
     this.generation = run.leaseGeneration
@@ -47,7 +49,7 @@ export class Execution {
     this.#leaseMs = leaseMs
     this.#heartbeatMs = heartbeatMs
     this.owner = new Owner({
-      runs,
+      commits,
       env,
       turn,
       lease,
@@ -57,6 +59,7 @@ export class Execution {
       onLost: (why) => this.interrupt('lease_lost', `the lease of run ${run.id} is lost: ${why}`),
       onCancelRequested: () => this.interrupt('cancel_requested', `run ${run.id} was asked to stop`),
     })
+    this.streams = new OpenStreams(run, this.owner)
     // Asked to stop while its last owner gave it back.
     if (run.cancelRequestedAt !== null) this.interrupt('cancel_requested', `run ${run.id} was asked to stop`)
     this.heartbeat = new Heartbeat({ env, owner: this.owner, lease, leaseMs, intervalMs: heartbeatMs })

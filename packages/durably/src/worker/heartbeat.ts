@@ -20,6 +20,7 @@ export class Heartbeat {
   #timer: TimerHandle | null = null
   #firesAt = 0
   #beating = false
+  #beatAgain = false
   #stopped = false
 
   constructor(parts: HeartbeatParts) {
@@ -30,6 +31,14 @@ export class Heartbeat {
   stop(): void {
     this.#stopped = true
     this.#disarm()
+  }
+
+  /** The next write brings what others have asked for: a cancel. */
+  beatNow(): void {
+    if (this.#stopped || this.#parts.owner.lost) return
+    // A beat that is under way may have been there too early to bring it.
+    if (this.#beating) this.#beatAgain = true
+    else void this.#beat(this.#parts.lease.ms())
   }
 
   /** Writes what rides along within `ms`, unless another write takes it first. */
@@ -58,7 +67,11 @@ export class Heartbeat {
       // Only riders can be rejected (O4): they are dropped, the next beat renews the lease.
     }
     this.#beating = false
-    if (!this.#stopped && !owner.lost) this.#arm(owner.carriesNews ? CARRY_AGAIN_MS : intervalMs)
+    if (this.#stopped || owner.lost) return
+    this.#arm(owner.carriesNews ? CARRY_AGAIN_MS : intervalMs)
+    if (!this.#beatAgain) return
+    this.#beatAgain = false
+    this.beatNow()
   }
 
   #arm(afterMs: number): void {

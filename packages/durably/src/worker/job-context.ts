@@ -8,13 +8,16 @@ import type { Codec } from '../model/codec.ts'
 import { type Env, iso, type Scope } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { causeOf, failureOf } from '../model/failure.ts'
-import type { JobContext, Logger, StepFunction } from '../model/job.ts'
+import type { JobContext, Logger, StepFunction, StreamFunction } from '../model/job.ts'
 import type { LogLevel } from '../model/log.ts'
 import { checkName } from '../model/name.ts'
 import type { Progress } from '../model/run.ts'
 import { readStepColumn, type StepRow } from '../model/step.ts'
+import type { Store } from '../store/store.ts'
 import type { Execution } from './execution.ts'
+import { plainStep, type StepBody } from './step-body.ts'
 import { type StepWrapper, wrapStep } from './step-wrapper.ts'
+import { streamStep } from './stream-step.ts'
 
 export interface JobContextParts {
   execution: Execution
@@ -24,6 +27,9 @@ export interface JobContextParts {
   emitter: Emitter
   stepScope: Scope<string> | undefined
   stepWrappers: readonly StepWrapper[]
+  store: Store
+  leaseMs: number
+  report: (error: unknown, runId?: string) => void
 }
 
 /** A long step's progress becomes visible to other processes within this time. */
@@ -57,13 +63,14 @@ export class RunningJobContext implements JobContext {
   }
 
   run<T>(name: string, fn: StepFunction<T>): Promise<T> {
-    const result = this.#run(name, fn)
-    // A job that never awaits a step must not bring the process down when the step fails.
-    result.catch(() => {})
-    return result
+    return handled(this.#step<T>(name, fn, () => plainStep(fn)))
   }
 
-  async #run<T>(name: string, fn: StepFunction<T>): Promise<T> {
+  stream<T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> {
+    return handled(this.#step<T>(name, fn, () => streamStep({ ...this.#parts, stepName: name }, fn)))
+  }
+
+  async #step<T>(name: string, fn: unknown, bodyOf: () => StepBody | Promise<StepBody>): Promise<T> {
     const { execution, codec } = this.#parts
     execution.admit()
     checkName('step name', name)
@@ -75,7 +82,7 @@ export class RunningJobContext implements JobContext {
     this.#called.add(name)
     const recorded = this.#recorded.get(name)
     if (recorded) return readStepColumn(recorded, 'output', codec) as T
-    return (await execution.track(this.#execute(name, index, fn))) as T
+    return (await execution.track(this.#execute(name, index, bodyOf))) as T
   }
 
   progress(current: number, total?: number, message?: string): void {
@@ -102,18 +109,22 @@ export class RunningJobContext implements JobContext {
     return ''
   }
 
-  async #execute(name: string, index: number, fn: StepFunction<unknown>): Promise<unknown> {
+  async #execute(name: string, index: number, bodyOf: () => StepBody | Promise<StepBody>): Promise<unknown> {
     const { execution, env, codec, emitter } = this.#parts
+    const body = await bodyOf()
     await execution.assureLease()
     const call: StepCall = { name, index, startedAt: env.wall() }
     execution.owner.rideEvent(execution.recorded('step:start', { stepName: name, stepIndex: index }))
     emitter.emit({ type: 'step:start', ...this.#facts(call) })
     let output: string | null
     try {
-      output = codec.encode(await this.#call(call, fn), `the result of step ${quote(name)}`)
-      const accepted = await execution.owner.write({ type: 'recordStep', step: this.#row(call, { status: 'completed', output }) })
+      output = codec.encode(await this.#call(call, body.call), `the result of step ${quote(name)}`)
+      const endsStream = await body.finish()
+      const step = this.#row(call, { status: 'completed', output })
+      const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => body.record())
       if (!accepted) execution.goOn()
     } catch (error) {
+      body.giveUp()
       return this.#failed(call, error)
     }
     const duration = env.wall() - call.startedAt
@@ -122,7 +133,7 @@ export class RunningJobContext implements JobContext {
     return value
   }
 
-  async #call(call: StepCall, fn: StepFunction<unknown>): Promise<unknown> {
+  async #call(call: StepCall, fn: StepBody['call']): Promise<unknown> {
     const { stepScope, stepWrappers } = this.#parts
     const step = { signal: this.signal, log: this.#logger(() => call.name) }
     const run = () => wrapStep(stepWrappers, { ...this.#facts(call), signal: this.signal }, () => fn(step))
@@ -181,6 +192,12 @@ export class RunningJobContext implements JobContext {
     const [only, ...others] = this.#inFlight
     return only !== undefined && others.length === 0 ? only : null
   }
+}
+
+/** A job that never awaits a step must not bring the process down when the step fails. */
+function handled<T>(result: Promise<T>): Promise<T> {
+  result.catch(() => {})
+  return result
 }
 
 function quote(name: string): string {

@@ -7,18 +7,22 @@ export interface Moment {
   mono: number
 }
 
+export function momentOf(env: Env): Moment {
+  return { wall: env.wall(), mono: env.mono() }
+}
+
 export class LeaseAge {
   readonly #env: Env
   #renewed: Moment
 
-  /** Made before the claim is sent. */
-  constructor(env: Env) {
+  /** `claimed`: before the claim was sent. */
+  constructor(env: Env, claimed: Moment) {
     this.#env = env
-    this.#renewed = this.now()
+    this.#renewed = claimed
   }
 
   now(): Moment {
-    return { wall: this.#env.wall(), mono: this.#env.mono() }
+    return momentOf(this.#env)
   }
 
   renewed(sent: Moment): void {

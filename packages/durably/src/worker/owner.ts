@@ -9,12 +9,12 @@ import { hasCode } from '../model/errors.ts'
 import type { RecordedEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../store/owner-write.ts'
-import type { RunStore } from '../store/runs.ts'
+import type { CommitQueue } from './commit-queue.ts'
 import type { LeaseAge } from './lease-age.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
 export interface OwnerParts {
-  runs: RunStore
+  commits: CommitQueue
   env: Env
   turn: TurnBudget
   claim: Claim
@@ -36,6 +36,7 @@ export class Owner {
   #events: RecordedEvent[] = []
   #logs: LogRow[] = []
   #progress: string | null = null
+  #streams: string | null = null
   /** Ends the wait for an answer that may never come. */
   #stopWaiting: () => void = () => {}
   lost = false
@@ -58,14 +59,21 @@ export class Owner {
     this.#progress = progress
   }
 
+  rideStreams(streams: string): void {
+    this.#streams = streams
+  }
+
   /** Something that others wait to read. A `step:start` alone is not: it is written with what comes next, never by itself. */
   get carriesNews(): boolean {
     return this.#logs.length > 0 || this.#progress !== null
   }
 
-  /** True when accepted; false when the lease is lost. */
-  write(verb: Writing): Promise<boolean> {
-    const sent = this.#tail.then(() => this.#send(verb))
+  /**
+   * True when accepted; false when the lease is lost. `rides` is called when its turn has come: what it lets ride goes with
+   * this write, and not with one that was asked for earlier and still waits.
+   */
+  write(verb: Writing, rides?: () => void): Promise<boolean> {
+    const sent = this.#tail.then(() => this.#send(verb, rides))
     this.#tail = sent.catch(() => {})
     return sent
   }
@@ -77,10 +85,11 @@ export class Owner {
     this.#parts.onLost(why)
   }
 
-  async #send(verb: Writing): Promise<boolean> {
+  async #send(verb: Writing, rides?: () => void): Promise<boolean> {
     const { env, turn, lease, report, leaseMs, onCancelRequested } = this.#parts
     if (turn.spent()) await turn.breathe()
     if (this.lost) return false
+    rides?.()
     const write = this.#assemble(verb)
     // Counted from the first sending: it may be that one which took effect.
     const sent = lease.now()
@@ -88,13 +97,12 @@ export class Owner {
       try {
         const answer = await this.#answer(write)
         if (answer === 'lost') return false
-        const [outcome] = answer
-        if (!outcome?.ok) {
+        if (!answer.ok) {
           this.lose('another worker owns the run')
           return false
         }
         lease.renewed(sent)
-        if (outcome.cancelRequested) onCancelRequested()
+        if (answer.cancelRequested) onCancelRequested()
         return true
       } catch (error) {
         if (hasCode(error, 'store_rejected')) throw error
@@ -108,10 +116,10 @@ export class Owner {
   }
 
   /** Not a race with one long-lived promise: each write of a long run would leave a reaction on it. */
-  #answer(write: OwnerWrite): Promise<WriteOutcome[] | 'lost'> {
+  #answer(write: OwnerWrite): Promise<WriteOutcome | 'lost'> {
     return new Promise((resolve, reject) => {
       this.#stopWaiting = () => resolve('lost')
-      this.#parts.runs.apply([write]).then(resolve, reject)
+      this.#parts.commits.apply(write).then(resolve, reject)
     })
   }
 
@@ -126,10 +134,12 @@ export class Owner {
       events: this.#events,
       logs: this.#logs,
       progress: this.#progress,
+      streams: this.#streams,
     }
     this.#events = []
     this.#logs = []
     this.#progress = null
+    this.#streams = null
     return write
   }
 }

@@ -8,7 +8,8 @@
 import { backoffMs } from '../model/backoff.ts'
 import { within } from '../model/env.ts'
 import { hasCode } from '../model/errors.ts'
-import { type Claimed, claimRun } from './claim-run.ts'
+import { type Claimed, claimRuns } from './claim-runs.ts'
+import { CommitQueue } from './commit-queue.ts'
 import { executeRun } from './execute-run.ts'
 import { Execution } from './execution.ts'
 import type { WorkerKit } from './kit.ts'
@@ -18,9 +19,13 @@ import { WakeUp } from './wake-up.ts'
 /** How long functions have to notice their aborted signal. */
 const ABORT_GRACE_MS = 500
 
+/** Runs in one claim; the next one follows at once. */
+const CLAIM_MAX = 100
+
 export class Worker {
   readonly #kit: WorkerKit
   readonly #wakeUp: WakeUp
+  readonly #commits: CommitQueue
   readonly #executions = new Set<Execution>()
   readonly #slots = new Set<Promise<void>>()
   #loop: Promise<void> = Promise.resolve()
@@ -32,6 +37,7 @@ export class Worker {
   constructor(kit: WorkerKit) {
     this.#kit = kit
     this.#wakeUp = new WakeUp(kit.env)
+    this.#commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => this.#executions.size })
   }
 
   start(): void {
@@ -69,13 +75,22 @@ export class Worker {
     return undefined
   }
 
+  cancelHere(runId: string): void {
+    this.execution(runId)?.interrupt('cancel_requested', `run ${runId} was asked to stop`)
+  }
+
+  /** Somebody may have asked a run of this process, or any of them, to stop. */
+  lookForCancel(runId?: string): void {
+    for (const { run, heartbeat } of this.#executions) if (runId === undefined || run.id === runId) heartbeat.beatNow()
+  }
+
   /** Claims and executes one run; false when there is none. */
   async processOne(): Promise<boolean> {
     const { due, reaped } = await this.#look()
     if (!due && !reaped) return false
-    const claimed = await claimRun(this.#kit)
+    const [claimed] = await claimRuns(this.#kit, 1)
     if (claimed) await this.#launch(claimed)
-    return claimed !== null
+    return claimed !== undefined
   }
 
   async #work(shift: number): Promise<void> {
@@ -85,14 +100,15 @@ export class Worker {
     while (shift === this.#shift) {
       try {
         if (this.#kit.turn.spent()) await this.#kit.turn.breathe()
-        if (!this.#hasFreeSlot()) {
+        if (this.#freeSlots() === 0) {
           await this.#wakeUp.sleep(Number.POSITIVE_INFINITY)
           claimNext = true
         } else if (claimNext && !this.#lookIsDue()) {
-          const claimed = await claimRun(this.#kit)
-          if (claimed) void this.#launch(claimed)
-          claimNext = claimed !== null
-          emptyHanded = claimed === null
+          const wanted = this.#freeSlots()
+          const claimed = await claimRuns(this.#kit, wanted)
+          for (const one of claimed) void this.#launch(one)
+          claimNext = claimed.length === wanted
+          emptyHanded = claimed.length === 0
           failures = 0
         } else {
           const { due, reaped, sleepMs } = await this.#look()
@@ -114,8 +130,8 @@ export class Worker {
     if (shift === this.#shift) this.#working = false
   }
 
-  #hasFreeSlot(): boolean {
-    return this.#kit.jobs.size > 0 && this.#slots.size < this.#kit.concurrency
+  #freeSlots(): number {
+    return this.#kit.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#kit.concurrency - this.#slots.size)
   }
 
   /** Also a worker that never runs out of work must notice lost runs. */
@@ -143,9 +159,9 @@ export class Worker {
   }
 
   async #execute({ run, lease }: Claimed): Promise<void> {
-    const { store, env, turn, jobs, leaseMs, heartbeatMs, report } = this.#kit
+    const { env, turn, jobs, leaseMs, heartbeatMs, report } = this.#kit
     const execution = new Execution({
-      runs: store.runs,
+      commits: this.#commits,
       env,
       turn,
       run,

@@ -15,11 +15,11 @@ import { type Cost, commitsDoc } from './commits-doc.ts'
 const DOC = fileURLToPath(new URL('../../../../docs/commits.md', import.meta.url))
 const costs: Cost[] = []
 
-async function setup() {
+async function setup(options: { concurrency?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'durably-commits-'))
   const env = virtualEnv()
   const dialect = countingDialect(sqlite(join(folder, 'test.db')))
-  const durably = createDurably({ dialect, env })
+  const durably = createDurably({ dialect, env, ...options })
   await durably.migrate()
   const job = durably.defineJob({ name: 'job', input: z.number() }, async (ctx, steps) => {
     for (let i = 0; i < steps; i++) {
@@ -77,6 +77,19 @@ test.each([0, 1, 10, 100])('a run of %i steps takes at most that + 2 commits, an
   // The look before the claim; nothing is read afterwards.
   expect(reads).toBe(1)
   expect(betweenSteps(dialect).filter((sql) => /^\s*select/i.test(sql))).toEqual([])
+})
+
+test('ten runs in step share their commits', async () => {
+  const { durably, env, job, cost } = await setup({ concurrency: 10 })
+  await job.batchTrigger(Array.from({ length: 10 }, () => ({ payload: 5 })))
+  const { commits } = await cost('10 runs of 5 steps each, at once', async () => {
+    durably.start()
+    await env.advance(100)
+  })
+  expect(await durably.getRuns({ status: 'completed' })).toHaveLength(10)
+  // The last one is the claim that finds nothing more.
+  expect(commits).toBe(5 + 2 + 1)
+  await durably.stop()
 })
 
 test('a run that is resumed after 10 steps reads them once, after the claim', async () => {

@@ -7,6 +7,7 @@ import type { OwnerVerb, OwnerWrite } from '../../src/store/owner-write.ts'
 import type { RunStore } from '../../src/store/runs.ts'
 import type { StepStore } from '../../src/store/steps.ts'
 import type { Store } from '../../src/store/store.ts'
+import { gate } from './gate.ts'
 
 export type CallName =
   | `runs.${Exclude<keyof RunStore, 'apply'>}`
@@ -31,6 +32,7 @@ export class Faults {
   /** Every call, in order, failed ones included. */
   readonly calls: CallName[] = []
   readonly #faults = new Map<CallName, Required<Fault>[]>()
+  readonly #held = new Map<CallName, Promise<void>>()
   #dead = false
 
   over(inner: Store): Store {
@@ -39,6 +41,7 @@ export class Faults {
       steps: this.#watched('steps', inner.steps),
       events: this.#watched('events', inner.events),
       logs: this.#watched('logs', inner.logs),
+      eventLog: inner.eventLog,
       migrate: () => inner.migrate(),
       close: () => inner.close(),
     }
@@ -51,6 +54,16 @@ export class Faults {
 
   heal(): void {
     this.#faults.clear()
+  }
+
+  /** Calls of this name wait, before they take effect, until the answer is called. */
+  hold(name: CallName): () => void {
+    const { opened, open } = gate()
+    this.#held.set(name, opened)
+    return () => {
+      this.#held.delete(name)
+      open()
+    }
   }
 
   /** From now on nothing is answered and nothing takes effect: the process behind it was killed. */
@@ -73,6 +86,8 @@ export class Faults {
 
   async #pass(name: CallName, call: () => Promise<unknown>): Promise<unknown> {
     this.calls.push(name)
+    const held = this.#held.get(name)
+    if (held) await held
     const fault = this.#dead ? 'silent' : this.#next(name)
     if (fault === 'silent') return new Promise(() => {})
     if (fault?.when === 'before') throw fault.error

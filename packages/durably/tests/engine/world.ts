@@ -16,6 +16,7 @@ import { type VirtualEnv, virtualEnv } from '../../src/testing/virtual-env.ts'
 export const WORLDS = ['memory', 'sqlite'] as const
 export type WorldName = (typeof WORLDS)[number]
 
+/** `eventLog` is the world's: every instance has it. */
 export interface WorldOptions extends Omit<DurablyOptions, 'dialect' | 'store'> {
   /** Stands between the engine and the store. */
   wrap?: (store: Store) => Store
@@ -38,7 +39,7 @@ export interface World {
 
 export async function setup(name: WorldName, options: WorldOptions = {}): Promise<World> {
   const env = virtualEnv()
-  const place = name === 'memory' ? memoryPlace(env) : filePlace(env)
+  const place = name === 'memory' ? memoryPlace(env, options.eventLog) : filePlace(env, options.eventLog)
   const instances: Durably[] = []
   const another = (options: WorldOptions = {}) => {
     const durably = place.open(options)
@@ -70,22 +71,22 @@ interface Place {
   close(): Promise<void>
 }
 
-function memoryPlace(env: VirtualEnv): Place {
-  const store = memoryStore({ env })
+function memoryPlace(env: VirtualEnv, eventLog = true): Place {
+  const store = memoryStore({ env, eventLog })
   return {
     store,
     file: '',
-    open: ({ wrap = (store) => store, ...options }) => createDurably({ env, ...options, store: wrap(store) }),
+    open: ({ wrap = (store) => store, eventLog: _, ...options }) => createDurably({ env, ...options, store: wrap(store) }),
     close: () => store.close(),
   }
 }
 
-function filePlace(env: VirtualEnv): Place {
+function filePlace(env: VirtualEnv, eventLog = true): Place {
   const folder = mkdtempSync(join(tmpdir(), 'durably-engine-'))
   const file = join(folder, 'test.db')
   const closers: (() => Promise<void>)[] = []
   const openStore = () => {
-    const store = sqlStore({ dialect: relaxed(file), env })
+    const store = sqlStore({ dialect: relaxed(file), env, eventLog })
     closers.push(() => store.close())
     return store
   }
@@ -93,9 +94,9 @@ function filePlace(env: VirtualEnv): Place {
   return {
     store,
     file,
-    open({ wrap, ...options }) {
+    open({ wrap, eventLog: _, ...options }) {
       if (wrap) return createDurably({ env, ...options, store: wrap(openStore()) })
-      const durably = createDurably({ env, ...options, dialect: relaxed(file) })
+      const durably = createDurably({ env, ...options, dialect: relaxed(file), eventLog })
       // Not by asyncDispose: a test may leave a run behind that never ends.
       closers.push(() => durably.db.destroy())
       return durably

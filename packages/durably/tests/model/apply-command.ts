@@ -3,6 +3,7 @@
 import * as fc from 'fast-check'
 import type { RecordedEvent } from '../../src/model/event.ts'
 import type { LogRow } from '../../src/model/log.ts'
+import { encodeStreams } from '../../src/model/stream.ts'
 import { endsLease, type OwnerVerb, type OwnerWrite } from '../../src/store/owner-write.ts'
 import type { Store } from '../../src/store/store.ts'
 import * as model from './model.ts'
@@ -23,13 +24,19 @@ const write = fc.record({
   verb: fc.constantFrom(...VERBS),
   step: fc.record({ name: fc.constantFrom('s1', 's2', 's3'), index: fc.nat({ max: 3 }), status: fc.constantFrom('completed', 'failed') }),
   leaseMs: often(LEASE_MS, 1, 3 * LEASE_MS),
-  riders: fc.record({ events: fc.nat({ max: 2 }), logs: fc.nat({ max: 2 }), progress: fc.boolean() }),
+  endsStream: fc.boolean(),
+  riders: fc.record({
+    events: fc.array(fc.constantFrom('step:start', 'stream:chunk', 'stream:reset'), { maxLength: 3, size: 'max' }),
+    logs: fc.nat({ max: 2 }),
+    progress: fc.boolean(),
+    streams: often(null, [], ['s1'], ['s2', 's1']),
+  }),
 })
 
 type WriteSpec = typeof write extends fc.Arbitrary<infer T> ? T : never
 
 export const applyCommand = {
-  writes: fc.array(write, { minLength: 1, maxLength: 4, size: 'max' }),
+  writes: fc.array(write, { minLength: 1, maxLength: 6, size: 'max' }),
 
   async run(world: World, store: Store, specs: readonly WriteSpec[]): Promise<void> {
     const writes: OwnerWrite[] = []
@@ -81,11 +88,21 @@ function writeOf(world: World, spec: WriteSpec): OwnerWrite | null {
   if (spec.who === 'itself') owner.number = number
   const at = world.at()
   const lines = Array.from({ length: spec.riders.logs }, () => lineOf(world, claim.runId))
-  const events = Array.from({ length: spec.riders.events }, (_, i): RecordedEvent => {
-    return { type: 'step:start', payload: { generation: claim.generation, stepName: spec.step.name, stepIndex: i }, createdAt: at }
+  const events = spec.riders.events.map((type, i): RecordedEvent => {
+    const payload = { generation: claim.generation, stepName: i === 1 ? 's3' : spec.step.name }
+    return { type, payload: type === 'stream:chunk' ? { ...payload, from: i, chunks: '["text"]' } : payload, createdAt: at }
   })
+  // The step of a stream tells it as a whole.
+  if (spec.verb === 'recordStep' && spec.endsStream) {
+    events.push({
+      type: 'stream:chunk',
+      payload: { generation: claim.generation, stepName: spec.step.name, from: 0, chunks: '["all"]' },
+      createdAt: at,
+    })
+  }
   const progress = spec.riders.progress ? JSON.stringify({ current: number }) : null
-  return { claim, number, verb: verbOf(world, claim, spec), events, logs: lines, progress }
+  const streams = spec.riders.streams && encodeStreams(spec.riders.streams.map((stepName) => ({ stepName, kept: number, state: '"here"' })))
+  return { claim, number, verb: verbOf(world, claim, spec), events, logs: lines, progress, streams }
 }
 
 function chosenOwner(world: World, n: number): Owner | undefined {
@@ -116,7 +133,7 @@ function lineOf(world: World, runId: string): LogRow {
   return line
 }
 
-function verbOf(world: World, claim: Owner['claim'], { verb, step, leaseMs }: WriteSpec): OwnerVerb {
+function verbOf(world: World, claim: Owner['claim'], { verb, step, leaseMs, endsStream }: WriteSpec): OwnerVerb {
   switch (verb) {
     case 'heartbeat':
       return { type: verb, leaseMs }
@@ -125,7 +142,7 @@ function verbOf(world: World, claim: Owner['claim'], { verb, step, leaseMs }: Wr
     case 'fail':
       return { type: verb, error: 'boom', failure: '{"name":"Error"}', reason: 'error', failedStepName: step.name }
     case 'recordStep':
-      return { type: verb, leaseMs, step: stepOf(world, claim, step) }
+      return { type: verb, leaseMs, step: stepOf(world, claim, step), ...(endsStream && { endsStream }) }
     default:
       return { type: verb }
   }

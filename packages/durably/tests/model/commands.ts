@@ -1,9 +1,10 @@
 // Every verb of the Store, and time, as fast-check commands. A command holds small numbers and words;
 // whom they mean is decided when it runs, so that any command makes sense at any moment and shrinking may drop others.
 import * as fc from 'fast-check'
-import { RUN_STATUSES, type RunStatus } from '../../src/model/run.ts'
-import { LEASE_MS_MAX, type NewRun, type Reaped } from '../../src/store/runs.ts'
+import { RUN_STATUSES, type RunRow, type RunStatus } from '../../src/model/run.ts'
+import { type ClaimRequest, LEASE_MS_MAX, type NewRun, type Reaped } from '../../src/store/runs.ts'
 import type { Store } from '../../src/store/store.ts'
+import { byId } from '../../src/testing/store-contract/world.ts'
 import { applyCommand } from './apply-command.ts'
 import * as model from './model.ts'
 import { often } from './often.ts'
@@ -26,6 +27,7 @@ function command<A>(name: string, args: fc.Arbitrary<A>, run: Run<A>): fc.Arbitr
 const some = fc.nat({ max: UNKNOWN })
 const jobNames = often<readonly string[]>(['a', 'b'], ['a'], ['b'], ['b', 'a', 'unknown'], [])
 const leaseMs = often(LEASE_MS, 1, LEASE_MS * 3, LEASE_MS_MAX)
+const wanted = fc.constantFrom(1, 1, 2, 3)
 
 const newRun = fc.record({
   jobName: fc.constantFrom(...JOBS),
@@ -51,36 +53,36 @@ async function sendRuns(world: World, store: Store, runs: readonly NewRun[]): Pr
   await world.same(store, `create(${runs.map(({ id }) => id)})`, store.runs.create(runs), expected, touched)
 }
 
-const claim = command('claim', fc.record({ jobNames, leaseMs }), (world, store, request) => {
-  return sendClaim(world, store, { ...request, token: world.id('token') })
+const claim = command('claim', fc.record({ jobNames, leaseMs, wanted }), (world, store, { wanted, ...request }) => {
+  const tokens = Array.from({ length: wanted }, () => world.id('token'))
+  world.claims.push(tokens)
+  return sendClaim(world, store, { ...request, tokens })
 })
 
 /** A claim whose reply was lost, or an old one that comes late. */
 const claimAgain = command('claimAgain', fc.record({ jobNames, leaseMs, n: some }), async (world, store, { n, ...request }) => {
-  await sendClaim(world, store, { ...request, token: world.token(n) })
+  await sendClaim(world, store, { ...request, tokens: world.tokens(n) })
 })
 
-async function sendClaim(
-  world: World,
-  store: Store,
-  request: { jobNames: readonly string[]; leaseMs: number; token: string },
-): Promise<void> {
-  const { jobNames, token } = request
+async function sendClaim(world: World, store: Store, request: ClaimRequest): Promise<void> {
+  const { jobNames, tokens } = request
   const before = world.model.runs.map(({ row }) => ({ ...row }))
   const expected = model.claim(world.model, request)
-  const isNew = before.some(({ id, version }) => id === expected?.id && version < expected.version)
+  const isNew = ({ id, version }: RunRow) => before.some((row) => row.id === id && row.version < version)
+  const claimed = new Map(expected.filter(isNew).map((row) => [row.id, row]))
   for (const { id, status, jobName } of before) {
-    if (jobNames.includes(jobName)) world.matrix.note(status, 'claim', isNew && id === expected?.id)
+    if (jobNames.includes(jobName)) world.matrix.note(status, 'claim', claimed.has(id))
   }
-  if (expected && isNew) {
-    world.owners.push({ claim: { runId: expected.id, generation: expected.leaseGeneration, token }, number: 0 })
+  for (const { id, leaseGeneration, leaseOwner } of claimed.values()) {
+    world.owners.push({ claim: { runId: id, generation: leaseGeneration, token: leaseOwner ?? '' }, number: 0 })
   }
-  await world.same(store, `claim(${jobNames} as ${token})`, store.runs.claim(request), expected, expected ? [expected.id] : [])
+  const touched = expected.map(({ id }) => id)
+  await world.same(store, `claim(${jobNames} as ${tokens})`, store.runs.claim(request), expected, touched)
 }
 
-const adopt = command('adopt', some, async (world, store, n) => {
-  const token = world.token(n)
-  await world.same(store, `adopt(${token})`, store.runs.adopt(token), model.adopt(world.model, token), [])
+const adopt = command('adopt', fc.array(some, { maxLength: 3, size: 'max' }), async (world, store, ns) => {
+  const tokens = [...new Set(ns.map((n) => world.token(n)))]
+  await world.same(store, `adopt(${tokens})`, store.runs.adopt(tokens), model.adopt(world.model, tokens), [])
 })
 
 const apply = command('apply', applyCommand.writes, applyCommand.run)
@@ -161,6 +163,30 @@ const events = command(
   },
 )
 
+const heads = command('heads', fc.array(some, { maxLength: 4, size: 'max' }), async (world, store, ns) => {
+  const ids = ns.map((n) => world.runId(n))
+  const expected = new Map(ids.flatMap((id) => model.get(world.model, id) ?? []).map((row) => [row.id, row.lastEventSequence]))
+  const answer = store.events.heads(ids).then((found) => [...found].sort())
+  await world.same(store, `heads(${ids})`, answer, [...expected].sort(), [])
+})
+
+/** By ids of this run and of others. */
+const find = command(
+  'find',
+  fc.record({ n: some, ids: fc.array(some, { maxLength: 4, size: 'max' }) }),
+  async (world, store, { n, ids }) => {
+    const runId = world.runId(n)
+    const run = model.find(world.model, runId)
+    const steps = world.model.runs.flatMap(({ steps }) => steps.map(({ id }) => id))
+    const wantedSteps = steps.length === 0 ? [] : [...new Set(ids.map((i) => nthFromEnd(steps, i)))]
+    const lines = world.lines.length === 0 ? [] : [...new Set(ids.map((i) => nthFromEnd(world.lines, i).id))]
+    const foundSteps = byId((run?.steps ?? []).filter(({ id }) => wantedSteps.includes(id)))
+    const foundLines = byId((run?.logs ?? []).filter(({ id }) => lines.includes(id)))
+    await world.same(store, `steps.find(${runId}, ${wantedSteps})`, store.steps.find(runId, wantedSteps).then(byId), foundSteps, [])
+    await world.same(store, `logs.find(${runId}, ${lines})`, store.logs.find(runId, lines).then(byId), foundLines, [])
+  },
+)
+
 const probe = command('probe', jobNames, async (world, store, names) => {
   await world.same(store, `probe(${names})`, store.runs.probe(names), model.probe(world.model, names), [])
 })
@@ -223,6 +249,8 @@ const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
   [1, get],
   [2, list],
   [1, events],
+  [1, heads],
+  [1, find],
   [2, probe],
   [2, append],
   [7, advance],

@@ -5,6 +5,7 @@ import type { EventType, RecordedPayload } from '../../src/model/event.ts'
 import type { LogRow } from '../../src/model/log.ts'
 import { isTerminal, type RunRow } from '../../src/model/run.ts'
 import type { StepRow } from '../../src/model/step.ts'
+import { decodeStreams } from '../../src/model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../src/model/transitions.ts'
 import type { OwnerVerb, OwnerWrite, WriteOutcome } from '../../src/store/owner-write.ts'
 import * as port from '../../src/store/runs.ts'
@@ -49,15 +50,19 @@ export function create(model: Model, runs: readonly port.NewRun[]): port.Created
   })
 }
 
-export function claim(model: Model, { jobNames, token, leaseMs }: port.ClaimRequest): RunRow | null {
-  const mine = adopt(model, token)
-  if (mine) return mine // it was sent before (S3)
+export function claim(model: Model, { jobNames, tokens, leaseMs }: port.ClaimRequest): RunRow[] {
+  const mine = adopt(model, tokens)
+  if (mine.length > 0) return mine // it was sent before (S3)
+  return tokens.flatMap((token) => claimOne(model, jobNames, token, leaseMs) ?? [])
+}
+
+function claimOne(model: Model, jobNames: readonly string[], token: string, leaseMs: number): RunRow | null {
   const now = model.now()
   const isHeld = (key: string) => model.runs.some(({ row }) => row.status === 'running' && row.concurrencyKey === key)
   const [oldest] = model.runs
     .filter(({ row }) => row.status === 'pending' && row.runAt <= now && jobNames.includes(row.jobName))
     .filter(({ row }) => row.concurrencyKey === null || !isHeld(row.concurrencyKey))
-    .sort((a, b) => a.row.runAt - b.row.runAt || compare(a.row.id, b.row.id))
+    .sort((a, b) => byTurn(a.row, b.row))
   if (!oldest) return null
   const { row } = oldest
   row.leaseGeneration += 1
@@ -67,12 +72,17 @@ export function claim(model: Model, { jobNames, token, leaseMs }: port.ClaimRequ
   row.heartbeatAt = iso(now)
   row.startedAt ??= now
   move(model, oldest, 'claim', { generation: row.leaseGeneration })
+  for (const { stepName, kept } of decodeStreams(row.streams)) tell(oldest, 'stream:reset', { stepName, to: kept }, iso(now))
   return { ...row }
 }
 
-export function adopt(model: Model, token: string): RunRow | null {
-  const held = model.runs.find(({ row }) => row.leaseOwner === token)
-  return held ? { ...held.row } : null
+export function adopt(model: Model, tokens: readonly string[]): RunRow[] {
+  const rows = model.runs.map(({ row }) => ({ ...row }))
+  return rows.filter(({ leaseOwner }) => leaseOwner !== null && tokens.includes(leaseOwner)).sort(byTurn)
+}
+
+function byTurn(a: RunRow, b: RunRow): number {
+  return a.runAt - b.runAt || compare(a.id, b.id)
 }
 
 export function apply(model: Model, writes: readonly OwnerWrite[]): WriteOutcome[] {
@@ -93,6 +103,8 @@ function applyOne(model: Model, { claim, number, verb, ...riders }: OwnerWrite):
   row.leaseWrites = number
   row.updatedAt = iso(model.now())
   if (riders.progress !== null) row.progress = riders.progress
+  if (riders.streams !== null) row.streams = riders.streams
+  if (verb.type === 'recordStep' && verb.endsStream) forgetStream(run, verb.step.name)
   addLines(model, riders.logs)
   for (const { type, payload, createdAt } of riders.events) tell(run, type, payload, createdAt) // W3: what gathered comes first
   perform(model, run, verb, claim.generation)
@@ -115,6 +127,10 @@ function perform(model: Model, run: ModelRun, verb: OwnerVerb, generation: numbe
     verb.type,
     verb.type === 'fail' ? { generation, error: verb.error, failedStepName: verb.failedStepName } : { generation },
   )
+}
+
+function forgetStream(run: ModelRun, stepName: string): void {
+  run.events = run.events.filter(({ type, payload }) => !(type.startsWith('stream:') && payload.stepName === stepName))
 }
 
 function recordStep(run: ModelRun, step: StepRow, generation: number, at: string): void {
@@ -250,7 +266,7 @@ function newRow(given: port.NewRun, runAt: number): RunRow {
   const { createdAt } = given
   return {
     ...given,
-    ...{ status: 'pending', currentStepIndex: 0, progress: null, output: null, error: null, failure: null, reason: null },
+    ...{ status: 'pending', currentStepIndex: 0, progress: null, streams: null, output: null, error: null, failure: null, reason: null },
     ...{ heartbeatAt: createdAt, updatedAt: createdAt, version: 0, runAt },
     ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
     ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },

@@ -34,6 +34,7 @@ export class World {
   readonly owners: Owner[] = []
   /** Sent before, to be sent again. */
   readonly batches: NewRun[][] = []
+  readonly claims: string[][] = []
   readonly writes: OwnerWrite[] = []
   readonly lines: LogRow[] = []
   /** What was asked and what the answer should be. */
@@ -77,6 +78,11 @@ export class World {
     return n === UNKNOWN || this.owners.length === 0 ? 'token-unknown' : nthFromEnd(this.owners, n).claim.token
   }
 
+  /** The tokens of a claim that was sent before. */
+  tokens(n: number): string[] {
+    return n === UNKNOWN || this.claims.length === 0 ? ['token-unknown'] : nthFromEnd(this.claims, n)
+  }
+
   /** The wall clock goes wrong by so much, or is put right again. */
   skew(ms: number): void {
     this.env.set(START_MS + this.env.mono() - this.#startedAt + ms)
@@ -95,8 +101,9 @@ export class World {
     const { run, events, steps, logs } = modelled(find(this.model, id))
     compare(await store.runs.get(id), run, what)
     const after = this.#eventsSeen.get(id) ?? 0
-    this.#eventsSeen.set(id, events.length)
-    compare(await toldOf(store, id, after), events.slice(after), `events of ${what}`)
+    this.#eventsSeen.set(id, run?.lastEventSequence ?? 0)
+    const fresh = events.filter(({ seq }) => seq > after)
+    compare(await toldOf(store, id, after), fresh, `events of ${what}`)
     if (steps.length > 0) compare(await store.steps.list(id), steps, `steps of ${what}`)
     if (logs.length > 0) compare(await store.logs.list(id), logs, `log lines of ${what}`)
   }

@@ -23,9 +23,9 @@ for (const { name, over } of DIALECTS) {
   describeStore({ describe, it }, name, async () => {
     const env = virtualEnv()
     const stores: SqlStore[] = []
-    const open = async () => {
+    const open = async (tablePrefix = '', eventLog = true) => {
       // The contract moves the time; that of the server goes its own way (clock.test.ts).
-      const store = sqlStore({ dialect: over(pool), env, clock: 'env' })
+      const store = sqlStore({ dialect: over(pool), env, clock: 'env', tablePrefix, eventLog })
       stores.push(store)
       return store
     }
@@ -34,7 +34,13 @@ for (const { name, over } of DIALECTS) {
     return {
       store,
       env,
-      reopen: open,
+      reopen: () => open(),
+      async withoutEventLog() {
+        const store = await open('silent_', false)
+        await store.migrate()
+        await pool.query('DELETE FROM silent_runs')
+        return store
+      },
       async close() {
         await pool.query('DELETE FROM runs')
         for (const store of stores) await store.close()

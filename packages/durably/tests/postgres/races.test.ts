@@ -15,8 +15,8 @@ describe('one concurrency key', () => {
     const { store, url } = await migratedPostgres()
     const claimers = await claimersOf(url)
     for (let round = 0; round < ROUNDS; round++) {
-      await store.runs.create([newRun({ concurrencyKey: 'k' }), newRun({ concurrencyKey: 'k' })])
-      expect(await winners(claimers), `round ${round}`).toHaveLength(1)
+      await store.runs.create([newRun({ concurrencyKey: 'k' }), newRun({ jobName: 'other', concurrencyKey: 'k' })])
+      expect(await winners(claimers, jobOf), `round ${round}`).toHaveLength(1)
       await cancelAll(store)
     }
   }, 60_000)
@@ -27,8 +27,8 @@ describe('one concurrency key', () => {
     const claimers = await claimersOf(url)
     let most = 0
     for (let round = 0; round < ROUNDS * 5 && most < 2; round++) {
-      await store.runs.create(Array.from({ length: CLAIMERS }, () => newRun({ concurrencyKey: 'k' })))
-      most = Math.max(most, (await winners(claimers)).length)
+      await store.runs.create(Array.from({ length: CLAIMERS }, (_, i) => newRun({ jobName: i % 2 ? 'job' : 'other', concurrencyKey: 'k' })))
+      most = Math.max(most, (await winners(claimers, jobOf)).length)
       await cancelAll(store)
     }
     expect(most).toBeGreaterThan(1)
@@ -183,16 +183,21 @@ async function claimersOf(url: string): Promise<SqlStore[]> {
   return claimers
 }
 
-async function winners(claimers: readonly SqlStore[]) {
-  const claims = claimers.map((store) => store.runs.claim({ jobNames: ['job', 'other'], token: realEnv.id(), leaseMs: 60_000 }))
-  return (await Promise.all(claims)).flatMap((run) => run ?? [])
+/** Claims of different jobs find different runs of one key. */
+function jobOf(claimer: number): string[] {
+  return [claimer % 2 ? 'job' : 'other']
+}
+
+async function winners(claimers: readonly SqlStore[], jobsOf: (claimer: number) => string[] = () => ['job', 'other']) {
+  const claims = claimers.map((store, i) => store.runs.claim({ jobNames: jobsOf(i), tokens: [realEnv.id()], leaseMs: 60_000 }))
+  return (await Promise.all(claims)).flat()
 }
 
 async function cancelAll({ runs }: SqlStore): Promise<void> {
   for (const { id, status, leaseGeneration: generation, leaseOwner } of await runs.list({})) {
     if (status === 'pending') await runs.cancel(id)
     if (leaseOwner !== null) {
-      const rest = { events: [], logs: [], progress: null }
+      const rest = { events: [], logs: [], progress: null, streams: null }
       await runs.apply([{ claim: { runId: id, generation, token: leaseOwner }, number: 1, ...rest, verb: { type: 'abandon' } }])
     }
     await runs.delete(id)

@@ -1,7 +1,10 @@
 // Counted on the wire, not timed (issue 4, point 8): how often a verb waits for the server.
+import { CompiledQuery } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDurably } from '../../src/durably.ts'
+import type { Claim, OwnerWrite } from '../../src/store/owner-write.ts'
 import type { RunStore } from '../../src/store/runs.ts'
+import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { migratedStore } from '../sql/place.ts'
 import { claimed, newRun, realEnv, recordStep } from '../sql/runs.ts'
 import { DIALECTS, temporaryDatabase } from './place.ts'
@@ -31,11 +34,57 @@ describe.each(DIALECTS)('$name', ({ over }) => {
 
   test('a claim is one round trip, also when there is nothing to claim or it is sent again', async () => {
     const { store, roundTrips } = await setup()
-    const claim = (token: string) => roundTrips(() => store.runs.claim({ jobNames: ['job', 'other'], token, leaseMs: 60_000 }))
+    const claim = (token: string) => roundTrips(() => store.runs.claim({ jobNames: ['job', 'other'], tokens: [token], leaseMs: 60_000 }))
     expect(await claim('a')).toBe(1)
     await store.runs.create([newRun()])
     expect(await claim('b')).toBe(1)
     expect(await claim('b')).toBe(1)
+  })
+
+  test('a claim of ten runs is one round trip, also when there are fewer or it is sent again', async () => {
+    const { store, roundTrips } = await setup()
+    const tokens = Array.from({ length: 10 }, (_, i) => `token ${i}`)
+    const claim = async (found: number) =>
+      expect(await store.runs.claim({ jobNames: ['job', 'other'], tokens, leaseMs: 60_000 })).toHaveLength(found)
+    expect(await roundTrips(() => claim(0))).toBe(1)
+    await store.runs.create(Array.from({ length: 12 }, (_, i) => newRun({ jobName: i % 2 ? 'job' : 'other' })))
+    expect(await roundTrips(() => claim(10))).toBe(1)
+    expect(await roundTrips(() => claim(10))).toBe(1)
+    const more = { jobNames: ['job', 'other'], tokens: tokens.map((token) => `other ${token}`), leaseMs: 60_000 }
+    expect(await roundTrips(async () => expect(await store.runs.claim(more)).toHaveLength(2))).toBe(1)
+  })
+
+  test('ten writes in one call are one round trip and one commit, whatever they write', async () => {
+    const { store, roundTrips } = await setup()
+    const claims = await tenClaims(store)
+    const line = (runId: string) => ({
+      id: realEnv.id(),
+      runId,
+      stepName: null,
+      level: 'info' as const,
+      message: 'm',
+      data: null,
+      timestamp: 'now',
+    })
+    const apply = async (writes: OwnerWrite[]) =>
+      expect(await store.runs.apply(writes)).toEqual(writes.map(() => ({ ok: true, cancelRequested: false })))
+    expect(await roundTrips(() => apply(claims.map((claim) => ({ ...recordStep(claim, 1), logs: [line(claim.runId)] }))))).toBe(1)
+    expect(await transactions(store)).toEqual({ runs: 1, steps: 1, logs: 1, run_events: 2 + 1 })
+    const verbs: OwnerWrite['verb'][] = [{ type: 'heartbeat', leaseMs: 1000 }, { type: 'complete', output: null }, { type: 'release' }]
+    const mixed = claims.map((claim, i) => ({ ...recordStep(claim, 2), ...(verbs[i] && { verb: verbs[i] }) }))
+    expect(await roundTrips(() => apply(mixed))).toBe(1)
+    expect(await transactions(store)).toMatchObject({ runs: 1, steps: 2 })
+    // Sent again, they are looked at once more, all together.
+    expect(await roundTrips(() => apply(mixed))).toBe(2)
+  })
+
+  test('a second write of one run among others is a second statement of the same transaction', async () => {
+    const { store, roundTrips } = await setup()
+    const claims = await tenClaims(store)
+    const [first] = claims
+    const writes = [...claims.map((claim) => recordStep(claim, 1)), ...(first ? [recordStep(first, 2)] : [])]
+    expect(await roundTrips(() => store.runs.apply(writes))).toBe(4)
+    expect(await transactions(store)).toMatchObject({ runs: 1, steps: 1 })
   })
 
   test('every owner write is one round trip; only a refused one is looked at once more', async () => {
@@ -62,7 +111,7 @@ describe.each(DIALECTS)('$name', ({ over }) => {
   test('reap and probe are one round trip each', async () => {
     const { store, roundTrips } = await setup()
     await store.runs.create([newRun()])
-    await store.runs.claim({ jobNames: ['job'], token: 't', leaseMs: 1 })
+    await store.runs.claim({ jobNames: ['job'], tokens: ['t'], leaseMs: 1 })
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(await roundTrips(async () => expect(await store.runs.reap({ maxRecoveries: 3 })).toHaveLength(1))).toBe(1)
     expect(await roundTrips(() => store.runs.probe(['a', 'b', 'c']))).toBe(1)
@@ -87,3 +136,19 @@ describe.each(DIALECTS)('$name', ({ over }) => {
 })
 
 const anything = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const
+
+async function tenClaims(store: SqlStore): Promise<Claim[]> {
+  await store.runs.create(Array.from({ length: 10 }, () => newRun()))
+  const rows = await store.runs.claim({ jobNames: ['job'], tokens: Array.from({ length: 10 }, () => realEnv.id()), leaseMs: 60_000 })
+  return rows.map((row) => ({ runId: row.id, generation: row.leaseGeneration, token: row.leaseOwner ?? '' }))
+}
+
+/** How many transactions wrote the rows of each table. */
+async function transactions({ db }: SqlStore): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const table of ['runs', 'steps', 'logs', 'run_events']) {
+    const { rows } = await db.executeQuery(CompiledQuery.raw(`SELECT count(DISTINCT xmin::text)::int AS n FROM ${table}`))
+    counts[table] = (rows[0] as { n: number }).n
+  }
+  return counts
+}

@@ -121,7 +121,7 @@ describe('the clock of the server decides', () => {
     expect((await wrong.runs.probe(['job'])).stale).toBe(false)
     const [created] = await wrong.runs.create([newRun()])
     expect(Math.abs((created?.run.runAt ?? 0) - Date.now())).toBeLessThan(60_000)
-    const theirs = await wrong.runs.claim({ jobNames: ['job'], token: 'wrong', leaseMs: 30_000 })
+    const [theirs] = await wrong.runs.claim({ jobNames: ['job'], tokens: ['wrong'], leaseMs: 30_000 })
     expect(Math.abs((theirs?.leaseExpiresAt ?? 0) - Date.now() - 30_000)).toBeLessThan(20_000)
     const ours = await store.runs.get(runId)
     expect(ours?.status).toBe('running')
@@ -131,7 +131,7 @@ describe('the clock of the server decides', () => {
   test('one statement has one time', async () => {
     const { store } = await migratedPostgres()
     await store.runs.create([newRun()])
-    const run = await store.runs.claim({ jobNames: ['job'], token: 't', leaseMs: 1000 })
+    const [run] = await store.runs.claim({ jobNames: ['job'], tokens: ['t'], leaseMs: 1000 })
     expect((run?.leaseExpiresAt ?? 0) - (run?.startedAt ?? 0)).toBe(1000)
   })
 })

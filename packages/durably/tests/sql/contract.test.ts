@@ -22,8 +22,8 @@ async function fileWorld(dialect: (file: string) => Dialect, tablePrefix = '') {
   const directory = mkdtempSync(join(tmpdir(), 'durably-sql-'))
   const env = virtualEnv()
   const stores: SqlStore[] = []
-  const open = async () => {
-    const store = sqlStore({ dialect: dialect(join(directory, 'durably.db')), env, tablePrefix })
+  const open = async (file = 'durably.db', eventLog = true) => {
+    const store = sqlStore({ dialect: dialect(join(directory, file)), env, tablePrefix, eventLog })
     stores.push(store)
     // Nothing here cuts the power, and the contract is the same.
     await store.db.executeQuery(CompiledQuery.raw('PRAGMA synchronous = OFF'))
@@ -32,7 +32,12 @@ async function fileWorld(dialect: (file: string) => Dialect, tablePrefix = '') {
   return {
     store: await open(),
     env,
-    reopen: open,
+    reopen: () => open(),
+    async withoutEventLog() {
+      const store = await open('silent.db', false)
+      await store.migrate()
+      return store
+    },
     async close() {
       for (const store of stores) await store.close()
       rmSync(directory, { recursive: true, force: true })
@@ -43,5 +48,11 @@ async function fileWorld(dialect: (file: string) => Dialect, tablePrefix = '') {
 async function memoryWorld() {
   const env = virtualEnv()
   const store = sqlStore({ dialect: sqlite(':memory:'), env })
-  return { store, env, close: () => store.close() }
+  const silent = sqlStore({ dialect: sqlite(':memory:'), env, eventLog: false })
+  return {
+    store,
+    env,
+    withoutEventLog: () => silent.migrate().then(() => silent),
+    close: () => Promise.all([store.close(), silent.close()]),
+  }
 }

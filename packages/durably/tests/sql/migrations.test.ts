@@ -1,6 +1,7 @@
 import { CompiledQuery, type Dialect } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sqlite } from '../../src/sqlite/index.ts'
+import { MIGRATIONS } from '../../src/store/sql/migrations/index.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
 import { countingDialect } from '../../src/testing/counting-dialect.ts'
@@ -8,7 +9,7 @@ import { DRIVERS } from './drivers.ts'
 import { answering } from './fake-driver.ts'
 import { migratedStore, openStore, temporaryFile } from './place.ts'
 import { bundleChild, inProcesses } from './processes.ts'
-import { newRun } from './runs.ts'
+import { claimed, newRun, recordStep } from './runs.ts'
 
 let child = ''
 beforeAll(async () => {
@@ -21,7 +22,7 @@ describe('migrate', () => {
     const tasks = Array.from({ length: 10 }, () => ({ driver: name, file, act: 'migrate' as const }))
     expect(await inProcesses(child, tasks)).toEqual(tasks.map(() => ({ ids: [] })))
     const store = openStore(dialect(file))
-    expect(await versions(store)).toEqual([1])
+    expect(await versions(store)).toEqual([1, 2])
     await store.runs.create([newRun()])
   })
 
@@ -34,10 +35,25 @@ describe('migrate', () => {
     expect(dialect.statements).toHaveLength(3)
   })
 
-  test('a migration is one transaction', async () => {
+  test('each migration is one transaction', async () => {
     const dialect = countingDialect(sqlite(temporaryFile()))
     await migratedStore(dialect)
-    expect(dialect.commits).toBe(2)
+    expect(dialect.commits).toBe(1 + MIGRATIONS.length)
+  })
+
+  test('a database that version 1 has filled goes on with its runs', async () => {
+    const store = await migratedStore(sqlite(temporaryFile()))
+    await store.runs.create([newRun(), newRun()])
+    const claim = await claimed(store)
+    await run(store, 'ALTER TABLE runs DROP COLUMN streams')
+    await run(store, 'DELETE FROM schema_versions WHERE version = 2')
+    await store.migrate()
+    expect(await versions(store)).toEqual([1, 2])
+    expect(await store.runs.apply([recordStep(claim, 1)])).toEqual([{ ok: true, cancelRequested: false }])
+    expect((await store.runs.claim({ jobNames: ['job'], tokens: ['a', 'b'], leaseMs: 1000 })).map(({ streams }) => streams)).toEqual([
+      null,
+      null,
+    ])
   })
 
   test('a database that is newer than the code is left alone', async () => {
@@ -45,7 +61,7 @@ describe('migrate', () => {
     await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow')`)
     const error = await rejects(store.migrate(), 'schema_too_new', 'migrate')
     expect(error.message).toContain('schema version 99')
-    expect(await versions(store)).toEqual([1, 99])
+    expect(await versions(store)).toEqual([1, 2, 99])
   })
 
   test('tables of someone else are not taken over', async () => {

@@ -15,7 +15,7 @@ export function newRun(run: Partial<NewRun> = {}): NewRun {
 export async function claimed(store: SqlStore, run: Partial<NewRun> = {}): Promise<Claim> {
   const { jobName } = newRun(run)
   await store.runs.create([newRun(run)])
-  const row = await store.runs.claim({ jobNames: [jobName], token: realEnv.id(), leaseMs: 60_000 })
+  const [row] = await store.runs.claim({ jobNames: [jobName], tokens: [realEnv.id()], leaseMs: 60_000 })
   if (!row?.leaseOwner) throw new Error('nothing to claim')
   return { runId: row.id, generation: row.leaseGeneration, token: row.leaseOwner }
 }
@@ -28,6 +28,7 @@ export function recordStep(claim: Claim, number: number, step: Partial<StepRow> 
     events: [{ type: 'step:start', payload: { generation: claim.generation, stepName: `step ${number}` }, createdAt: at }],
     logs: [],
     progress: null,
+    streams: null,
     verb: {
       type: 'recordStep',
       leaseMs: 60_000,

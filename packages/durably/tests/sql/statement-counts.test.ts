@@ -1,5 +1,6 @@
 // A durable runtime is as fast as its commits are few (DESIGN §5).
 import { describe, expect, test } from 'vitest'
+import type { OwnerWrite } from '../../src/store/owner-write.ts'
 import { type CountingDialect, countingDialect } from '../../src/testing/counting-dialect.ts'
 import { DRIVERS } from './drivers.ts'
 import { migratedStore, temporaryFile } from './place.ts'
@@ -33,7 +34,7 @@ describe.each(DRIVERS)('$name', ({ dialect }) => {
   test('a claim is one commit', async () => {
     const { counting, store } = await setup()
     await store.runs.create([newRun()])
-    const sent = await count(counting, () => store.runs.claim({ jobNames: ['job', 'other'], token: 't', leaseMs: 1000 }))
+    const sent = await count(counting, () => store.runs.claim({ jobNames: ['job', 'other'], tokens: ['t'], leaseMs: 1000 }))
     expect(sent).toMatchObject({ statements: 4, commits: 1, selects: 0 })
   })
 
@@ -44,9 +45,9 @@ describe.each(DRIVERS)('$name', ({ dialect }) => {
     expect(sent).toMatchObject({ statements: 5, commits: 1, selects: 0 })
     expect(counting.statements.map((sql) => sql.trim().split(/\s/)[0]?.toLowerCase())).toEqual([
       'begin',
-      'insert',
-      'insert',
       'update',
+      'insert',
+      'insert',
       'commit',
     ])
   })
@@ -78,6 +79,40 @@ describe.each(DRIVERS)('$name', ({ dialect }) => {
     const claims = [await claimed(store), await claimed(store), await claimed(store)]
     const sent = await count(counting, () => store.runs.apply(claims.map((claim) => recordStep(claim, 1))))
     expect(sent).toMatchObject({ statements: 11, commits: 1, selects: 0 })
+  })
+
+  test('ten writes in one call are one transaction, whatever they write', async () => {
+    const { counting, store } = await setup()
+    const claims = await Promise.all(Array.from({ length: 10 }, () => claimed(store)))
+    const verbs: OwnerWrite['verb'][] = [{ type: 'complete', output: null }, { type: 'release' }, { type: 'heartbeat', leaseMs: 1000 }]
+    const writes = claims.map((claim, i) => ({ ...recordStep(claim, 1), ...(verbs[i] && { verb: verbs[i], events: [] }) }))
+    const sent = await count(counting, async () => expect(await store.runs.apply(writes)).toHaveLength(10))
+    // Each step three, each end two, the heartbeat one; and the transaction.
+    expect(sent).toEqual({ statements: 7 * 3 + 2 * 2 + 1 + 2, commits: 1, selects: 0 })
+  })
+
+  test('the step of a stream takes one statement more', async () => {
+    const { counting, store } = await setup()
+    const write = recordStep(await claimed(store), 1)
+    const verb = { ...write.verb, endsStream: true } as OwnerWrite['verb']
+    expect(await count(counting, () => store.runs.apply([{ ...write, verb }]))).toEqual({ statements: 6, commits: 1, selects: 0 })
+  })
+
+  test('a claim of ten runs takes as many statements as that of one', async () => {
+    const { counting, store } = await setup()
+    await store.runs.create(Array.from({ length: 10 }, () => newRun()))
+    const tokens = Array.from({ length: 10 }, (_, i) => `t${i}`)
+    const sent = await count(counting, async () => {
+      expect(await store.runs.claim({ jobNames: ['job', 'other'], tokens, leaseMs: 1000 })).toHaveLength(10)
+    })
+    expect(sent).toMatchObject({ statements: 4, commits: 1, selects: 0 })
+  })
+
+  test('without an event log a checkpoint is an update and an insert', async () => {
+    const counting = countingDialect(dialect(temporaryFile()))
+    const store = await migratedStore(counting, { eventLog: false })
+    const claim = await claimed(store)
+    expect(await count(counting, () => store.runs.apply([recordStep(claim, 1)]))).toEqual({ statements: 4, commits: 1, selects: 0 })
   })
 
   test('only a write that was not accepted is looked at once more', async () => {

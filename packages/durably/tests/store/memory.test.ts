@@ -8,7 +8,7 @@ describeStore(
   async () => {
     const env = virtualEnv()
     const store = memoryStore({ env })
-    return { store, env, close: () => store.close() }
+    return { store, env, withoutEventLog: async () => memoryStore({ env, eventLog: false }), close: () => store.close() }
   },
   { skip: [{ reason: 'memory lives and dies with its process', tests: ['what a process wrote is there for the next one'] }] },
 )

@@ -1,12 +1,29 @@
+import type { EventRow } from '../../model/event.ts'
 import type { EventStore } from '../events.ts'
 import type { Tables } from './tables.ts'
 
 export function memoryEvents(tables: Tables): EventStore {
   return {
     async list(runId, { after = 0, limit = Number.POSITIVE_INFINITY } = {}) {
-      // `seq` is gapless from 1, so it is also the place.
-      const events = tables.records.get(runId)?.events.slice(after, after + limit) ?? []
-      return events.map((event) => ({ ...event }))
+      const events = tables.records.get(runId)?.events ?? []
+      const first = firstAbove(events, after)
+      return events.slice(first, first + limit).map((event) => ({ ...event }))
+    },
+    async heads(runIds) {
+      const rows = runIds.flatMap((id) => tables.records.get(id)?.row ?? [])
+      return new Map(rows.map(({ id, lastEventSequence }) => [id, lastEventSequence]))
     },
   }
+}
+
+/** The place of the first event with a higher `seq`; there may be gaps, so it is searched for. */
+function firstAbove(events: readonly EventRow[], seq: number): number {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((events[middle]?.seq ?? 0) > seq) high = middle
+    else low = middle + 1
+  }
+  return low
 }

@@ -1,7 +1,9 @@
+import type { LogRow } from '../../model/log.ts'
 import type { LogStore } from '../logs.ts'
 import type { Tables } from './tables.ts'
 
 export function memoryLogs(tables: Tables): LogStore {
+  const linesOf = (runId: string): LogRow[] => (tables.records.get(runId)?.logs ?? []).map((line) => ({ ...line }))
   return {
     async append(lines) {
       for (const line of lines) {
@@ -9,8 +11,7 @@ export function memoryLogs(tables: Tables): LogStore {
         if (record) tables.log(record, [line])
       }
     },
-    async list(runId) {
-      return (tables.records.get(runId)?.logs ?? []).map((line) => ({ ...line }))
-    },
+    list: async (runId) => linesOf(runId),
+    find: async (runId, ids) => linesOf(runId).filter(({ id }) => ids.includes(id)),
   }
 }

@@ -10,6 +10,8 @@ import { Tables } from './tables.ts'
 export interface MemoryStoreOptions {
   /** Its wall clock is the store's. */
   env?: Env
+  /** False keeps no events: nothing to subscribe to, and less memory. Default true. */
+  eventLog?: boolean
 }
 
 /**
@@ -17,13 +19,14 @@ export interface MemoryStoreOptions {
  *
  * @example const durably = createDurably({ store: memoryStore() })
  */
-export function memoryStore({ env = systemEnv() }: MemoryStoreOptions = {}): Store {
-  const tables = new Tables(env)
+export function memoryStore({ env = systemEnv(), eventLog = true }: MemoryStoreOptions = {}): Store {
+  const tables = new Tables(env, eventLog)
   return {
     runs: memoryRuns(tables),
     steps: memorySteps(tables),
     events: memoryEvents(tables),
     logs: memoryLogs(tables),
+    eventLog,
     async migrate() {},
     async close() {},
   }

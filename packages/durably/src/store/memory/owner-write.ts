@@ -11,6 +11,7 @@ export function applyWrite(tables: Tables, write: OwnerWrite): WriteOutcome {
   if (!isOwner(row, write) || !isPossible(record, write.verb)) return { ok: false }
   row.leaseWrites = write.number
   row.progress = write.progress ?? row.progress
+  row.streams = write.streams ?? row.streams
   tables.log(record, write.logs)
   perform(tables, record, write)
   return accepted(row)
@@ -41,7 +42,10 @@ function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
   const { verb } = write
   const events = eventsOf(write, tables.nowIso)
   if (endsLease(verb)) return tables.move(record, verb.type, endingColumns(verb), events)
-  if (verb.type === 'recordStep') addStep(record, verb.step)
+  if (verb.type === 'recordStep') {
+    addStep(record, verb.step)
+    if (verb.endsStream) tables.forgetStream(record, verb.step.name)
+  }
   tables.renewLease(record.row, verb.leaseMs)
   tables.tell(record, events)
 }

@@ -1,5 +1,5 @@
-import type { RecordedPayload } from '../../model/event.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
+import { decodeStreams } from '../../model/stream.ts'
 import { canMove, type Move } from '../../model/transitions.ts'
 import { eventOf, type OwnerWrite } from '../owner-write.ts'
 import {
@@ -61,6 +61,7 @@ function newRow({ id, jobName, payload, idempotencyKey, concurrencyKey, createdA
     concurrencyKey,
     currentStepIndex: 0,
     progress: null,
+    streams: null,
     output: null,
     error: null,
     failure: null,
@@ -82,9 +83,19 @@ function newRow({ id, jobName, payload, idempotencyKey, concurrencyKey, createdA
   }
 }
 
-function claim(tables: Tables, { jobNames, token, leaseMs }: ClaimRequest): RunRow | null {
-  const sentBefore = adopt(tables, token)
-  if (sentBefore) return sentBefore
+function claim(tables: Tables, { jobNames, tokens, leaseMs }: ClaimRequest): RunRow[] {
+  const sentBefore = adopt(tables, tokens)
+  if (sentBefore.length > 0) return sentBefore
+  const claimed: RunRow[] = []
+  for (const token of tokens) {
+    const row = claimOne(tables, jobNames, token, leaseMs)
+    if (!row) break
+    claimed.push(row)
+  }
+  return claimed
+}
+
+function claimOne(tables: Tables, jobNames: readonly string[], token: string, leaseMs: number): RunRow | null {
   const { nowMs } = tables
   const candidates = jobNames.flatMap((jobName) => tables.queue(jobName)?.firstClaimable(nowMs) ?? [])
   const [row] = candidates.sort(byTurn)
@@ -92,13 +103,24 @@ function claim(tables: Tables, { jobNames, token, leaseMs }: ClaimRequest): RunR
   if (!record || !canMove('claim', row.status)) return null
   const generation = row.leaseGeneration + 1
   const lease = { leaseGeneration: generation, leaseOwner: token, leaseExpiresAt: nowMs + leaseMs, leaseWrites: 0 }
-  move(tables, record, 'claim', { ...lease, heartbeatAt: tables.nowIso, startedAt: row.startedAt ?? nowMs }, { generation })
+  const columns = { ...lease, heartbeatAt: tables.nowIso, startedAt: row.startedAt ?? nowMs }
+  const createdAt = tables.nowIso
+  tables.move(record, 'claim', columns, [
+    { type: eventOf('claim'), payload: { generation }, createdAt },
+    ...decodeStreams(row.streams).map(({ stepName, kept }) => ({
+      type: 'stream:reset' as const,
+      payload: { stepName, to: kept },
+      createdAt,
+    })),
+  ])
   return { ...row }
 }
 
-function adopt(tables: Tables, token: string): RunRow | null {
-  const row = tables.heldUnder(token)
-  return row ? { ...row } : null
+function adopt(tables: Tables, tokens: readonly string[]): RunRow[] {
+  return tokens
+    .flatMap((token) => tables.heldUnder(token) ?? [])
+    .sort(byTurn)
+    .map((row) => ({ ...row }))
 }
 
 function cancel(tables: Tables, id: string): CancelOutcome | null {
@@ -145,8 +167,8 @@ function get(tables: Tables, id: string): RunRow | null {
   return record ? { ...record.row } : null
 }
 
-function move(tables: Tables, record: RunRecord, move: Move, columns: Partial<RunRow>, payload: RecordedPayload = {}): void {
-  tables.move(record, move, columns, [{ type: eventOf(move), payload, createdAt: tables.nowIso }])
+function move(tables: Tables, record: RunRecord, move: Move, columns: Partial<RunRow>): void {
+  tables.move(record, move, columns, [{ type: eventOf(move), payload: {}, createdAt: tables.nowIso }])
 }
 
 function list(tables: Tables, { status, jobName, limit = Number.POSITIVE_INFINITY, after }: RunQuery): RunRow[] {

@@ -9,5 +9,6 @@ export function memorySteps(tables: Tables): StepStore {
   return {
     list: async (runId) => stepsOf(runId),
     completed: async (runId) => stepsOf(runId).filter((step) => step.status === 'completed'),
+    find: async (runId, ids) => stepsOf(runId).filter(({ id }) => ids.includes(id)),
   }
 }

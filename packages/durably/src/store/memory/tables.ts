@@ -4,7 +4,7 @@
 //   M2. A column that an order goes by changes only in here: status by `move`, the end of a lease by `renewLease`.
 //   M3. Rows never leave and never enter: what comes in and goes out is a copy.
 import { type Env, iso } from '../../model/env.ts'
-import type { EventRow, RecordedEvent } from '../../model/event.ts'
+import { type EventRow, isStreamEvent, type RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
@@ -16,7 +16,8 @@ export interface RunRecord {
   readonly row: RunRow
   readonly steps: StepRow[]
   readonly completedStepNames: Set<string>
-  readonly events: EventRow[]
+  /** By `seq`. */
+  events: EventRow[]
   /** In the order they came. */
   readonly logs: LogRow[]
 }
@@ -29,6 +30,8 @@ export class Tables {
   nowMs = 0
   nowIso = iso(0)
   readonly #env: Pick<Env, 'wall'>
+  /** False: events are counted, not kept. */
+  readonly #eventLog: boolean
   readonly #queues = new Map<string, JobQueue>()
   readonly #heldKeys = new Set<string>()
   readonly #byToken = new Map<string, RunRow>()
@@ -37,8 +40,9 @@ export class Tables {
   /** Job, then idempotency key. */
   readonly #idempotent = new Map<string, Map<string, RunRecord>>()
 
-  constructor(env: Pick<Env, 'wall'>) {
+  constructor(env: Pick<Env, 'wall'>, eventLog: boolean) {
     this.#env = env
+    this.#eventLog = eventLog
   }
 
   /** Every verb has one time, whatever the clock does meanwhile. */
@@ -109,8 +113,13 @@ export class Tables {
   tell({ row, events }: RunRecord, told: readonly RecordedEvent[]): void {
     for (const { type, payload, createdAt } of told) {
       row.lastEventSequence += 1
-      events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
+      if (this.#eventLog) events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
     }
+  }
+
+  /** What was told of a stream, until now. */
+  forgetStream(record: RunRecord, stepName: string): void {
+    record.events = record.events.filter(({ type, payload }) => !(isStreamEvent(type) && JSON.parse(payload).stepName === stepName))
   }
 
   /** A line whose id is known, whichever run it belongs to, is left out. */

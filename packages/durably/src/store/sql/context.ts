@@ -12,22 +12,28 @@ export interface SqlContext {
   env: Env
   tables: Tables
   syntax: Syntax
+  /** False: events are counted, not kept. */
+  eventLog: boolean
   /** A concurrency key was taken between the pick and the update. */
   isKeyTaken(error: unknown): boolean
 }
 
 /** The few words that databases spell differently. */
 export interface Syntax {
-  /** The members of a JSON array as rows with `key` (from 0) and `value`. */
+  /** The members of a JSON array as rows with `key` (from 0) and `value`; the array may be a column of a table before it. */
   elements(json: RawBuilder<unknown>): RawBuilder<unknown>
   /** After a table in FROM: go by this index, whatever the planner thinks of others. */
   by(index: RawBuilder<unknown>): RawBuilder<unknown>
-  /** The members of a JSON array of texts as rows with `value`. */
+  /** The members of a JSON array of texts as rows with `key` (from 0) and `value`. */
   texts(json: RawBuilder<unknown>): RawBuilder<unknown>
   /** Opens a statement that asks for the time. */
   clock(p: Param<{ now: number }>): RawBuilder<unknown>
   /** The time that decides, in milliseconds; the same wherever it stands in a statement. */
   now(p: Param<{ now: number }>): RawBuilder<unknown>
+  /** How many members a JSON array has; 0 for NULL. */
+  count(json: RawBuilder<unknown>): RawBuilder<unknown>
+  /** The text of a member of a JSON object. */
+  member(json: RawBuilder<unknown>, name: string): RawBuilder<unknown>
   /** Ends a SELECT whose rows `r` will be moved: those that someone else is moving are left out. */
   skipLocked: RawBuilder<unknown>
   /** Ends a SELECT whose rows `r` must still be there at the commit. */

@@ -3,18 +3,18 @@
 export type JsonRow = readonly (string | number | null)[]
 
 /**
- * A JSON array of arrays. SQLite unescapes its texts to bytes without looking: a lone surrogate would become invalid
+ * A JSON array of arrays, or of objects. SQLite unescapes its texts to bytes without looking: a lone surrogate would become invalid
  * UTF-8 (which aborts the process when libsql reads it), and drivers cut a text at a NUL.
  */
-export function jsonRows(rows: readonly JsonRow[]): string {
+export function jsonRows(rows: readonly (JsonRow | object)[]): string {
   const text = JSON.stringify(rows)
-  return HAZARD.test(text) ? JSON.stringify(rows.map((row) => row.map(harmless))) : text
+  return HAZARD.test(text) ? JSON.stringify(rows, (_, member) => harmless(member)) : text
 }
 
 /** JSON.stringify escapes exactly the two hazards (and control characters) this way. */
 const HAZARD = /\\u(?:d[89a-f]|0000)/
 
-function harmless(value: string | number | null): string | number | null {
+function harmless(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD').toWellFormed() : value
 }
 

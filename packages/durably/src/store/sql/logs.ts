@@ -19,11 +19,17 @@ export function sqlLogs({ db, session, tables: t, syntax }: SqlContext): LogStor
     db,
     (p) => sql`SELECT * FROM ${t.logs} WHERE run_id = ${p('runId')} ORDER BY ${syntax.insertionOrder}`,
   )
+  const find = statement<{ runId: string; ids: string }>(
+    db,
+    (p) =>
+      sql`SELECT l.* FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.logs} AS l ON l.id = wanted.value WHERE l.run_id = ${p('runId')}`,
+  )
   return {
     async append(lines) {
       await session.write(chunked(lines, charsOf).map((chunk) => append({ lines: jsonRows(chunk.map(logValues)) })))
     },
     list: async (runId) => (await session.read(list({ runId }))).map(logRow),
+    find: async (runId, ids) => (await session.read(find({ runId, ids: JSON.stringify(ids) }))).map(logRow),
   }
 }
 

@@ -17,6 +17,7 @@ export function runRow(row: Row): RunRow {
     concurrencyKey: read.textOrNull('concurrency_key'),
     currentStepIndex: read.integer('current_step_index'),
     progress: read.textOrNull('progress'),
+    streams: read.textOrNull('streams'),
     output: read.textOrNull('output'),
     error: read.textOrNull('error'),
     failure: read.textOrNull('failure'),

@@ -2,7 +2,7 @@ import type { RunStore } from '../runs.ts'
 import type { SqlContext } from './context.ts'
 import { applyWrites } from './runs/apply.ts'
 import { clientMoves } from './runs/cancel-retry-delete.ts'
-import { adoptRun, claimRun } from './runs/claim.ts'
+import { adoptRuns, claimRuns } from './runs/claim.ts'
 import { createRuns } from './runs/create.ts'
 import { probeRuns } from './runs/probe.ts'
 import { runQueries } from './runs/queries.ts'
@@ -12,14 +12,14 @@ import { reapRuns } from './runs/reap.ts'
 export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe'>
 
 export function sqlRuns(context: SqlContext, writes: RunWrites): RunStore {
-  return { ...writes, adopt: adoptRun(context), ...runQueries(context), probe: probeRuns(context) }
+  return { ...writes, adopt: adoptRuns(context), ...runQueries(context), probe: probeRuns(context) }
 }
 
 /** Each verb as a batch of statements, for a database that lets one writer in at a time. */
 export function batchedWrites(context: SqlContext): RunWrites {
   return {
     create: createRuns(context),
-    claim: claimRun(context),
+    claim: claimRuns(context),
     apply: applyWrites(context),
     reap: reapRuns(context),
     ...clientMoves(context),

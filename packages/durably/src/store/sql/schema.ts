@@ -42,6 +42,7 @@ export interface RunsTable {
   started_at: number | null
   finished_at: number | null
   last_event_sequence: number
+  streams: string | null
 }
 
 export interface StepsTable {

@@ -25,6 +25,8 @@ export interface SqlStoreOptions {
   dialectKind?: DialectKind
   /** Whose time decides on Postgres: the server's, or, in a test with virtual time, that of `env`. */
   clock?: Clock
+  /** False keeps no events. Default true. */
+  eventLog?: boolean
 }
 
 export interface SqlStore extends Store {
@@ -33,18 +35,20 @@ export interface SqlStore extends Store {
 
 const DATABASES = { sqlite: sqliteDatabase, postgres: postgresDatabase }
 
-export function sqlStore({ dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database' }: SqlStoreOptions): SqlStore {
+export function sqlStore(options: SqlStoreOptions): SqlStore {
+  const { dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database', eventLog = true } = options
   const tables = tablesOf(tablePrefix)
   const detected = detectDialect(dialect, dialectKind)
   const { db, driver } = openKysely(dialect)
   const { session, syntax, isKeyTaken, writes, checkRequirements } = DATABASES[detected.kind]({ db, driver, env, dialect, detected, clock })
-  const context: SqlContext = { db, session, env, tables, syntax, isKeyTaken }
+  const context: SqlContext = { db, session, env, tables, syntax, eventLog, isKeyTaken }
   return {
     db,
     runs: sqlRuns(context, writes(context)),
     steps: sqlSteps(context),
     events: sqlEvents(context),
     logs: sqlLogs(context),
+    eventLog,
     async migrate() {
       await checkRequirements()
       await migrate(context)

@@ -14,8 +14,14 @@ export function sqlSteps({ db, session, tables: t, syntax }: SqlContext): StepSt
     db,
     (p) => sql`SELECT * FROM ${inOrder} WHERE run_id = ${p('runId')} AND status = 'completed' ORDER BY "index", ${syntax.insertionOrder}`,
   )
+  const find = statement<{ runId: string; ids: string }>(
+    db,
+    (p) =>
+      sql`SELECT s.* FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.steps} AS s ON s.id = wanted.value WHERE s.run_id = ${p('runId')}`,
+  )
   return {
     list: async (runId) => (await session.read(list({ runId }))).map(stepRow),
     completed: async (runId) => (await session.read(completed({ runId }))).map(stepRow),
+    find: async (runId, ids) => (await session.read(find({ runId, ids: JSON.stringify(ids) }))).map(stepRow),
   }
 }

@@ -37,17 +37,25 @@ export class BoundaryNames {
     return { name: times === 1 ? plain : `${plain} #${times}`, endsRun }
   }
 
-  #writeName({ claim, verb }: OwnerWrite): string {
+  #writeName({ claim, verb, events }: OwnerWrite): string {
     const whose = claim.runId === this.#runId ? '' : ' of another run'
+    const chunk = events.findLast(({ type }) => type === 'stream:chunk')?.payload
+    if (verb.type === 'heartbeat' && chunk)
+      return `${chunk.state === undefined ? 'chunks' : 'checkpoint'} of ${JSON.stringify(chunk.stepName)}${whose}`
     if (verb.type !== 'recordStep') return verb.type + whose
     return `${verb.step.status === 'completed' ? 'step' : 'failed step'} ${JSON.stringify(verb.step.name)}${whose}`
   }
 }
 
-/** Heartbeats are alike, and a long step has hundreds. */
-const HEARTBEATS_MAX = 3
+/** A long step has hundreds of heartbeats, a long stream hundreds of chunks and checkpoints, and each kind is alike. */
+const ALIKE = /^(?:heartbeat|chunks of|checkpoint of)/
+const ALIKE_MAX = 3
 
 export function worthTrying(boundaries: readonly Boundary[]): Boundary[] {
-  let heartbeats = 0
-  return boundaries.filter(({ name }) => !name.startsWith('heartbeat') || ++heartbeats <= HEARTBEATS_MAX)
+  const times = new Map<string, number>()
+  return boundaries.filter(({ name }) => {
+    const plain = name.replace(/ #\d+$/, '')
+    times.set(plain, (times.get(plain) ?? 0) + 1)
+    return !ALIKE.test(plain) || (times.get(plain) ?? 0) <= ALIKE_MAX
+  })
 }

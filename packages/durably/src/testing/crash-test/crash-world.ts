@@ -10,9 +10,9 @@ import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { CancelOutcome } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
-import { type History, RowAudit, readRows, type Violation } from '../invariants/index.ts'
+import { type History, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import type { CallFault, Intrusion } from '../simulator/fault-plan.ts'
-import { SimProcess } from '../simulator/sim-process.ts'
+import { type Answer, SimProcess } from '../simulator/sim-process.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { type Boundary, BoundaryNames } from './boundary.ts'
 import type { CrashFault } from './crash-fault.ts'
@@ -78,6 +78,7 @@ export class CrashWorld {
   readonly #began = this.#reality.mono()
   readonly #witness = new Witness()
   readonly #audit = new RowAudit()
+  readonly #streams = new StreamAudit(this.#witness.ledger.streams)
   readonly #boundaries: Boundary[] = []
   readonly #processes: SimProcess[] = []
   #store!: Store
@@ -189,9 +190,9 @@ export class CrashWorld {
     this.#open('w2').then(({ durably }) => durably.start(), this.#fail)
   }
 
-  #applied(verb: string, answer: unknown): void {
+  #applied(verb: string, answer: Answer): void {
     // A claim that found nothing made nothing durable.
-    if (verb === 'runs.claim' && (answer as { value?: unknown }).value === null) {
+    if (verb === 'runs.claim' && 'value' in answer && (answer.value as readonly RunRow[]).length === 0) {
       const claim = this.#boundaries.findLastIndex(({ name }) => name.startsWith('claim'))
       if (claim !== -1) this.#boundaries.splice(claim, 1)
     }
@@ -200,9 +201,10 @@ export class CrashWorld {
   }
 
   async #lookAtRows(): Promise<void> {
-    const { runs, steps } = await readRows(this.#store)
-    this.#audit.look(runs, steps, this.#base.wall())
-    this.#allEnded = runs.every((run) => isTerminal(run.status))
+    const rows = await readRows(this.#store)
+    this.#audit.look(rows.runs, rows.steps, this.#base.wall())
+    this.#streams.look(rows)
+    this.#allEnded = rows.runs.every((run) => isTerminal(run.status))
   }
 
   readonly #fail = (error: unknown): void => {
@@ -212,10 +214,10 @@ export class CrashWorld {
   async #record(run: RunRow, records: readonly StepRow[]): Promise<void> {
     const token = 'recorder'
     const { runs } = this.#store
-    const claimed = await runs.claim({ jobNames: [run.jobName], token, leaseMs: LEASE_MS })
+    const [claimed] = await runs.claim({ jobNames: [run.jobName], tokens: [token], leaseMs: LEASE_MS })
     if (claimed?.id !== run.id) throw new Error('crashTest: the run cannot be prepared')
     const claim = { runId: run.id, generation: claimed.leaseGeneration, token }
-    const rest = { claim, events: [], logs: [], progress: null }
+    const rest = { claim, events: [], logs: [], progress: null, streams: null }
     for (const [i, record] of records.entries()) {
       const step = { ...record, runId: run.id, leaseGeneration: claim.generation }
       await runs.apply([{ ...rest, number: i + 1, verb: { type: 'recordStep', leaseMs: LEASE_MS, step } }])
@@ -257,14 +259,15 @@ export class CrashWorld {
   }
 
   async #evidence(tookMs: number): Promise<Evidence> {
-    const { executions, effects, acknowledged } = this.#witness.ledger
+    const { executions, effects, streams, acknowledged } = this.#witness.ledger
     const rows = await readRows(this.#store)
+    this.#streams.compare(rows)
     const run = rows.runs.find(({ id }) => id === this.#runId)
     if (!run) throw new Error(`crashTest: run ${this.#runId} was deleted`)
     return {
       run,
       tookMs,
-      audit: this.#audit.violations,
+      audit: [...this.#audit.violations, ...this.#streams.violations],
       asked: this.#witness.asked,
       boundaries: this.#boundaries,
       struck: this.#struck,
@@ -272,7 +275,7 @@ export class CrashWorld {
       history: {
         ...rows,
         acknowledged,
-        ledger: { executions, effects },
+        ledger: { executions, effects, streams },
         maxRecoveries: MAX_RECOVERIES,
         faultFree: !this.#struck && !this.#options.records,
       },

@@ -2,7 +2,7 @@
 // Stands between the user's definition and the instance, and changes nothing of what either gets.
 import type { Durably } from '../../durably.ts'
 import type { Env, TimerHandle } from '../../model/env.ts'
-import type { JobContext } from '../../model/job.ts'
+import type { JobContext, StreamFunction } from '../../model/job.ts'
 import type { StepInfo } from '../../worker/step-wrapper.ts'
 import { SimLedger } from '../simulator/sim-ledger.ts'
 import type { SimProcess } from '../simulator/sim-process.ts'
@@ -83,12 +83,25 @@ export class Witness {
 
   #askedThrough(ctx: JobContext, process: SimProcess): JobContext {
     const steps = new Set<string>()
-    this.asked.push({ runId: ctx.runId, generation: process.generationOf(ctx.runId), steps })
+    const { runId } = ctx
+    const generation = process.generationOf(runId)
+    this.asked.push({ runId, generation, steps })
     const run: JobContext['run'] = (name, ...rest) => {
       steps.add(name)
       return ctx.run(name, ...rest)
     }
-    return bound(ctx, { run })
+    const stream = <T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> => {
+      steps.add(name)
+      return ctx.stream<T, TState>(name, async (emit, checkpoint, step) => {
+        const entered = this.ledger.enterStream(process, { runId, step: name, generation, emit, checkpoint })
+        try {
+          return await fn(entered.emit, entered.checkpoint, step)
+        } finally {
+          entered.leave()
+        }
+      })
+    }
+    return bound(ctx, { run, stream })
   }
 
   async #step(process: SimProcess, { runId, stepName, signal }: StepInfo, next: () => Promise<unknown>): Promise<unknown> {

@@ -26,6 +26,8 @@ export interface History {
 export interface Ledger {
   executions: JobExecution[]
   effects: Effect[]
+  /** Absent where nobody noted them. */
+  streams?: StreamAttempt[]
 }
 
 /** A job function that was entered. */
@@ -47,6 +49,26 @@ export interface Effect {
   outcome: 'returned' | 'threw' | 'unfinished'
   /** Its signal was aborted before it began. */
   toldToStop?: boolean
+}
+
+/** A stream's function that was entered: what it was given, and what it put out. */
+export interface StreamAttempt {
+  runId: string
+  step: string
+  generation: number
+  /** The state it was given, encoded; `null` when it began at the beginning. */
+  given: string | null
+  /** What it put out itself, in order, asked for and perhaps not written (`flat`). */
+  text: string
+  checkpoints: StreamCheckpoint[]
+}
+
+export interface StreamCheckpoint {
+  /** Encoded. */
+  state: string
+  /** How much of the attempt's own text comes before it. */
+  length: number
+  acknowledged: boolean
 }
 
 /** A promise that somebody was given: it must still hold at the end. */
@@ -96,8 +118,9 @@ export async function readRows(store: Store): Promise<Pick<History, 'runs' | 'st
   const steps: StepRow[] = []
   const events: EventRow[] = []
   for (const { id } of runs) {
-    steps.push(...(await store.steps.list(id)))
+    // Every event must find the row that it refers to, also when another one is written meanwhile.
     events.push(...(await store.events.list(id)))
+    steps.push(...(await store.steps.list(id)))
   }
   return { runs, steps, events }
 }

@@ -19,8 +19,9 @@ export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 
 
 const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow'] as const
 const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop'] as const
-/** Claims are rare among the looks of idle workers, and a fault there is worth more. */
+/** Claims are rare among the looks of idle workers, groups among the writes of one, and a fault there is worth more. */
 const CLAIM_WEIGHT = 4
+const GROUP_WEIGHT = 3
 const TIMED_MAX = 14
 /** How likely a world knows a kind of timed fault at all. */
 const TIMED_SHARE = 0.6
@@ -54,10 +55,10 @@ export class FaultPlan implements CallFaults {
   }
 
   /** The fault of one store call, if any. */
-  ofCall(call: string, verb: string): CallFault | null {
+  ofCall(call: string, verb: string, args: readonly unknown[]): CallFault | null {
     const { seed, faultFree, without } = this.#options
     if (faultFree || this.healed) return null
-    let dice = chance(seed, `call ${call}`) / (verb === 'runs.claim' ? CLAIM_WEIGHT : 1)
+    let dice = chance(seed, `call ${call}`) / weightOf(verb, args)
     for (const [fault, rate] of this.#rates) {
       if (dice < rate) {
         const name = `${call} ${fault}`
@@ -80,4 +81,9 @@ export class FaultPlan implements CallFaults {
       return { fault, name: `timed ${i} ${fault}`, atMs: pick(seed, `time of ${i}`, 0, faultMs) }
     }).filter(({ name }) => !without.has(name))
   }
+}
+
+function weightOf(verb: string, args: readonly unknown[]): number {
+  if (verb === 'runs.claim') return CLAIM_WEIGHT
+  return verb === 'runs.apply' && (args[0] as readonly unknown[]).length > 1 ? GROUP_WEIGHT : 1
 }

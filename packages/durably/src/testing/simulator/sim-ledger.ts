@@ -1,14 +1,33 @@
 // SimLedger — what the functions of a simulated world really did. Kept outside the store, like the world itself.
 import type { Durably } from '../../durably.ts'
-import type { Acknowledged, Effect, JobExecution } from '../invariants/index.ts'
+import { jsonCodec } from '../../model/codec.ts'
+import type { Checkpoint, Emit } from '../../model/job.ts'
+import { type Acknowledged, type Effect, flat, type JobExecution, type StreamAttempt } from '../invariants/index.ts'
 import type { SimProcess } from './sim-process.ts'
 
 type Open = { endedAt: number | null; process: string }
 
+interface Entering<TState> {
+  runId: string
+  step: string
+  generation: number
+  emit: Emit
+  checkpoint: Checkpoint<TState>
+}
+
+interface Entered<TState> {
+  emit: Emit
+  checkpoint: Checkpoint<TState>
+  /** The function has ended; what it still asks for is refused. */
+  leave: () => void
+}
+
 export class SimLedger {
   readonly executions: (JobExecution & Open)[] = []
   readonly effects: (Effect & Open)[] = []
+  readonly streams: StreamAttempt[] = []
   readonly acknowledged: Acknowledged[] = []
+  readonly #codec = jsonCodec()
 
   enterJob(process: string, runId: string, generation: number, now: number): JobExecution {
     const execution = { process, runId, generation, startedAt: now, endedAt: null }
@@ -20,6 +39,30 @@ export class SimLedger {
     const effect = { process, runId, step, generation, startedAt: now, endedAt: null, outcome: 'unfinished' as const, toldToStop }
     this.effects.push(effect)
     return effect
+  }
+
+  /** What a stream's function puts out from now on; it gets the same `emit` and `checkpoint`, with an ear to them. */
+  enterStream<TState>(process: SimProcess, { runId, step, generation, emit, checkpoint }: Entering<TState>): Entered<TState> {
+    const given = checkpoint.state === undefined ? null : this.#codec.encode(checkpoint.state, 'state')
+    const attempt: StreamAttempt = { runId, step, generation, given, text: '', checkpoints: [] }
+    this.streams.push(attempt)
+    let isOver = false
+    const heard = async (state: TState): Promise<void> => {
+      const reached = { state: this.#codec.encode(state, 'state') ?? '', length: attempt.text.length, acknowledged: false }
+      attempt.checkpoints.push(reached)
+      await checkpoint(state)
+      reached.acknowledged = process.alive
+    }
+    return {
+      emit: (chunk) => {
+        if (!isOver) attempt.text += flat([chunk])
+        return emit(chunk)
+      },
+      checkpoint: Object.assign(heard, { state: checkpoint.state }),
+      leave: () => {
+        isOver = true
+      },
+    }
   }
 
   /** What a live process tells its listeners is a promise. */

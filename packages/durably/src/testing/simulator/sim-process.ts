@@ -18,14 +18,17 @@ export interface SimWorld {
   store: Store
   plan: CallFaults
   leaseMs: number
+  /** How long an undisturbed call takes at most, half on the way there. */
+  latencyMs?: number
   /** Called when a request has been carried out. */
-  onApplied: (process: string, verb: string, answer: unknown) => void
+  onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[]) => void
   onDeath: (process: SimProcess) => void
 }
 
-/** An undisturbed call takes this long, half on the way there. */
 const LATENCY_MS_MAX = 8
 const SLOW_LEASES_MAX = 1.3
+
+export type Answer = { value: unknown } | { error: unknown }
 
 export class SimProcess {
   readonly name: string
@@ -94,33 +97,34 @@ export class SimProcess {
       steps: chapter('steps', store.steps),
       events: chapter('events', store.events),
       logs: chapter('logs', store.logs),
+      eventLog: store.eventLog,
       migrate: () => Promise.resolve(),
       close: () => Promise.resolve(),
     }
   }
 
   #remembersClaims(runs: RunStore): RunStore {
-    const remember = (run: RunRow | null) => {
-      if (run) this.#claimed.set(run.id, run.leaseGeneration)
-      return run
+    const remember = (runs: RunRow[]) => {
+      for (const run of runs) this.#claimed.set(run.id, run.leaseGeneration)
+      return runs
     }
     return new Proxy(runs, {
       get: (target, verb) => {
         if (verb === 'claim') return async (request: Parameters<RunStore['claim']>[0]) => remember(await target.claim(request))
-        if (verb === 'adopt') return async (token: string) => remember(await target.adopt(token))
+        if (verb === 'adopt') return async (tokens: readonly string[]) => remember(await target.adopt(tokens))
         return Reflect.get(target, verb)
       },
     })
   }
 
   #call(verb: string, args: readonly unknown[], invoke: () => Promise<unknown>): Promise<unknown> {
-    const { base, seed, plan, leaseMs, onApplied } = this.#world
+    const { base, seed, plan, leaseMs, latencyMs = LATENCY_MS_MAX, onApplied } = this.#world
     // Functions of a user cannot be killed: what they still ask for is never sent (P1).
     if (!this.#alive) return new Promise(() => {})
     const call = `${this.name}#${this.#calls++} ${verb}`
     const fault = plan.ofCall(call, verb, args)
     const intrusion = typeof fault === 'object' ? fault : null
-    const total = fault === 'slow' ? slowMs(seed, call, leaseMs) : chance(seed, `latency ${call}`) * LATENCY_MS_MAX
+    const total = fault === 'slow' ? slowMs(seed, call, leaseMs) : chance(seed, `latency ${call}`) * latencyMs
     const there = total * chance(seed, `share ${call}`)
     return new Promise((resolve, reject) => {
       const refuse = (what: string) => this.#awake(() => reject(new DurablyError('store_unavailable', what)))
@@ -128,11 +132,11 @@ export class SimProcess {
       base.timer(there, async () => {
         if (fault === 'lose request') return refuse('the request was lost')
         if (intrusion?.before) await intrusion.before()
-        const answer = await invoke().then(
+        const answer: Answer = await invoke().then(
           (value) => ({ value }),
           (error: unknown) => ({ error }),
         )
-        onApplied(this.name, verb, answer)
+        onApplied(this.name, verb, answer, args)
         intrusion?.after?.()
         if (fault === 'crash after') return this.kill()
         base.timer(total - there, () => {

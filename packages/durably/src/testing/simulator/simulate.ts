@@ -4,16 +4,21 @@ import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { jsonCodec } from '../../model/codec.ts'
 import type { Env } from '../../model/env.ts'
+import type { EventRow } from '../../model/event.ts'
 import { isTerminal } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
+import type { ClaimRequest } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
-import { checkInvariants, RowAudit, readRows, type Violation } from '../invariants/index.ts'
+import { checkInvariants, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { chance, oneOf, pick } from './chance.ts'
+import { ClaimWatch } from './claim-watch.ts'
 import { FaultPlan, type Timed } from './fault-plan.ts'
+import { rejecting } from './rejecting-store.ts'
 import { SimLedger } from './sim-ledger.ts'
-import { SimProcess, type SimWorld } from './sim-process.ts'
+import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
 import { Trace } from './trace.ts'
-import { defineWorkload, planRun, type StepValue } from './workload.ts'
+import { defineWorkload, isRushHour, planRuns, type StepValue } from './workload.ts'
 
 export interface SimulateOptions {
   seed: number
@@ -39,6 +44,14 @@ export interface SimFigures {
   runs: number
   steps: number
   executions: number
+  /** Attempts of streams. */
+  streams: number
+  /** Transactions of owners that were answered, and those with two writes or more. */
+  commits: number
+  groups: number
+  /** Claims that found something, and those that found two runs or more. */
+  claims: number
+  batches: number
   kills: number
   simulatedMs: number
 }
@@ -46,6 +59,8 @@ export interface SimFigures {
 const FAULT_MS = 80_000
 const HEAL_MS_MAX = 1_800_000
 const HEAL_LOOK_MS = 10_000
+/** How often a cancel is for a run that runs, a retry for one that failed. */
+const LIKELY_SHARE = 0.7
 const MUTATING = new Set(['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry'])
 
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
@@ -59,21 +74,26 @@ class Simulation {
   readonly #plan: FaultPlan
   readonly #leaseMs: number
   readonly #faultFree: boolean
+  readonly #isRush: boolean
   readonly #maxRecoveries: number
   readonly #trace: Trace
   readonly #ledger = new SimLedger()
   readonly #audit = new RowAudit()
+  readonly #streams = new StreamAudit(this.#ledger.streams)
   readonly #workers = new Map<string, { process: SimProcess; durably: Durably }>()
   #dbOffsetMs = 0
   #store!: Store
+  #claims!: ClaimWatch
   #client!: Durably
   #kills = 0
+  readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0 }
 
   constructor(options: SimulateOptions) {
     const { seed } = options
     this.#options = options
     this.#seed = seed
     this.#base = virtualEnv({ seed })
+    this.#isRush = isRushHour(seed)
     this.#faultFree = seed % 10 === 0
     this.#plan = new FaultPlan({ seed, faultMs: FAULT_MS, without: options.without ?? new Set(), faultFree: this.#faultFree })
     this.#maxRecoveries = oneOf(seed, 'cap', [1, 2, 6])
@@ -83,10 +103,11 @@ class Simulation {
 
   async run(): Promise<Simulated> {
     const dbEnv: Env = { ...this.#base, wall: () => this.#base.wall() + this.#dbOffsetMs }
-    this.#store = await (this.#options.openStore ?? (async (env) => memoryStore({ env })))(dbEnv)
+    this.#store = rejecting(await (this.#options.openStore ?? (async (env) => memoryStore({ env })))(dbEnv))
+    this.#claims = new ClaimWatch(this.#store)
     await this.#store.migrate()
     this.#startClient()
-    const workers = pick(this.#seed, 'workers', 2, 4)
+    const workers = this.#isRush ? 2 : pick(this.#seed, 'workers', 2, 4)
     for (let i = 0; i < workers; i++) this.#startWorker(`w${i}`, 0)
     for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#strike(timed))
     await this.#base.advance(FAULT_MS)
@@ -101,7 +122,8 @@ class Simulation {
       store: this.#store,
       plan: this.#plan,
       leaseMs: this.#leaseMs,
-      onApplied: (process, verb, answer) => this.#applied(process, verb, answer),
+      latencyMs: oneOf(this.#seed, 'latency', [8, 8, 80]),
+      onApplied: (...applied) => this.#applied(...applied),
       onDeath: (process) => this.#died(process),
     }
   }
@@ -112,7 +134,7 @@ class Simulation {
       env: process.env,
       staleThreshold: this.#leaseMs,
       pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
-      concurrency: pick(this.#seed, `concurrency of ${process.name}`, 1, 3),
+      concurrency: pick(this.#seed, `concurrency of ${process.name}`, this.#isRush ? 4 : 1, 6),
       maxRecoveries: this.#maxRecoveries,
     })
     this.#ledger.hear(durably, process)
@@ -132,9 +154,7 @@ class Simulation {
     const process = new SimProcess('client', { ...this.#world(), onDeath: () => {} })
     this.#client = this.#open(process)
     const jobs = defineWorkload(this.#client, process, this.#ledger)
-    const runs = pick(this.#seed, 'runs', 3, 8)
-    for (let n = 0; n < runs; n++) {
-      const { shape, steps, idempotencyKey, concurrencyKey, atMs } = planRun(this.#seed, n, this.#leaseMs, FAULT_MS / 2)
+    for (const { shape, steps, idempotencyKey, concurrencyKey, atMs } of planRuns(this.#seed, this.#leaseMs, FAULT_MS / 2)) {
       const trigger = async (): Promise<void> => {
         try {
           const options = { ...(idempotencyKey && { idempotencyKey }), ...(concurrencyKey && { concurrencyKey }) }
@@ -176,7 +196,9 @@ class Simulation {
   }
 
   async #command(fault: 'cancel' | 'retry', name: string): Promise<void> {
-    const rows = await this.#store.runs.list({})
+    const all = await this.#store.runs.list({})
+    const likely = all.filter(({ status }) => status === (fault === 'cancel' ? 'running' : 'failed'))
+    const rows = likely.length > 0 && chance(this.#seed, `${name} likely`) < LIKELY_SHARE ? likely : all
     const run = rows[pick(this.#seed, `${name} run`, 0, Math.max(0, rows.length - 1))]
     if (run) await this.#client[fault](run.id).catch(() => {})
   }
@@ -190,13 +212,37 @@ class Simulation {
     this.#base.timer(restartMs, () => this.#startWorker(worker, Number(life) + 1))
   }
 
-  #applied(process: string, verb: string, answer: unknown): void {
+  #applied(process: string, verb: string, answer: Answer, args: readonly unknown[]): void {
     this.#trace.add(`${this.#base.mono()} ${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
-    if (MUTATING.has(verb)) this.#lookAtRows()
+    if (MUTATING.has(verb)) void this.#lookAtRows()
+    const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
+    if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
+    if (verb === 'runs.claim') {
+      this.#count('claims', 'batches', answered)
+      this.#claims.claimed(process, (args[0] as ClaimRequest).tokens)
+    }
+    if (verb === 'runs.adopt') void this.#claims.adopted(process, args[0] as readonly string[], answered)
   }
 
-  #lookAtRows(): void {
-    void readRows(this.#store).then(({ runs, steps }) => this.#audit.look(runs, steps, this.#base.wall() + this.#dbOffsetMs))
+  #count(all: 'commits' | 'claims', shared: 'groups' | 'batches', { length }: readonly unknown[]): void {
+    if (length >= 1) this.#counts[all]++
+    if (length >= 2) this.#counts[shared]++
+  }
+
+  /** Reads what is new: every look at all of it would cost more than the world itself. */
+  async #lookAtRows(): Promise<void> {
+    const nowMs = this.#base.wall() + this.#dbOffsetMs
+    const runs = await this.#store.runs.list({})
+    const steps: StepRow[] = []
+    const events: EventRow[] = []
+    for (const { id, lastEventSequence } of runs) {
+      const after = this.#streams.sequenceOf(id)
+      if (lastEventSequence === after) continue
+      events.push(...(await this.#store.events.list(id, { after })))
+      steps.push(...(await this.#store.steps.list(id)))
+    }
+    this.#audit.look(runs, steps, nowMs)
+    this.#streams.look({ runs, steps, events })
   }
 
   async #heal(): Promise<void> {
@@ -212,16 +258,20 @@ class Simulation {
 
   async #judge(): Promise<Simulated> {
     const rows = await readRows(this.#store)
-    const { executions, effects, acknowledged } = this.#ledger
+    const { executions, effects, streams, acknowledged } = this.#ledger
     const history = {
       ...rows,
-      ledger: { executions, effects },
+      ledger: { executions, effects, streams },
       acknowledged,
       maxRecoveries: this.#maxRecoveries,
       faultFree: this.#faultFree,
       mayStartLate: this.#plan.happened.some((fault) => fault.endsWith('clock jump')),
     }
-    const violations = [...this.#audit.violations, ...checkInvariants(history), ...outputsAreRecords(rows)]
+    this.#audit.look(rows.runs, rows.steps, this.#base.wall() + this.#dbOffsetMs)
+    this.#streams.look(rows)
+    this.#streams.compare(rows)
+    const audited = [...this.#audit.violations, ...this.#streams.violations, ...this.#claims.violations]
+    const violations = [...audited, ...checkInvariants(history), ...outputsAreRecords(rows)]
     await this.#store.close()
     return {
       seed: this.#seed,
@@ -233,6 +283,8 @@ class Simulation {
         runs: rows.runs.length,
         steps: rows.steps.length,
         executions: effects.length,
+        streams: streams.length,
+        ...this.#counts,
         kills: this.#kills,
         simulatedMs: this.#base.mono(),
       },

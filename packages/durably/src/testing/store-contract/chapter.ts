@@ -7,6 +7,8 @@ export interface World {
   env: VirtualEnv
   /** Opens what is stored once more, as a new process would. */
   reopen?: () => Promise<Store>
+  /** A migrated, empty store of the same kind and by the same clock that keeps no events. */
+  withoutEventLog?: () => Promise<Store>
 }
 
 export interface Case {

@@ -7,11 +7,13 @@ import {
   claimAll,
   complete,
   create,
+  createInTurn,
   eventTypes,
   fail,
   get,
   heartbeat,
   held,
+  ids,
   JOB,
   LEASE_MS,
   leasesEnd,
@@ -27,7 +29,7 @@ export const claimChapter = chapter('claim', {
     const before = await create(world)
     await world.env.advance(5)
     const now = world.env.wall()
-    const run = await world.store.runs.claim({ jobNames: [JOB], token: 'token-1', leaseMs: LEASE_MS })
+    const [run] = await world.store.runs.claim({ jobNames: [JOB], tokens: ['token-1'], leaseMs: LEASE_MS })
     ok(run, 'a run')
     const { heartbeatAt, updatedAt, ...row } = run
     const { heartbeatAt: _, updatedAt: __, ...was } = before
@@ -143,7 +145,7 @@ export const claimChapter = chapter('claim', {
   },
 
   'a held concurrency key is passed over, and the next free run is taken': async (world) => {
-    const [first, blocked, free] = await inTurn(world, ['k', 'k', null])
+    const [first, blocked, free] = await createInTurn(world, ['k', 'k', null])
     equal((await mustClaim(world)).run.id, first?.id, 'first')
     equal((await mustClaim(world)).run.id, free?.id, 'the free one')
     equal(await claim(world), null, 'the blocked one')
@@ -157,12 +159,12 @@ export const claimChapter = chapter('claim', {
   },
 
   'different concurrency keys do not wait for each other': async (world) => {
-    await inTurn(world, ['k', 'K', 'k '])
+    await createInTurn(world, ['k', 'K', 'k '])
     for (let i = 0; i < 3; i++) ok(await claim(world), `claim ${i}`)
   },
 
   'many runs of one key run one after another, oldest first': async (world) => {
-    const runs = await inTurn(
+    const runs = await createInTurn(
       world,
       Array.from({ length: 6 }, (_, i) => (i === 3 ? 'other' : 'k')),
     )
@@ -202,7 +204,7 @@ export const claimChapter = chapter('claim', {
   },
 
   'a cancelled run does not hold up those behind it': async (world) => {
-    const runs = await inTurn(world, ['k', 'k', 'k', 'k'])
+    const runs = await createInTurn(world, ['k', 'k', 'k', 'k'])
     const owner = await mustClaim(world)
     equal(await claim(world), null, 'while the key is held')
     await world.store.runs.cancel(runs[1]?.id ?? '')
@@ -245,19 +247,6 @@ export const claimChapter = chapter('claim', {
   },
 })
 
-async function inTurn(world: World, keys: (string | null)[]): Promise<RunRow[]> {
-  const runs: RunRow[] = []
-  for (const concurrencyKey of keys) {
-    runs.push(await create(world, { concurrencyKey }))
-    await world.env.advance(1)
-  }
-  return runs
-}
-
 async function claimedIds(world: World, jobNames: string[]): Promise<string[]> {
   return ids((await claimAll(world, jobNames)).map((owner) => owner.run))
-}
-
-function ids(runs: readonly { id: string }[]): string[] {
-  return runs.map((run) => run.id)
 }

@@ -24,6 +24,7 @@ export const createChapter = chapter('create', {
         status: 'pending',
         currentStepIndex: 0,
         progress: null,
+        streams: null,
         output: null,
         error: null,
         failure: null,

@@ -162,6 +162,22 @@ export const eventsChapter = chapter('events', {
     )
   },
 
+  'heads tell how far the log of each run goes': async (world) => {
+    const waiting = await create(world, { jobName: 'waiting' })
+    const owner = await held(world)
+    const heads = () => world.store.events.heads([owner.run.id, 'not there', waiting.id, owner.run.id])
+    deepEqual(Object.fromEntries(await heads()), { [waiting.id]: 1, [owner.run.id]: 2 }, 'at first')
+    await owner.succeed(heartbeat())
+    equal((await heads()).get(owner.run.id), 2, 'after a heartbeat that told nothing')
+    await owner.succeed(recordStep(owner), ridersOf(owner))
+    await world.store.runs.cancel(waiting.id)
+    deepEqual([(await heads()).get(owner.run.id), (await heads()).get(waiting.id)], [5, 2], 'later')
+    await owner.succeed(complete())
+    await world.store.runs.delete(owner.run.id)
+    deepEqual([...(await heads())], [[waiting.id, 2]], 'after one was deleted')
+    deepEqual([...(await world.store.events.heads([]))], [], 'of no run')
+  },
+
   'a run that does not exist has no events': async (world) => {
     await create(world)
     deepEqual(await world.store.events.list(world.env.id()), [], 'events')

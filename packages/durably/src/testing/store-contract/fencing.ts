@@ -11,6 +11,7 @@ import {
   held,
   leasesEnd,
   mustClaim,
+  NO_RIDERS,
   OWNER_VERB_NAMES,
   OWNER_VERBS,
   type Owner,
@@ -143,13 +144,13 @@ export const fencing = chapter(
     'nobody can write to a run that was never claimed': async (world) => {
       const run = await create(world)
       const claim = { runId: run.id, generation: 0, token: '' }
-      const write = { claim, number: 1, verb: complete(), events: [], logs: [], progress: null }
+      const write = { claim, number: 1, verb: complete(), ...NO_RIDERS }
       deepEqual(await unchanged(world, run.id, () => send(world, write)), REFUSED, 'outcome')
     },
 
     'nobody can write to a run that does not exist': async (world) => {
       const claim = { runId: world.env.id(), generation: 1, token: 'token' }
-      const write = { claim, number: 1, verb: complete(), events: [], logs: [], progress: null }
+      const write = { claim, number: 1, verb: complete(), ...NO_RIDERS }
       deepEqual(await send(world, write), REFUSED, 'outcome')
       deepEqual(await world.store.runs.list({}), [], 'runs')
     },

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter } from './chapter.ts'
-import { complete, create, get, heartbeat, held, logLine, recordStep, unchanged } from './world.ts'
+import { byId, complete, create, get, heartbeat, held, logLine, recordStep, unchanged } from './world.ts'
 
 export const logsChapter = chapter('logs', {
   'lines are kept as given, in the order they were written': async (world) => {
@@ -30,6 +30,20 @@ export const logsChapter = chapter('logs', {
     const owner = await held(world)
     const write = owner.next(heartbeat(), { logs: [logLine(world, owner.run.id)] })
     await unchanged(world, owner.run.id, () => world.store.runs.apply([{ ...write, claim: { ...write.claim, token: 'not mine' } }]))
+  },
+
+  'lines are found by their ids, within their run': async (world) => {
+    const { id } = await create(world)
+    const other = await create(world)
+    const lines = Array.from({ length: 5 }, (_, i) => logLine(world, id, { message: `${i}`, data: '{"n":1}' }))
+    const foreign = logLine(world, other.id)
+    await world.store.logs.append([...lines, foreign])
+    const [first, , , fourth] = lines
+    ok(first && fourth, 'lines')
+    const found = await world.store.logs.find(id, [fourth.id, 'not there', foreign.id, first.id])
+    deepEqual(byId(found), [first, fourth], 'two of them')
+    deepEqual(await world.store.logs.find(id, []), [], 'none')
+    deepEqual(await world.store.logs.find('not there', [first.id]), [], 'of another run')
   },
 
   'a line whose id is known is left out': async (world) => {

@@ -81,7 +81,7 @@ export const probeChapter = chapter('probe', {
     await held(world, { concurrencyKey: 'k' })
     await create(world, { concurrencyKey: 'k' })
     deepEqual(await world.store.runs.probe([JOB]), { due: true, stale: false, nextInMs: LEASE_MS }, 'probe')
-    equal(await world.store.runs.claim({ jobNames: [JOB], token: 't', leaseMs: LEASE_MS }), null, 'a claim')
+    deepEqual(await world.store.runs.claim({ jobNames: [JOB], tokens: ['t'], leaseMs: LEASE_MS }), [], 'a claim')
     equal((await world.store.runs.probe([JOB])).due, true, 'still due')
   },
 

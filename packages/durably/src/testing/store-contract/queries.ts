@@ -1,9 +1,10 @@
 import { iso } from '../../model/env.ts'
 import { RUN_STATUSES, type RunRow } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
 import type { RunQuery } from '../../store/runs.ts'
-import { deepEqual, equal } from '../assert.ts'
+import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter, type World } from './chapter.ts'
-import { create, get, inStatus, newRun } from './world.ts'
+import { byId, create, get, held, inStatus, newRun, recordFailedStep, recordStep } from './world.ts'
 
 export const queries = chapter('queries', {
   'an empty store has no runs': async (world) => {
@@ -33,6 +34,28 @@ export const queries = chapter('queries', {
     const runs = Array.from({ length: 5 }, () => newRun(world))
     await world.store.runs.create([3, 0, 4, 1, 2].flatMap((i) => runs[i] ?? []))
     deepEqual(await list(world, {}), runs.map((run) => run.id).reverse(), 'order')
+  },
+
+  'steps are found by their ids, within their run': async (world) => {
+    const owner = await held(world, { jobName: 'one' })
+    const other = await held(world, { jobName: 'other' })
+    const steps: StepRow[] = []
+    for (const [by, name] of [
+      [owner, 'a'],
+      [owner, 'b'],
+      [owner, 'c'],
+      [other, 'a'],
+    ] as const) {
+      const verb = name === 'b' ? recordFailedStep(by, { name }) : recordStep(by, { name })
+      await by.succeed(verb)
+      if (verb.type === 'recordStep') steps.push(verb.step)
+    }
+    const [a, b, c, foreign] = steps
+    ok(a && b && c && foreign, 'four steps')
+    const found = await world.store.steps.find(owner.run.id, [b.id, 'not there', foreign.id, a.id])
+    deepEqual(byId(found), [a, b], 'two of them')
+    deepEqual(await world.store.steps.find(owner.run.id, []), [], 'none')
+    deepEqual(await world.store.steps.find('not there', [a.id]), [], 'of another run')
   },
 
   'the list shows the rows that get() reads': async (world) => {

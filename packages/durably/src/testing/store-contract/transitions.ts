@@ -4,7 +4,7 @@ import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import type { EndingVerb } from '../../store/owner-write.ts'
 import { deepEqual, equal } from '../assert.ts'
 import type { Case, Chapter, World } from './chapter.ts'
-import { claim, eventTypes, everything, get, inStatus, JOB, leasesEnd, OWNER_VERBS, type Owner, send } from './world.ts'
+import { claim, eventTypes, everything, get, inStatus, JOB, leasesEnd, NO_RIDERS, OWNER_VERBS, type Owner, send } from './world.ts'
 
 interface Subject {
   id: string
@@ -28,7 +28,7 @@ const ATTEMPTS: Record<Move, (world: World, subject: Subject) => Promise<boolean
 async function ownerMove(world: World, { id, owner }: Subject, type: EndingVerb['type']): Promise<boolean> {
   if (owner) return (await owner.write(OWNER_VERBS[type]())).ok
   const claim = { runId: id, generation: 0, token: 'never claimed' }
-  return (await send(world, { claim, number: 1, verb: OWNER_VERBS[type](), events: [], logs: [], progress: null })).ok
+  return (await send(world, { claim, number: 1, verb: OWNER_VERBS[type](), ...NO_RIDERS })).ok
 }
 
 async function reap({ store }: World, move: Move, maxRecoveries: number): Promise<boolean> {

@@ -11,6 +11,7 @@ import {
   get,
   heartbeat,
   held,
+  ids,
   JOB,
   LEASE_MS,
   leasesEnd,
@@ -79,50 +80,50 @@ export const unknownOutcome = chapter(
 
     'claim sent twice takes one run': async (world) => {
       await world.store.runs.create([newRun(world), newRun(world)])
-      const request = { jobNames: [JOB], token: 'mine', leaseMs: LEASE_MS }
-      const first = await world.store.runs.claim(request)
+      const request = { jobNames: [JOB], tokens: ['mine'], leaseMs: LEASE_MS }
+      const [first] = await world.store.runs.claim(request)
       ok(first, 'a run')
       await world.env.advance(1000)
-      deepEqual(await unchanged(world, first.id, () => world.store.runs.claim(request)), first, 'the second answer')
+      deepEqual(await unchanged(world, first.id, () => world.store.runs.claim(request)), [first], 'the second answer')
       equal((await world.store.runs.list({ status: 'pending' })).length, 1, 'the other run waits')
     },
 
     'one claim sent ten times at once takes one run': async (world) => {
       await world.store.runs.create(Array.from({ length: 10 }, () => newRun(world)))
-      const request = { jobNames: [JOB], token: 'mine', leaseMs: LEASE_MS }
+      const request = { jobNames: [JOB], tokens: ['mine'], leaseMs: LEASE_MS }
       const claimed = await Promise.all(Array.from({ length: 10 }, () => world.store.runs.claim(request)))
-      equal(new Set(claimed.map((run) => run?.id)).size, 1, 'different answers')
+      equal(new Set(claimed.map((runs) => ids(runs).join())).size, 1, 'different answers')
       equal((await world.store.runs.list({ status: 'running' })).length, 1, 'running runs')
     },
 
     'adopt finds the run that a claim took': async (world) => {
       await create(world)
-      await world.store.runs.claim({ jobNames: [JOB], token: 'mine', leaseMs: LEASE_MS })
+      await world.store.runs.claim({ jobNames: [JOB], tokens: ['mine'], leaseMs: LEASE_MS })
       await create(world)
       const other = await mustClaim(world)
-      const run = await world.store.runs.adopt('mine')
+      const [run] = await world.store.runs.adopt(['mine'])
       ok(run && run.id !== other.run.id, 'the run under the token')
-      deepEqual(await unchanged(world, run.id, () => world.store.runs.adopt('mine')), await get(world, run.id), 'as it is')
+      deepEqual(await unchanged(world, run.id, () => world.store.runs.adopt(['mine'])), [await get(world, run.id)], 'as it is')
     },
 
     'adopt finds nothing under a token that claimed nothing': async (world) => {
       await held(world)
-      equal(await world.store.runs.adopt('never seen'), null, 'the run')
+      deepEqual(await world.store.runs.adopt(['never seen']), [], 'the run')
     },
 
     'adopt finds nothing once the lease has ended': async (world) => {
       const done = await held(world, { jobName: 'a' })
       await done.succeed(complete())
-      equal(await world.store.runs.adopt(done.claim.token), null, 'a completed run')
+      deepEqual(await world.store.runs.adopt([done.claim.token]), [], 'a completed run')
       const released = await held(world, { jobName: 'b' })
       await released.succeed(release())
-      equal(await world.store.runs.adopt(released.claim.token), null, 'a released run')
+      deepEqual(await world.store.runs.adopt([released.claim.token]), [], 'a released run')
       const lost = await held(world, { jobName: 'c' })
       await leasesEnd(world)
       await world.store.runs.reap({ maxRecoveries: 10 })
-      equal(await world.store.runs.adopt(lost.claim.token), null, 'a lost run')
+      deepEqual(await world.store.runs.adopt([lost.claim.token]), [], 'a lost run')
       await mustClaim(world, ['c'])
-      equal(await world.store.runs.adopt(lost.claim.token), null, 'a lost run that another has')
+      deepEqual(await world.store.runs.adopt([lost.claim.token]), [], 'a lost run that another has')
     },
 
     'a write sent again after later ones has the effect of once': async (world) => {

@@ -4,6 +4,7 @@ import type { RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import type { RunRow, RunStatus } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
+import { encodeStreams } from '../../model/stream.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../../store/owner-write.ts'
 import type { NewRun } from '../../store/runs.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
@@ -26,8 +27,28 @@ export async function create(world: World, run: Partial<NewRun> = {}): Promise<R
   return created.run
 }
 
+/** One for each key, a millisecond apart. */
+export async function createInTurn(world: World, keys: readonly (string | null)[]): Promise<RunRow[]> {
+  const runs: RunRow[] = []
+  for (const concurrencyKey of keys) {
+    runs.push(await create(world, { concurrencyKey }))
+    await world.env.advance(1)
+  }
+  return runs
+}
+
+export function ids(runs: readonly { id: string }[]): string[] {
+  return runs.map((run) => run.id)
+}
+
+export function byId<T extends { id: string }>(rows: readonly T[]): T[] {
+  return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
 /** What gathered since the owner's last write. */
-export type Riders = Pick<OwnerWrite, 'events' | 'logs' | 'progress'>
+export type Riders = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'streams'>
+
+export const NO_RIDERS: Riders = { events: [], logs: [], progress: null, streams: null }
 
 /** Someone who claimed a run, and numbers the writes as a worker does. */
 export class Owner {
@@ -45,7 +66,7 @@ export class Owner {
   /** The next write, to be sent by the case itself. */
   next(verb: OwnerVerb, riders: Partial<Riders> = {}): OwnerWrite {
     this.#number += 1
-    return { claim: this.claim, number: this.#number, verb, events: [], logs: [], progress: null, ...riders }
+    return { claim: this.claim, number: this.#number, verb, ...NO_RIDERS, ...riders }
   }
 
   write(verb: OwnerVerb, riders: Partial<Riders> = {}): Promise<WriteOutcome> {
@@ -64,10 +85,20 @@ export async function send({ store }: World, write: OwnerWrite): Promise<WriteOu
   return outcome
 }
 
-export async function claim(world: World, jobNames: readonly string[] = [JOB], leaseMs = LEASE_MS): Promise<Owner | null> {
-  const token = `worker/${world.env.id()}`
-  const run = await world.store.runs.claim({ jobNames, token, leaseMs })
-  return run && new Owner(world, run, token)
+export async function claim(world: World, jobNames?: readonly string[], leaseMs?: number): Promise<Owner | null> {
+  const [owner = null, ...others] = await claimUpTo(1, world, jobNames, leaseMs)
+  equal(others.length, 0, 'runs beyond the one that was wanted')
+  return owner
+}
+
+/** Several in one call. */
+export async function claimUpTo(wanted: number, world: World, jobNames: readonly string[] = [JOB], leaseMs = LEASE_MS): Promise<Owner[]> {
+  const tokens = Array.from({ length: wanted }, () => `worker/${world.env.id()}`)
+  const runs = await world.store.runs.claim({ jobNames, tokens, leaseMs })
+  return runs.map((run) => {
+    ok(run.leaseOwner !== null && tokens.includes(run.leaseOwner), 'a claimed run is held under one of the tokens')
+    return new Owner(world, run, run.leaseOwner)
+  })
 }
 
 export async function mustClaim(world: World, jobNames?: readonly string[], leaseMs?: number): Promise<Owner> {
@@ -162,7 +193,7 @@ export function recorded({ env }: World, type: RecordedEvent['type'], payload: R
   return { type, payload, createdAt: iso(env.wall()) }
 }
 
-/** A full load: two events, a log line, progress. */
+/** A full load: two events, a log line, progress, an open stream. */
 export function ridersOf({ world, claim: { runId, generation } }: Owner): Riders {
   const line = logLine(world, runId)
   return {
@@ -172,6 +203,7 @@ export function ridersOf({ world, claim: { runId, generation } }: Owner): Riders
     ],
     logs: [line],
     progress: '{"current":1,"total":2}',
+    streams: encodeStreams([{ stepName: 'write', kept: 3, state: '"checkpoint"' }]),
   }
 }
 

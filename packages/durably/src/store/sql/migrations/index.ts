@@ -2,7 +2,8 @@
 import type { RawBuilder } from 'kysely'
 import type { SqlContext } from '../context.ts'
 import { runsStepsLogsEvents } from './0001-runs-steps-logs-events.ts'
+import { streams } from './0002-streams.ts'
 
 export type Migration = (context: Pick<SqlContext, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
-export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents]
+export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents, streams]

@@ -1,6 +1,6 @@
 // The moves of clients. In each batch the event reads the row as it was, the update moves it, and a last read tells
 // what became of it.
-import { type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { RunStatus } from '../../../model/run.ts'
 import type { Move } from '../../../model/transitions.ts'
@@ -30,7 +30,7 @@ export function clientValues(id: string, now: number): ClientValues {
   return { id, now, at: iso(now) }
 }
 
-export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
+export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
   const event = (move: Move) =>
     statement<ClientValues>(
       db,
@@ -72,10 +72,15 @@ export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<R
     (p) => sql`DELETE FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isTerminal()} RETURNING id`,
   )
 
+  /** The event reads the row as it was. */
+  async function move(event: CompiledQuery, queries: readonly CompiledQuery[]) {
+    return eventLog ? (await session.write([event, ...queries])).slice(1) : session.write(queries)
+  }
+
   return {
     async cancel(id) {
       const values = clientValues(id, env.wall())
-      const [, cancelled, , found] = await session.write([cancelEvent(values), cancel(values), requestCancel(values), select(values)])
+      const [cancelled, , found] = await move(cancelEvent(values), [cancel(values), requestCancel(values), select(values)])
       if (!found?.[0]) return null
       const run = runRow(found[0])
       if (cancelled?.[0]) return { outcome: 'cancelled', run }
@@ -84,7 +89,7 @@ export function clientMoves({ db, session, env, tables: t }: SqlContext): Pick<R
 
     async retry(id) {
       const values = clientValues(id, env.wall())
-      const [, retried, found] = await session.write([retryEvent(values), retry(values), select(values)])
+      const [retried, found] = await move(retryEvent(values), [retry(values), select(values)])
       return found?.[0] ? { outcome: retried?.[0] ? 'retried' : 'refused', run: runRow(found[0]) } : null
     },
 

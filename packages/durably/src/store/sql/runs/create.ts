@@ -9,7 +9,7 @@ import { runRow } from '../rows.ts'
 import type { Row } from '../session.ts'
 import { statement } from '../statement.ts'
 
-export function createRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['create'] {
+export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
   /** A known id or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string; now: number }>(
     db,
@@ -41,7 +41,9 @@ export function createRuns({ db, session, env, tables: t, syntax }: SqlContext):
     const at = iso(now)
     const chunks = chunked(runs, charsOf)
     const parameters = chunks.map((chunk) => jsonRows(chunk.map(toRow)))
-    const inserts = parameters.flatMap((rows) => [insertRuns({ rows, now }), insertEvents({ rows, at })])
+    const inserts = parameters.flatMap((rows) =>
+      eventLog ? [insertRuns({ rows, now }), insertEvents({ rows, at })] : [insertRuns({ rows, now })],
+    )
     const results = await session.write([...inserts, ...parameters.map((rows) => selectRuns({ rows }))])
     return chunks.flatMap((chunk, i) => answers(chunk, results[inserts.length + i] ?? []))
   }

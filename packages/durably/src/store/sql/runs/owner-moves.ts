@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { OwnerVerb } from '../../owner-write.ts'
 import type { SqlContext } from '../context.ts'
 import { isMine, target } from '../guards.ts'
-import { type Param, type Statement, statement } from '../statement.ts'
+import type { Param } from '../statement.ts'
 import type { WriteValues } from './owner-values.ts'
 
 type P = Param<WriteValues>
@@ -20,7 +20,7 @@ export function moveOf(verb: OwnerVerb): OwnerMove {
 
 /** The SET clause of a write. */
 export function movedRun(move: OwnerMove, p: P, now: Fragment): Fragment {
-  return sql`${moved(move, p, now)}, lease_writes = ${p('number')}, progress = coalesce(${p('progress')}, progress),
+  return sql`${moved(move, p, now)}, lease_writes = ${p('number')}, progress = coalesce(${p('progress')}, r.progress), streams = coalesce(${p('streams')}, r.streams),
           last_event_sequence = last_event_sequence + ${p('eventCount')}, updated_at = ${p('at')}`
 }
 
@@ -53,17 +53,16 @@ export function isWelcome(move: OwnerMove, { tables: t }: Pick<SqlContext, 'tabl
       AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')})`
 }
 
-/** A4. Finds the run of a write that was refused although it is there already. */
-export function appliedBefore({ db, tables: t }: SqlContext): Statement<WriteValues> {
-  return statement<WriteValues>(
-    db,
-    (p) => sql`SELECT r.cancel_requested_at FROM ${t.runs} AS r
-        WHERE r.id = ${p('runId')} AND r.lease_generation = ${p('generation')} AND (r.lease_owner IS NULL OR r.lease_owner = ${p('token')})
+/** W2: the write is there already, in the run `r`. */
+export function wasApplied({ tables: t }: Pick<SqlContext, 'tables'>, p: P): Fragment {
+  return sql`r.id = ${p('runId')} AND r.lease_generation = ${p('generation')} AND (r.lease_owner IS NULL OR r.lease_owner = ${p('token')})
           AND r.lease_writes >= ${p('number')}
-          AND (CAST(${p('stepId')} AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')} AND s.run_id = r.id))`,
-  )
+          AND (CAST(${p('stepId')} AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')} AND s.run_id = r.id))`
 }
 
 export const STEP_COLUMNS = sql`id, run_id, name, "index", status, output, error, failure, started_at, completed_at, lease_generation`
+export const STEP_EVENTS = sql`'step:complete', 'step:fail'`
+/** What a stream told before its step was recorded. */
+export const STREAM_EVENTS = sql`'stream:chunk', 'stream:reset'`
 export const EVENT_COLUMNS = sql`run_id, seq, event_type, payload, created_at`
 export const LOG_COLUMNS = sql`id, run_id, step_name, level, message, data, timestamp`

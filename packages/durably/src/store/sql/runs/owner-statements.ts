@@ -2,80 +2,82 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { SqlContext } from '../context.ts'
-import { isMine } from '../guards.ts'
 import { type Param, type Statement, statement } from '../statement.ts'
-import { EVENT_COLUMNS, isWelcome, LOG_COLUMNS, movedRun, moveOf, type OwnerMove, STEP_COLUMNS } from './owner-moves.ts'
+import {
+  EVENT_COLUMNS,
+  isWelcome,
+  LOG_COLUMNS,
+  movedRun,
+  moveOf,
+  type OwnerMove,
+  STEP_COLUMNS,
+  STEP_EVENTS,
+  STREAM_EVENTS,
+} from './owner-moves.ts'
 import type { WriteValues } from './owner-values.ts'
 
-type P = Param<WriteValues>
-type Fragment = RawBuilder<unknown>
-
-/** The statements of one kind of write. */
-interface WriteStatements {
-  events: Statement<WriteValues>
-  logs: Statement<WriteValues>
-  update: Statement<WriteValues>
+/** A1: the run of the write, if the statement before this one wrote something. */
+function isAccepted(p: Param<WriteValues>): RawBuilder<unknown> {
+  return sql`r.id = ${p('runId')} AND changes() > 0`
 }
 
-/** The statements of a write; the last one is the update of its run. */
+/** The statements of a write; the first one is the update of its run. */
 export type QueriesOf = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
 
 export function ownerStatements(context: SqlContext): QueriesOf {
-  const { db, tables: t } = context
-  /** A2. An event beyond the counter is one that this very write has just inserted. */
-  const isTold = (p: P) =>
-    sql`EXISTS (SELECT 1 FROM ${t.events} AS e WHERE e.run_id = r.id AND e.seq = r.last_event_sequence + ${p('eventCount')})`
-  const isOnItsWay = (p: P) => sql`${isMine(p)} AND ${isTold(p)}`
-  const of: Record<OwnerMove, WriteStatements> = {
-    renew: writeStatements(context, 'renew', isMine),
-    completeStep: writeStatements(context, 'completeStep', isOnItsWay),
-    complete: writeStatements(context, 'complete', isMine),
-    fail: writeStatements(context, 'fail', isMine),
-    release: writeStatements(context, 'release', isMine),
-    abandon: writeStatements(context, 'abandon', isMine),
+  const { db, tables: t, syntax, eventLog } = context
+  const update = (move: OwnerMove): Statement<WriteValues> =>
+    statement<WriteValues>(
+      db,
+      (p) =>
+        sql`UPDATE ${t.runs} AS r SET ${movedRun(move, p, p('now'))} WHERE ${isWelcome(move, context, p)} RETURNING cancel_requested_at`,
+    )
+  const updates: Record<OwnerMove, Statement<WriteValues>> = {
+    renew: update('renew'),
+    completeStep: update('completeStep'),
+    complete: update('complete'),
+    fail: update('fail'),
+    release: update('release'),
+    abandon: update('abandon'),
   }
   const step = statement<WriteValues>(
     db,
     (p) => sql`INSERT INTO ${t.steps} (${STEP_COLUMNS})
         SELECT ${p('stepId')}, r.id, ${p('stepName')}, ${p('stepIndex')}, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')}, ${p('stepFailure')},
           ${p('stepStartedAt')}, ${p('stepCompletedAt')}, r.lease_generation
-        FROM ${t.runs} AS r
-        WHERE ${isOnItsWay(p)}
+        FROM ${t.runs} AS r WHERE ${isAccepted(p)}
+        ON CONFLICT DO NOTHING`,
+  )
+  /** A2: goes by the place of the step's own event, for there may be nothing to delete, and nothing deleted tells the next one nothing. */
+  const forgetStream = statement<WriteValues>(
+    db,
+    (
+      p,
+    ) => sql`DELETE FROM ${t.events} WHERE run_id = ${p('runId')} AND event_type IN (${STREAM_EVENTS}) AND ${syntax.member(sql`payload`, 'stepName')} = ${p('stepName')}
+        AND seq <= (SELECT own.seq - ${p('eventCount')} FROM ${t.events} AS own
+          WHERE own.run_id = ${p('runId')} AND own.event_type IN (${STEP_EVENTS}) AND ${syntax.member(sql`own.payload`, 'stepId')} = ${p('stepId')})`,
+  )
+  const events = statement<WriteValues>(
+    db,
+    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
+        SELECT r.id, r.last_event_sequence - ${p('eventCount')} + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2
+        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('events'))} AS e WHERE ${isAccepted(p)}
+        ON CONFLICT DO NOTHING`,
+  )
+  const logs = statement<WriteValues>(
+    db,
+    (p) => sql`INSERT INTO ${t.logs} (${LOG_COLUMNS})
+        SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
+        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('logs'))} AS e WHERE ${isAccepted(p)}
         ON CONFLICT DO NOTHING`,
   )
 
   return ({ verb }, values) => {
-    const { events, logs, update } = of[moveOf(verb)]
-    const queries: CompiledQuery[] = []
-    if (values.eventCount > 0) queries.push(events(values))
-    if (values.logCount > 0) queries.push(logs(values))
+    const queries = [updates[moveOf(verb)](values)]
+    if (eventLog && values.eventCount > 0) queries.push(events(values))
     if (verb.type === 'recordStep') queries.push(step(values))
-    queries.push(update(values))
+    if (values.logCount > 0) queries.push(logs(values))
+    if (eventLog && verb.type === 'recordStep' && verb.endsStream) queries.push(forgetStream(values))
     return queries
-  }
-}
-
-/** `rest`: the guard of what comes after the events. */
-function writeStatements(context: SqlContext, move: OwnerMove, rest: (p: P) => Fragment): WriteStatements {
-  const { db, tables: t, syntax } = context
-  return {
-    events: statement<WriteValues>(
-      db,
-      (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
-        SELECT r.id, r.last_event_sequence + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2
-        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('events'))} AS e WHERE ${isWelcome(move, context, p)}`,
-    ),
-    logs: statement<WriteValues>(
-      db,
-      (p) => sql`INSERT INTO ${t.logs} (${LOG_COLUMNS})
-        SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
-        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('logs'))} AS e WHERE ${rest(p)}
-        ON CONFLICT DO NOTHING`,
-    ),
-    update: statement<WriteValues>(
-      db,
-      (p) => sql`UPDATE ${t.runs} AS r SET ${movedRun(move, p, p('now'))}
-        WHERE ${rest(p)} RETURNING cancel_requested_at`,
-    ),
   }
 }

@@ -15,6 +15,7 @@ export interface WriteValues extends OwnerParams {
   logs: string
   logCount: number
   progress: string | null
+  streams: string | null
   leaseMs: number | null
   output: string | null
   error: string | null
@@ -29,10 +30,12 @@ export interface WriteValues extends OwnerParams {
   stepFailure: string | null
   stepStartedAt: string | null
   stepCompletedAt: string | null
+  /** 1 when the step was a stream. */
+  endsStream: number
 }
 
 export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
-  const { claim, number, verb, logs, progress } = write
+  const { claim, number, verb, logs, progress, streams } = write
   const now = env.wall()
   const at = iso(now)
   const events = eventsOf(write, at)
@@ -48,9 +51,11 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     logs: logs.length === 0 ? '[]' : jsonRows(logs.map(logValues)),
     logCount: logs.length,
     progress,
+    streams,
     leaseMs: 'leaseMs' in verb ? verb.leaseMs : null,
     ...endingValues(verb),
     ...stepValues(verb.type === 'recordStep' ? verb.step : null),
+    endsStream: verb.type === 'recordStep' && verb.endsStream ? 1 : 0,
   }
 }
 

@@ -43,7 +43,7 @@ export function takenBack(p: P, now: Fragment): Fragment {
         lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
 }
 
-export function reapRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['reap'] {
+export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['reap'] {
   /** Nothing before the update changes a lease, so every statement means the same runs. */
   const lost = (p: P) => {
     const { late, far } = lostRuns({ tables: t, syntax }, p('now'))
@@ -68,7 +68,9 @@ export function reapRuns({ db, session, env, tables: t, syntax }: SqlContext): R
 
   return async ({ maxRecoveries }) => {
     const values = reapValues(env.wall(), maxRecoveries)
-    const [inOrder = [], , rows = []] = await session.write([order(values), events(values), update(values)])
+    const results = await session.write(eventLog ? [order(values), events(values), update(values)] : [order(values), update(values)])
+    const inOrder = results.at(0) ?? []
+    const rows = results.at(-1) ?? []
     const reaped = new Map(rows.map((row) => [row.id, toReaped(row)]))
     return inOrder.flatMap(({ id }) => reaped.get(id) ?? [])
   }

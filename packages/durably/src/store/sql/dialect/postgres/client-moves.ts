@@ -12,7 +12,7 @@ import { type Param, statement } from '../../statement.ts'
 type P = Param<ClientValues>
 type Fragment = RawBuilder<unknown>
 
-export function clientMoves({ db, session, env, tables: t, syntax }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
+export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
   /** PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. */
   const locked = (p: P) => sql`${syntax.clock(p)},
     locked AS (SELECT * FROM ${t.runs} WHERE id = ${p('id')} FOR NO KEY UPDATE),
@@ -20,8 +20,9 @@ export function clientMoves({ db, session, env, tables: t, syntax }: SqlContext)
   const moved = (move: keyof typeof CLIENT_MOVES, p: P) => sql`
     moved AS (UPDATE ${t.runs} AS run SET status = ${target(move)}, ${CLIENT_MOVES[move](syntax.now(p))}, version = version + 1,
         last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
-      FROM r WHERE run.id = r.id AND ${canMove(move)} RETURNING run.*),
-    told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType(move)}, '{}', ${p('at')} FROM moved)`
+      FROM r WHERE run.id = r.id AND ${canMove(move)} RETURNING run.*)${eventLog ? told(move, p) : sql``}`
+  const told = (move: keyof typeof CLIENT_MOVES, p: P) =>
+    sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType(move)}, '{}', ${p('at')} FROM moved)`
   const untouched = (...changed: Fragment[]) =>
     sql`SELECT 'refused' AS outcome, locked.* FROM locked WHERE ${sql.join(
       changed.map((table) => sql`NOT EXISTS (SELECT 1 FROM ${table})`),

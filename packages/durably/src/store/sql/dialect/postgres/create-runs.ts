@@ -24,7 +24,7 @@ type CreateValues = Columns & { now: number; at: string }
 /** A run that was neither stored nor found has just been deleted. */
 const LOOKS_MAX = 3
 
-export function createRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['create'] {
+export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
       ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[]) WITH ORDINALITY
@@ -33,6 +33,8 @@ export function createRuns({ db, session, env, tables: t, syntax }: SqlContext):
   const known = sql`SELECT g.position, r.* FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
       (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = g.job_name AND known.idempotency_key = g.idempotency_key))`
+  const told = (p: Param<CreateValues>) =>
+    sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)`
   /**
    * A known id or key is left alone: a batch that is sent again, or a second trigger of the same thing. In the order of
    * the keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.
@@ -44,8 +46,8 @@ export function createRuns({ db, session, env, tables: t, syntax }: SqlContext):
         INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, last_event_sequence)
         SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', ${syntax.now(p)}, 1
         FROM given ORDER BY job_name, idempotency_key, position
-        ON CONFLICT DO NOTHING RETURNING *),
-      told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)
+        ON CONFLICT DO NOTHING RETURNING *)
+      ${eventLog ? told(p) : sql``}
       SELECT NULL::bigint AS position, r.* FROM created AS r UNION ALL ${known}`,
   )
   const look = statement<CreateValues>(db, (p) => sql`WITH ${given(p)} ${known}`)

@@ -5,20 +5,21 @@ import type { SqlContext } from '../../context.ts'
 import { eventType, target } from '../../guards.ts'
 import { EVENT_COLUMNS } from '../../runs/owner-moves.ts'
 import { lostRuns, type ReapValues, reapValues, takenBack, toReaped } from '../../runs/reap.ts'
-import { statement } from '../../statement.ts'
+import { type Param, statement } from '../../statement.ts'
 
-export function reapRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['reap'] {
+export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['reap'] {
+  const told = (p: Param<ReapValues>) => sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
+        SELECT r.id, r.last_event_sequence,
+          CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
+          CASE r.status WHEN ${target('reclaimCrashLoop')} THEN ${p('payload')} ELSE '{}' END, ${p('at')} FROM reaped AS r)`
   const reap = statement<ReapValues>(db, (p) => {
     const now = syntax.now(p)
     const { late, far } = lostRuns({ tables: t, syntax }, now)
     return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
       lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
         ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
-      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end),
-      told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
-        SELECT r.id, r.last_event_sequence,
-          CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
-          CASE r.status WHEN ${target('reclaimCrashLoop')} THEN ${p('payload')} ELSE '{}' END, ${p('at')} FROM reaped AS r)
+      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end)
+      ${eventLog ? told(p) : sql``}
       SELECT * FROM reaped ORDER BY lease_end, id`
   })
 

@@ -1,10 +1,9 @@
 import type { SqlContext } from '../../context.ts'
-import { applyWrites } from '../../runs/apply.ts'
 import type { RunWrites } from '../../runs.ts'
-import { claimRun } from './claim-run.ts'
+import { applyWrites } from './apply-writes.ts'
+import { claimRuns } from './claim-runs.ts'
 import { clientMoves } from './client-moves.ts'
 import { createRuns } from './create-runs.ts'
-import { ownerStatement } from './owner-statement.ts'
 import { reapRuns } from './reap-runs.ts'
 
 /**
@@ -16,8 +15,8 @@ import { reapRuns } from './reap-runs.ts'
 export function singleWrites(context: SqlContext): RunWrites {
   return {
     create: createRuns(context),
-    claim: claimRun(context),
-    apply: applyWrites(context, ownerStatement(context)),
+    claim: claimRuns(context),
+    apply: applyWrites(context),
     reap: reapRuns(context),
     ...clientMoves(context),
   }

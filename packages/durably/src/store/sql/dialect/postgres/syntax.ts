@@ -10,8 +10,10 @@ const DATABASE_CLOCK = sql`(extract(epoch from clock_timestamp()) * 1000)::bigin
 export function postgresSyntax(whose: Clock): Syntax {
   return {
     // Not jsonb, which refuses NULs and lone surrogates, also as escapes in a text within the text.
-    elements: (json) => sql`(SELECT value, ordinality - 1 AS key FROM json_array_elements(${json}::json) WITH ORDINALITY)`,
-    texts: (json) => sql`(SELECT value FROM json_array_elements_text(${json}::json))`,
+    elements: (json) => sql`LATERAL (SELECT value, ordinality - 1 AS key FROM json_array_elements(${json}::json) WITH ORDINALITY)`,
+    texts: (json) => sql`(SELECT value, ordinality - 1 AS key FROM json_array_elements_text(${json}::json) WITH ORDINALITY)`,
+    count: (json) => sql`coalesce(json_array_length(${json}::json), 0)`,
+    member: (json, name) => sql`${json}::json ->> ${sql.lit(name)}`,
     // Asked once per statement: the time would go on within it, and no index is searched for a moving value.
     clock: (p) => sql`WITH clock AS MATERIALIZED (SELECT ${whose === 'env' ? sql`${p('now')}::bigint` : DATABASE_CLOCK} AS now)`,
     now: () => sql`(SELECT now FROM clock)`,

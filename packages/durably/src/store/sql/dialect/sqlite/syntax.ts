@@ -7,6 +7,8 @@ const nothing = sql``
 export const sqliteSyntax: Syntax = {
   elements: (json) => sql`json_each(${json})`,
   texts: (json) => sql`json_each(${json})`,
+  count: (json) => sql`coalesce(json_array_length(${json}), 0)`,
+  member: (json, name) => sql`${json} ->> ${sql.lit(name)}`,
   clock: () => nothing,
   now: (p) => p('now'),
   skipLocked: nothing,

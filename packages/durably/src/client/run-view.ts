@@ -1,0 +1,77 @@
+// RunView — what a run looks like after some of its events. Pure: the same events give the same view, wherever they
+// come from and however often the connection broke. An event that was seen before changes nothing.
+import type { RunLogEvent } from '../events/full-event.ts'
+import type { Progress, RunStatus } from '../model/run.ts'
+import { cutChunks, writeChunks } from '../model/stream.ts'
+
+export interface RunView {
+  /** The cursor: what to subscribe `after`. */
+  readonly sequence: number
+  readonly status: RunStatus
+  readonly progress: Progress | null
+  readonly output: unknown
+  readonly error: string | null
+  readonly streams: { readonly [stepName: string]: StreamView }
+}
+
+export interface StreamView {
+  /** Texts that stand side by side are one chunk. */
+  readonly chunks: readonly unknown[]
+  /** The texts among them. */
+  readonly text: string
+  /** Of the last checkpoint. */
+  readonly state: unknown
+  readonly isDone: boolean
+}
+
+export const emptyRunView: RunView = { sequence: 0, status: 'pending', progress: null, output: null, error: null, streams: {} }
+
+export function reduceRun(view: RunView, event: RunLogEvent): RunView {
+  return event.sequence <= view.sequence ? view : { ...view, ...changes(view, event), sequence: event.sequence }
+}
+
+function changes(view: RunView, event: RunLogEvent): Partial<RunView> {
+  switch (event.type) {
+    case 'run:start':
+      return { status: 'running' }
+    case 'run:trigger':
+    case 'run:release':
+    case 'run:reclaim':
+      return { status: 'pending' }
+    case 'run:retry':
+      return { status: 'pending', error: null }
+    case 'run:progress':
+      return { progress: event.progress }
+    case 'run:complete':
+      return { status: 'completed', output: event.output }
+    case 'run:fail':
+      return { status: 'failed', error: event.error }
+    case 'run:cancel':
+      return { status: 'cancelled' }
+    case 'stream:chunk':
+      return changeStream(view, event.stepName, ({ chunks, state }) => ({
+        chunks: writeChunks(chunks, event.from, event.chunks),
+        // A checkpoint is overwritten with what stood before it.
+        state: event.checkpoint || event.from === 0 ? event.checkpoint?.state : state,
+      }))
+    case 'stream:reset':
+      return changeStream(view, event.stepName, ({ chunks, state }) => ({ chunks: cutChunks(chunks, event.to), state }))
+    case 'step:complete':
+      return Object.hasOwn(view.streams, event.stepName) ? changeStream(view, event.stepName, (stream) => stream, true) : {}
+    default:
+      return {}
+  }
+}
+
+function changeStream(
+  { streams }: RunView,
+  stepName: string,
+  change: (stream: StreamView) => Pick<StreamView, 'chunks' | 'state'>,
+  isDone = false,
+): Partial<RunView> {
+  const { chunks, state } = change(Object.hasOwn(streams, stepName) ? (streams[stepName] ?? NEW_STREAM) : NEW_STREAM)
+  const text = chunks.filter((chunk) => typeof chunk === 'string').join('')
+  return { streams: { ...streams, [stepName]: { chunks, text, state, isDone } } }
+}
+
+const NEW_STREAM: StreamView = { chunks: [], text: '', state: undefined, isDone: false }

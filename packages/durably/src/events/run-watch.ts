@@ -1,0 +1,81 @@
+// RunWatch — wakes whoever waits for something to happen to a run.
+//   V1. News wake at once; one look per polling interval, for all watched runs together, finds what no news told.
+//   V2. A wake-up says nothing about what happened: the waiter reads, then waits again.
+import type { Env, TimerHandle } from '../model/env.ts'
+import type { EventStore } from '../store/events.ts'
+
+interface Watched {
+  /** How far its event log went at the last look. */
+  head: number | undefined
+  readonly wakes: Set<() => void>
+}
+
+interface RunWatchParts {
+  events: EventStore
+  env: Env
+  pollingMs: number
+  /** Somebody waits: news of other processes are wanted. */
+  onWatch: () => void
+}
+
+export class RunWatch {
+  readonly #parts: RunWatchParts
+  readonly #watched = new Map<string, Watched>()
+  #timer: TimerHandle | null = null
+
+  constructor(parts: RunWatchParts) {
+    this.#parts = parts
+  }
+
+  touch(runId: string): void {
+    for (const wake of this.#watched.get(runId)?.wakes ?? []) wake()
+  }
+
+  touchAll(): void {
+    for (const runId of this.#watched.keys()) this.touch(runId)
+  }
+
+  /** Resolves at the next sign of change; `done` forgets it. Begin to watch before you read, so that nothing is missed. */
+  next(runId: string): { changed: Promise<void>; done: () => void } {
+    const watched = this.#watched.get(runId) ?? { head: undefined, wakes: new Set() }
+    this.#watched.set(runId, watched)
+    let wake = () => {}
+    const changed = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    watched.wakes.add(wake)
+    if (this.#timer === null) {
+      this.#parts.onWatch()
+      this.#timer = this.#lookLater()
+    }
+    const done = () => void watched.wakes.delete(wake)
+    return { changed, done }
+  }
+
+  #lookLater(): TimerHandle {
+    return this.#parts.env.timer(this.#parts.pollingMs, () => void this.#look())
+  }
+
+  async #look(): Promise<void> {
+    // Kept until nobody has waited for a whole interval: a waiter that reads has just let go of it.
+    for (const [runId, { wakes }] of this.#watched) if (wakes.size === 0) this.#watched.delete(runId)
+    const runIds = [...this.#watched.keys()]
+    try {
+      if (runIds.length > 0) this.#compare(runIds, await this.#parts.events.heads(runIds))
+    } catch {
+      // Whoever waits shall meet the error itself, or outlast it.
+      this.touchAll()
+    }
+    this.#timer = this.#watched.size > 0 ? this.#lookLater() : null
+  }
+
+  #compare(runIds: readonly string[], heads: ReadonlyMap<string, number>): void {
+    for (const runId of runIds) {
+      const watched = this.#watched.get(runId)
+      if (!watched) continue
+      const head = heads.get(runId)
+      if (head === undefined || head !== watched.head) this.touch(runId)
+      watched.head = head
+    }
+  }
+}

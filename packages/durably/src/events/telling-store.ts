@@ -1,0 +1,86 @@
+// TellingStore — a store that tells what others may want to read, once it is written.
+// The one place that knows which verb is news for whom.
+import type { RunRow } from '../model/run.ts'
+import type { News } from '../store/notifier.ts'
+import { endsLease, type OwnerWrite, type WriteOutcome } from '../store/owner-write.ts'
+import type { RunStore } from '../store/runs.ts'
+import type { Store } from '../store/store.ts'
+
+export function tellingStore(store: Store, tell: (news: News) => void): Store {
+  const { steps, events, logs, eventLog } = store
+  return {
+    runs: tellingRuns(store.runs, tell),
+    steps,
+    events,
+    logs,
+    eventLog,
+    migrate: () => store.migrate(),
+    close: () => store.close(),
+  }
+}
+
+function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
+  /** Runs that hold a key: when one of them ends, another may begin. */
+  const keyHolders = new Set<string>()
+
+  function started(claimed: RunRow[]): RunRow[] {
+    for (const { id, concurrencyKey } of claimed) {
+      if (concurrencyKey !== null) keyHolders.add(id)
+      tell({ type: 'events', runId: id })
+    }
+    return claimed
+  }
+
+  function written({ claim: { runId }, verb, events }: OwnerWrite, { ok }: WriteOutcome): void {
+    const isEnding = endsLease(verb)
+    const heldKey = (isEnding || !ok) && keyHolders.delete(runId)
+    if (!ok) return
+    if (verb.type !== 'heartbeat' || events.length > 0) tell({ type: 'events', runId })
+    if (isEnding && (heldKey || verb.type === 'release')) tell({ type: 'work' })
+  }
+
+  return {
+    async create(newRuns) {
+      const created = await runs.create(newRuns)
+      if (created.some(({ created }) => created)) tell({ type: 'work' })
+      return created
+    },
+    claim: async (request) => started(await runs.claim(request)),
+    adopt: async (tokens) => started(await runs.adopt(tokens)),
+    async apply(writes) {
+      const outcomes = await runs.apply(writes)
+      writes.forEach((write, i) => {
+        written(write, outcomes[i] ?? { ok: false })
+      })
+      return outcomes
+    },
+    async reap(request) {
+      const reaped = await runs.reap(request)
+      for (const { run } of reaped) tell({ type: 'events', runId: run.id })
+      if (reaped.length > 0) tell({ type: 'work' })
+      return reaped
+    },
+    async cancel(id) {
+      const answer = await runs.cancel(id)
+      if (answer?.outcome === 'cancelled') tell({ type: 'events', runId: id })
+      if (answer?.outcome === 'requested') tell({ type: 'cancel', runId: id })
+      return answer
+    },
+    async retry(id) {
+      const answer = await runs.retry(id)
+      if (answer?.outcome === 'retried') {
+        tell({ type: 'events', runId: id })
+        tell({ type: 'work' })
+      }
+      return answer
+    },
+    async delete(id) {
+      const answer = await runs.delete(id)
+      if (answer?.outcome === 'deleted') tell({ type: 'events', runId: id })
+      return answer
+    },
+    get: (id) => runs.get(id),
+    list: (query) => runs.list(query),
+    probe: (jobNames) => runs.probe(jobNames),
+  }
+}

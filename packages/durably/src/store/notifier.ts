@@ -1,0 +1,34 @@
+// Notifier — tells other processes that there is something new to read.
+//   N1. A notification only wakes: what it says is read from the store again, so one that is lost, late or doubled is harmless.
+//   N2. Nobody waits for it, and it never throws: where none can be had, polling finds everything.
+import type { Env } from '../model/env.ts'
+
+export type News =
+  /** A run may have become claimable. */
+  | { type: 'work' }
+  /** The event log of a run has grown. */
+  | { type: 'events'; runId: string }
+  /** The owner of a run is asked to stop. */
+  | { type: 'cancel'; runId: string }
+  /** Anything may have changed: news were lost, or there were too many to name. */
+  | { type: 'anything' }
+
+export interface Notifier {
+  notify(news: News): void
+  close(): Promise<void>
+}
+
+export interface NotifierParts {
+  env: Env
+  /** The same for all processes that share the tables. */
+  channel: string
+  /** Hears what other processes tell; not what this one told itself. */
+  hear: (news: News) => void
+  /** Hears why there are no notifications, once per outage. */
+  report: (error: unknown) => void
+}
+
+/** A dialect whose database can carry notifications. */
+export interface NotifyingDialect {
+  openNotifier(parts: NotifierParts): Notifier
+}

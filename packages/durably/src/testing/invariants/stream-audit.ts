@@ -1,0 +1,113 @@
+// StreamAudit — reads the event logs as a subscriber does, and compares each text it sees with what attempts really had.
+//   I21. After a chunk the text is what the attempt that wrote it had at some time; after a reset it is what stood at the last
+//        checkpoint: nothing twice, nothing left out. Once a run was taken over, nothing more of the superseded attempt is seen.
+//   I4.  Only chunks and resets of streams that were recorded go from a log, nothing else.
+import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
+import { type EventRow, isStreamEvent, type RecordedPayload } from '../../model/event.ts'
+import type { RunRow } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
+import { grouped, type StreamAttempt, type Violation } from './history.ts'
+import { flat, StreamTexts } from './stream-texts.ts'
+import { toldInFull } from './told-in-full.ts'
+
+interface Seen {
+  /** Of the streams only. */
+  view: RunView
+  sequence: number
+  owner: number
+  /** The numbers of events that may not go. */
+  lasting: number[]
+}
+
+type Rows = { runs: readonly RunRow[]; steps: readonly StepRow[]; events: readonly EventRow[] }
+
+export class StreamAudit {
+  readonly #attempts: readonly StreamAttempt[]
+  readonly #seen = new Map<string, Seen>()
+  readonly violations: Violation[] = []
+
+  /** The attempts may grow between two looks. */
+  constructor(attempts: readonly StreamAttempt[]) {
+    this.#attempts = attempts
+  }
+
+  /** How far a run's log was read. */
+  sequenceOf(runId: string): number {
+    return this.#of(runId).sequence
+  }
+
+  /** What was seen before may be left out. */
+  look({ runs, steps, events }: Rows): void {
+    const byRun = grouped(events, ({ runId }) => runId)
+    for (const run of runs) this.#lookAtRun(run, steps, byRun.get(run.id) ?? [])
+  }
+
+  /** Whoever followed all along, and whoever reads the log only now, see the same. */
+  compare({ runs, steps, events }: Rows): void {
+    const late = new StreamAudit(this.#attempts)
+    late.look({ runs, steps, events })
+    const there = new Set(events.map(({ runId, seq }) => `${runId}/${seq}`))
+    for (const { id } of runs) {
+      const followed = this.#of(id)
+      if (inOrder(followed.view) !== inOrder(late.#of(id).view))
+        this.#broken('I21', id, 'its streams look different to whoever followed them and to whoever reads the log')
+      const gone = followed.lasting.filter((seq) => !there.has(`${id}/${seq}`))
+      if (gone.length > 0) this.#broken('I4', id, `events ${gone} were there and are gone`)
+    }
+  }
+
+  #lookAtRun(run: RunRow, steps: readonly StepRow[], events: readonly EventRow[]): void {
+    const seen = this.#of(run.id)
+    const fresh = events.filter(({ seq }) => seq > seen.sequence)
+    for (const event of fresh) {
+      seen.sequence = event.seq
+      const payload = JSON.parse(event.payload) as RecordedPayload
+      if (event.type === 'run:start') seen.owner = payload.generation ?? 0
+      if (!isStreamEvent(event.type)) seen.lasting.push(event.seq)
+      if (!isStreamEvent(event.type) && event.type !== 'step:complete') continue
+      const told = toldInFull(run, steps, event)
+      if (told) seen.view = reduceRun(seen.view, told)
+      if (isStreamEvent(event.type)) this.#judgeEvent(run.id, seen, event, payload)
+    }
+    if (fresh.length > 0) this.#judgeOpen(run.id, seen)
+  }
+
+  #judgeEvent(runId: string, { view, owner }: Seen, { seq, type }: EventRow, { stepName = '', generation }: RecordedPayload): void {
+    const texts = this.#textsOf(runId, stepName)
+    const text = flat(view.streams[stepName]?.chunks ?? [])
+    const isReal = type === 'stream:reset' ? texts.mayBeKept(owner, text) : texts.of(generation ?? 0)?.startsWith(text)
+    if (!isReal)
+      this.#broken('I21', runId, `seq ${seq}: after ${type} the text of ${stepName} is ${JSON.stringify(text)}, which nobody had`)
+  }
+
+  /** Between two transactions there is nothing to see but what the present owner has put out, or found. */
+  #judgeOpen(runId: string, { view, owner, sequence }: Seen): void {
+    for (const [stepName, { chunks, isDone }] of Object.entries(view.streams)) {
+      const texts = this.#textsOf(runId, stepName)
+      const text = flat(chunks)
+      if (isDone || texts.of(owner)?.startsWith(text) || texts.mayBeKept(owner, text)) continue
+      this.#broken('I21', runId, `seq ${sequence}: the text of ${stepName} is ${JSON.stringify(text)}, not that of owner ${owner}`)
+    }
+  }
+
+  #textsOf(runId: string, stepName: string): StreamTexts {
+    return new StreamTexts(this.#attempts.filter((attempt) => attempt.runId === runId && attempt.step === stepName))
+  }
+
+  #of(runId: string): Seen {
+    const known = this.#seen.get(runId)
+    if (known) return known
+    const seen = { view: emptyRunView, sequence: 0, owner: 0, lasting: [] }
+    this.#seen.set(runId, seen)
+    return seen
+  }
+
+  #broken(invariant: string, runId: string, what: string): void {
+    this.violations.push({ invariant, runId, what })
+  }
+}
+
+/** Where the beginning of a stream is gone from the log, another one may come first. */
+function inOrder({ streams }: RunView): string {
+  return JSON.stringify(Object.entries(streams).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

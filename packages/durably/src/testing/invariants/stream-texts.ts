@@ -1,0 +1,74 @@
+// StreamTexts — what the attempts of one stream really had, each with what it took over from the ones before it.
+import { jsonCodec } from '../../model/codec.ts'
+import { grouped, type StreamAttempt } from './history.ts'
+
+const codec = jsonCodec()
+
+/** Chunks as one text, in which two different outputs differ. */
+export function flat(chunks: readonly unknown[]): string {
+  return chunks.map((chunk) => (typeof chunk === 'string' ? chunk : `\u0001${codec.encode(chunk, 'chunk')}`)).join('')
+}
+
+interface Reached {
+  generation: number
+  /** Its place among all checkpoints of the stream. */
+  place: number
+  state: string
+  text: string
+  acknowledged: boolean
+}
+
+interface Lived {
+  attempt: StreamAttempt
+  /** The checkpoint it went on from: `null` for the beginning, `undefined` when nobody ever made such a one. */
+  from: Reached | null | undefined
+  /** Everything, from the beginning of the stream. */
+  text: string
+}
+
+export class StreamTexts {
+  /** By generation. */
+  readonly attempts: readonly Lived[]
+  readonly #checkpoints: readonly Reached[]
+
+  constructor(attempts: readonly StreamAttempt[]) {
+    const lived: Lived[] = []
+    const reached: Reached[] = []
+    for (const attempt of attempts.toSorted((a, b) => a.generation - b.generation)) {
+      const { generation, given, text, checkpoints } = attempt
+      const from = given === null ? null : reached.findLast((one) => one.generation < generation && one.state === given)
+      const before = from?.text ?? ''
+      lived.push({ attempt, from, text: before + text })
+      for (const { state, length, acknowledged } of checkpoints)
+        reached.push({ generation, place: reached.length + 1, state, text: before + text.slice(0, length), acknowledged })
+    }
+    this.attempts = lived
+    this.#checkpoints = reached
+  }
+
+  of(generation: number): string | undefined {
+    return this.attempts.find(({ attempt }) => attempt.generation === generation)?.text
+  }
+
+  /** The place of the last checkpoint that an owner before this generation was promised; 0 when there is none. */
+  promisedBefore(generation: number): number {
+    return this.#checkpoints.findLast((one) => one.generation < generation && one.acknowledged)?.place ?? 0
+  }
+
+  /** What may be left of a stream when this generation takes over: what stood at the last promised checkpoint, or at a later one. */
+  mayBeKept(generation: number, text: string): boolean {
+    const promised = this.promisedBefore(generation)
+    if (promised === 0 && text === '') return true
+    return this.#checkpoints.some((one) => one.generation < generation && one.place >= promised && one.text === text)
+  }
+}
+
+/** By run and name. */
+export function streamTexts(attempts: readonly StreamAttempt[]): Map<string, StreamTexts> {
+  const streams = grouped(attempts, streamOf)
+  return new Map(Array.from(streams, ([stream, ofStream]) => [stream, new StreamTexts(ofStream)]))
+}
+
+export function streamOf({ runId, step }: { runId: string; step: string }): string {
+  return `${runId}/${step}`
+}

@@ -1,0 +1,87 @@
+// What the event log says of streams, against what their functions put out.
+
+import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
+import type { RunLogEvent } from '../../events/full-event.ts'
+import { jsonCodec } from '../../model/codec.ts'
+import { isStreamEvent } from '../../model/event.ts'
+import type { RunRow } from '../../model/run.ts'
+import { decodeStreams } from '../../model/stream.ts'
+import { eventsByRun, grouped, type Invariant, type Violation } from './history.ts'
+import { StreamAudit } from './stream-audit.ts'
+import { flat, streamOf, streamTexts } from './stream-texts.ts'
+import { toldInFull } from './told-in-full.ts'
+
+/** I20: of a recorded stream there is one chunk, with exactly what the attempt that recorded it had, and nothing left to take back. */
+export const recordedStreamsAreWhole: Invariant = (history) => {
+  const texts = streamTexts(history.ledger.streams ?? [])
+  const rows = eventsByRun(history)
+  const open = new Set(history.runs.flatMap((run) => decodeStreams(run.streams).map(({ stepName }) => `${run.id}/${stepName}`)))
+  const violations: Violation[] = []
+  for (const { runId, name, status, leaseGeneration } of history.steps) {
+    const stream = streamOf({ runId, step: name })
+    const expected = status === 'completed' ? texts.get(stream)?.of(leaseGeneration) : undefined
+    if (expected === undefined) continue
+    const broken = (what: string) => violations.push({ invariant: 'I20', runId, what: `stream ${JSON.stringify(name)} ${what}` })
+    const told = (rows.get(runId) ?? []).filter(({ type, payload }) => isStreamEvent(type) && payload.stepName === name)
+    const resets = told.filter(({ type }) => type === 'stream:reset').length
+    if (resets > 0) broken(`is recorded, and ${resets} resets are left`)
+    if (told.length - resets > 1 || (told.length === 0 && expected !== '')) broken(`is recorded, and has ${told.length - resets} chunks`)
+    if (open.has(stream)) broken('is recorded, and the run still calls it open')
+    const text = flat(told.flatMap(({ payload }) => codec.decode(payload.chunks ?? null) as unknown[]))
+    if (told.length === 1 && text !== expected)
+      broken(`says ${JSON.stringify(text)}, its attempt ${leaseGeneration} had ${JSON.stringify(expected)}`)
+  }
+  return violations
+}
+
+/** I21: at every place in the log the texts are such as some attempt really had. */
+export const textsAreReal: Invariant = (history) => {
+  const { streams } = history.ledger
+  if (!streams) return []
+  const audit = new StreamAudit(streams)
+  audit.look(history)
+  return audit.violations
+}
+
+/** I21: it makes no difference where a subscriber was cut off, and what it then gets a second time. */
+export const cutsMakeNoDifference: Invariant = (history) => {
+  const events = grouped(history.events, ({ runId }) => runId)
+  return history.runs.flatMap((run) => {
+    const rows = events.get(run.id) ?? []
+    if (!rows.some(({ type }) => isStreamEvent(type))) return []
+    const told = rows.flatMap((row) => toldInFull(run, history.steps, row) ?? [])
+    const whole = JSON.stringify(reduced(told))
+    const cut = cutOf(run, told.length)
+    const again = told.slice(Math.floor(cut / 2))
+    const same = whole === JSON.stringify(reduced([...told.slice(0, cut), ...again]))
+    return same ? [] : [{ invariant: 'I21', runId: run.id, what: `cut at ${cut} of ${told.length} events, the view is another one` }]
+  })
+}
+
+/** I22: a checkpoint that was acknowledged is not lost: the next attempt goes on from it or from a later one. */
+export const checkpointsHold: Invariant = ({ ledger }) => {
+  const violations: Violation[] = []
+  for (const texts of streamTexts(ledger.streams ?? []).values()) {
+    for (const { attempt, from } of texts.attempts) {
+      const { runId, step, generation, given } = attempt
+      const broken = (what: string) =>
+        violations.push({ invariant: 'I22', runId, what: `stream ${JSON.stringify(step)}, attempt ${generation}: ${what}` })
+      if (from === undefined) broken(`was given the state ${given}, which nobody had recorded`)
+      else if ((from?.place ?? 0) < texts.promisedBefore(generation))
+        broken(`was given the state ${given}, but a later checkpoint was acknowledged`)
+    }
+  }
+  return violations
+}
+
+const codec = jsonCodec()
+
+function reduced(events: readonly RunLogEvent[]): RunView {
+  return events.reduce(reduceRun, emptyRunView)
+}
+
+/** Anywhere, the same for the same run. */
+function cutOf({ id }: RunRow, events: number): number {
+  const hash = Array.from(id).reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) >>> 0, 0)
+  return hash % (events + 1)
+}

@@ -1,0 +1,16 @@
+import { fullEvent, type RunLogEvent } from '../../events/full-event.ts'
+import { jsonCodec } from '../../model/codec.ts'
+import type { EventRow, RecordedPayload } from '../../model/event.ts'
+import type { RunRow } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
+
+const codec = jsonCodec()
+const NO_LOGS = new Map()
+
+/** An event as a client gets it; `null` for a log line, and for a step whose row is not there, which is for I7 to tell. */
+export function toldInFull(run: RunRow, steps: readonly StepRow[], event: EventRow): RunLogEvent | null {
+  const payload = JSON.parse(event.payload) as RecordedPayload
+  const step = steps.find(({ id, runId }) => id === payload.stepId && runId === run.id)
+  if (event.type === 'log:write' || (payload.stepId !== undefined && !step)) return null
+  return fullEvent({ run, codec, steps: new Map(step && [[step.id, step]]), logs: NO_LOGS }, event, payload)
+}

@@ -1,0 +1,32 @@
+// Takes runs for this process. Only what this returns may start user code (R5).
+import type { RunRow } from '../model/run.ts'
+import type { StepRow } from '../model/step.ts'
+import type { WorkerKit } from './kit.ts'
+import { LeaseAge, momentOf } from './lease-age.ts'
+import { untilLeaseIsOver } from './until-lease-is-over.ts'
+
+export interface Claimed {
+  run: RunRow
+  lease: LeaseAge
+}
+
+/** At most `wanted`, the oldest ones. */
+export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed[]> {
+  const { store, env, jobs, leaseMs } = kit
+  const tokens = Array.from({ length: wanted }, () => env.id())
+  const sent = momentOf(env)
+  const claimed = (runs: readonly RunRow[]) => runs.map((run) => ({ run, lease: new LeaseAge(env, sent) }))
+  try {
+    return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))
+  } catch (error) {
+    const adopted = await untilLeaseIsOver(kit, () => store.runs.adopt(tokens))
+    if (adopted?.length) return claimed(adopted)
+    throw error
+  }
+}
+
+/** The steps to skip; `null` when they could not be read while the lease lasted. */
+export async function readCompletedSteps(kit: WorkerKit, run: RunRow): Promise<readonly StepRow[] | null> {
+  if (run.currentStepIndex === 0) return []
+  return untilLeaseIsOver(kit, () => kit.store.steps.completed(run.id))
+}

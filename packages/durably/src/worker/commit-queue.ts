@@ -1,0 +1,99 @@
+// CommitQueue — the owner writes of this process on their way to the store.
+//   B1. What is ready in the same turn goes in one transaction: ten runs share one commit. A run alone does not wait.
+//   B2. A run has one write in a group at most, in the order its writes were asked for.
+//   B3. One group at a time; what comes meanwhile gathers for the next. A group that is slow is not waited for:
+//       a connection that hangs must not cost the leases of every run here.
+//   B4. An unknown outcome is unknown for all members, each sends its own again (R3). Data that the store rejects spoils
+//       the whole transaction, so the members are sent one by one, and only the bad one fails.
+import type { Env, TimerHandle } from '../model/env.ts'
+import { hasCode } from '../model/errors.ts'
+import { isSameRun, type OwnerWrite, type WriteOutcome } from '../store/owner-write.ts'
+import type { RunStore } from '../store/runs.ts'
+
+/** What one transaction takes; more of them would hold the others up. */
+const GROUP_MAX = 100
+const SLOW_MS = 250
+
+interface CommitQueueParts {
+  runs: RunStore
+  env: Env
+  /** How many runs are being executed here: when each of them has a write waiting, nobody else will come. */
+  writers: () => number
+}
+
+interface Member {
+  write: OwnerWrite
+  resolve: (outcome: WriteOutcome) => void
+  reject: (error: unknown) => void
+}
+
+export class CommitQueue {
+  readonly #parts: CommitQueueParts
+  #waiting: Member[] = []
+  #turnAsked = false
+  #busy = false
+
+  constructor(parts: CommitQueueParts) {
+    this.#parts = parts
+  }
+
+  apply(write: OwnerWrite): Promise<WriteOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, resolve, reject })
+      if (this.#busy) return
+      if (this.#waiting.length >= this.#parts.writers()) this.#send()
+      else this.#sendNextTurn()
+    })
+  }
+
+  #sendNextTurn(): void {
+    if (this.#turnAsked) return
+    this.#turnAsked = true
+    this.#parts.env.defer(() => {
+      this.#turnAsked = false
+      if (!this.#busy) this.#send()
+    })
+  }
+
+  #send(): void {
+    const group = this.#takeGroup()
+    if (group.length === 0) return
+    const { env } = this.#parts
+    this.#busy = true
+    let isOver = false
+    const over = () => {
+      if (isOver) return
+      isOver = true
+      env.clear(slow)
+      this.#busy = false
+      this.#send()
+    }
+    const slow: TimerHandle = env.timer(SLOW_MS, over)
+    void this.#commit(group).then(over)
+  }
+
+  /** B2. The second write of a run, of an owner that lost it and the next one, waits for the next group. */
+  #takeGroup(): Member[] {
+    const group: Member[] = []
+    const later: Member[] = []
+    for (const member of this.#waiting) {
+      const fits = group.length < GROUP_MAX && !group.some(({ write }) => isSameRun(write, member.write))
+      if (fits) group.push(member)
+      else later.push(member)
+    }
+    this.#waiting = later
+    return group
+  }
+
+  async #commit(group: readonly Member[]): Promise<void> {
+    try {
+      const outcomes = await this.#parts.runs.apply(group.map(({ write }) => write))
+      group.forEach(({ resolve }, i) => {
+        resolve(outcomes[i] ?? { ok: false })
+      })
+    } catch (error) {
+      if (group.length > 1 && hasCode(error, 'store_rejected')) for (const member of group) await this.#commit([member])
+      else for (const { reject } of group) reject(error)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import type { Emitter } from '../events/emitter.ts'
+import type { Codec } from '../model/codec.ts'
+import type { Env } from '../model/env.ts'
+import type { Checkpoint, StreamFunction } from '../model/job.ts'
+import { decodeState } from '../model/stream.ts'
+import type { Store } from '../store/store.ts'
+import type { Execution } from './execution.ts'
+import { keptChunks } from './kept-chunks.ts'
+import type { StepBody } from './step-body.ts'
+import { StreamWriter } from './stream-writer.ts'
+import { untilLeaseIsOver } from './until-lease-is-over.ts'
+
+interface StreamStepParts {
+  execution: Execution
+  store: Store
+  env: Env
+  codec: Codec
+  emitter: Emitter
+  leaseMs: number
+  report: (error: unknown, runId?: string) => void
+  stepName: string
+}
+
+/** A step whose function puts out chunks; it goes on from the last checkpoint of an earlier attempt, if there was one. */
+export async function streamStep<TState>(parts: StreamStepParts, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
+  const { execution, store, codec, stepName } = parts
+  const open = execution.streams.get(stepName)
+  const kept = open ? await untilLeaseIsOver(parts, () => keptChunks(store, codec, execution.run.id, open)) : []
+  if (kept === null) {
+    // An error of the store is not the job's (R6): somebody else goes on with the run.
+    execution.owner.lose('the output that was kept could not be read for a whole lease')
+    execution.goOn()
+  }
+  const writer = new StreamWriter({ ...parts, eventLog: store.eventLog, kept: kept ?? [] })
+  const emit = (chunk: unknown) => handled(writer.emit(chunk))
+  const checkpoint = Object.assign((state: TState) => handled(writer.checkpoint(state)), {
+    state: decodeState(codec, open?.state ?? null) as TState | undefined,
+  }) satisfies Checkpoint<TState>
+  return {
+    call: (step) => fn(emit, checkpoint, step),
+    finish: () => writer.finish(),
+    record: () => writer.record(),
+    giveUp: () => writer.giveUp(),
+  }
+}
+
+/** Who does not wait for a chunk must not bring the process down when it is refused. */
+function handled(done: Promise<void>): Promise<void> {
+  done.catch(() => {})
+  return done
+}
