@@ -1,6 +1,8 @@
 // `@coji/durably/postgres` — Postgres through `pg`, made fit for a process that lives for months.
-import { type Dialect, PostgresDialect } from 'kysely'
+import type { Dialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
+import type { NotifyingDialect } from '../store/notifier.ts'
+import { NotifyingPostgresDialect } from './notifying-dialect.ts'
 import { openPool, type PostgresPool } from './pool.ts'
 import { sturdyPool } from './sturdy-pool.ts'
 
@@ -11,6 +13,11 @@ export interface PostgresOptions {
   max?: number
   /** Statements that come again are prepared once per connection. Turn it off behind a pooler that does not keep them. Default true. */
   prepare?: boolean
+  /**
+   * Where to LISTEN for what other processes do. Needs a connection that stays the same: give a direct one if the first
+   * argument leads to a pooler in transaction mode. Default: where the store is.
+   */
+  listenUrl?: string
 }
 
 const CONNECTIONS_MAX = 10
@@ -21,18 +28,22 @@ const CONNECTIONS_MAX = 10
  *
  * @example const durably = createDurably({ dialect: postgres(process.env.DATABASE_URL) })
  */
-export function postgres(poolOrUrl: string | PostgresPool, { max = CONNECTIONS_MAX, prepare = true }: PostgresOptions = {}): Dialect {
+export function postgres(
+  poolOrUrl: string | PostgresPool,
+  { max = CONNECTIONS_MAX, prepare = true, listenUrl }: PostgresOptions = {},
+): Dialect & NotifyingDialect {
   if (typeof poolOrUrl !== 'string' && typeof poolOrUrl?.connect !== 'function')
     throw invalid(`postgres() needs a URL such as "postgres://localhost/app" or a Pool of pg, got ${JSON.stringify(poolOrUrl)}`)
   if (poolOrUrl === '') throw invalid('postgres() needs a URL such as "postgres://localhost/app", got an empty text')
   if (!Number.isInteger(max) || max < 1) throw invalid(`max must be a whole number of at least 1, got ${max}`)
   if (typeof prepare !== 'boolean') throw invalid(`prepare must be true or false, got ${JSON.stringify(prepare)}`)
-  return new PostgresDialect({
-    pool: async () => {
-      if (typeof poolOrUrl !== 'string') return sturdyPool(poolOrUrl, { prepare, ours: false })
-      return sturdyPool(await openPool(poolOrUrl, max), { prepare, ours: true })
-    },
-  })
+  if (listenUrl !== undefined && (typeof listenUrl !== 'string' || listenUrl === ''))
+    throw invalid(`listenUrl must be a URL such as "postgres://localhost/app", got ${JSON.stringify(listenUrl)}`)
+  const pool = async () => {
+    if (typeof poolOrUrl !== 'string') return sturdyPool(poolOrUrl, { prepare, ours: false })
+    return sturdyPool(await openPool(poolOrUrl, max), { prepare, ours: true })
+  }
+  return new NotifyingPostgresDialect({ pool }, { place: poolOrUrl, listenUrl })
 }
 
 function invalid(message: string): DurablyError {

@@ -1,5 +1,6 @@
 // As much of `pg` as is used. Its own types would make every user install them.
 import { DurablyError } from '../model/errors.ts'
+import type { ListenClientClass } from './listen-client.ts'
 
 /** A `Pool` of `pg` is one. */
 export interface PostgresPool {
@@ -21,7 +22,7 @@ export interface PostgresResult {
 }
 
 /** A server that does not answer must not hold a call for ever. */
-const CONNECT_MS_MAX = 10_000
+export const CONNECT_MS_MAX = 10_000
 
 export async function openPool(connectionString: string, max: number): Promise<PostgresPool> {
   const { Pool } = await loadPg()
@@ -30,9 +31,10 @@ export async function openPool(connectionString: string, max: number): Promise<P
 
 interface PgModule {
   Pool: new (config: object) => PostgresPool
+  Client: ListenClientClass
 }
 
-async function loadPg(): Promise<PgModule> {
+export async function loadPg(): Promise<PgModule> {
   try {
     // CommonJS: its names stand in `default` everywhere, beside it only where they could be guessed.
     const module = (await import('pg')) as unknown as { default: PgModule }

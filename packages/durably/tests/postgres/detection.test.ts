@@ -71,7 +71,7 @@ test.each([
   expect(() => postgres(place)).toThrow('postgres() needs a URL')
 })
 
-test.each([{ max: 0 }, { max: 1.5 }, { prepare: 'no' as never }])('postgres() refuses the options %j', (options) => {
+test.each([{ max: 0 }, { max: 1.5 }, { prepare: 'no' as never }, { listenUrl: '' }])('postgres() refuses the options %j', (options) => {
   expect(() => postgres('postgres://nowhere', options)).toThrow(/must be/)
 })
 

@@ -1,0 +1,123 @@
+// The notifier of Postgres: LISTEN and NOTIFY on a connection beside the pool.
+//   P1. It listens on one connection at a time. When that ends, another is opened, after pauses that grow while it does not succeed.
+//   P2. It may be used as soon as it listens; the self-test only decides whether it is kept.
+//   P3. From a passed test on everything is heard. What was told before may have been missed, so then anything may have changed.
+//   P4. Once it listens it does not keep the process alive: neither the connection nor the wait for the next.
+import { within } from '../model/env.ts'
+import { DurablyError, hasCode } from '../model/errors.ts'
+import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
+import type { MakeListenClient } from './listen-client.ts'
+import { ListenerConnection } from './listener-connection.ts'
+import { readMessage } from './news-message.ts'
+import type { PostgresPool } from './pool.ts'
+import { ReconnectPause } from './reconnect-pause.ts'
+import { SelfTest } from './self-test.ts'
+import { Sender } from './sender.ts'
+
+/** The last news of a process that ends. */
+const FLUSH_MS_MAX = 1000
+
+export interface PostgresNotifierParts extends NotifierParts {
+  makeClient: MakeListenClient
+  /** Where the store is. */
+  place: string | PostgresPool
+}
+
+export class PostgresNotifier implements Notifier {
+  readonly #parts: PostgresNotifierParts
+  readonly #name: string
+  readonly #sender: Sender
+  readonly #test: SelfTest
+  readonly #pause: ReconnectPause
+  readonly #stopped: Promise<void>
+  #connection: ListenerConnection | null = null
+  #isReported = false
+  #isClosed = false
+  #closed: Promise<void> | null = null
+
+  constructor(parts: PostgresNotifierParts) {
+    this.#parts = parts
+    this.#name = parts.env.id()
+    this.#sender = new Sender(parts.env, this.#name)
+    this.#test = new SelfTest({ ...parts, name: this.#name })
+    this.#pause = new ReconnectPause(parts.env)
+    this.#stopped = this.#keepListening()
+  }
+
+  notify(news: News): void {
+    this.#sender.add(news)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    const { env } = this.#parts
+    await within(env, FLUSH_MS_MAX, this.#sender.flush())
+    this.#isClosed = true
+    this.#pause.cutShort()
+    await this.#connection?.close(env)
+    await this.#stopped
+  }
+
+  async #keepListening(): Promise<void> {
+    while (!this.#isClosed) {
+      await this.#listen().catch((error) => this.#failed(error))
+      if (!this.#isClosed) await this.#pause.wait()
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { env, channel, makeClient } = this.#parts
+    const connection = new ListenerConnection(await makeClient(), channel, (payload) => this.#receive(payload))
+    if (this.#isClosed) return
+    this.#connection = connection
+    try {
+      await connection.open()
+      this.#sender.use(connection)
+      await connection.whileOpen(this.#test.run())
+      this.#pause.succeeded()
+      this.#isReported = false
+      this.#tell({ type: 'anything' })
+      await connection.ended
+    } finally {
+      this.#sender.use(null)
+      this.#connection = null
+      await connection.close(env)
+    }
+  }
+
+  #receive(payload: string): void {
+    const message = readMessage(payload)
+    if (!message) return
+    if (message.from !== this.#name) for (const news of message.news) this.#tell(news)
+    else if (message.probe !== null) this.#test.hear(message.probe)
+  }
+
+  /** Called from within the socket's events: what it threw would end the process. */
+  #tell(news: News): void {
+    const { hear, report } = this.#parts
+    if (this.#isClosed) return
+    try {
+      hear(news)
+    } catch (error) {
+      report(error)
+    }
+  }
+
+  #failed(cause: unknown): void {
+    const isTested = hasCode(cause, 'notifications_unavailable')
+    this.#pause.failed({ isLasting: isTested })
+    if (this.#isReported || this.#isClosed) return
+    this.#isReported = true
+    this.#parts.report(isTested ? cause : unreachable(cause))
+  }
+}
+
+function unreachable(cause: unknown): DurablyError {
+  const why = cause instanceof Error ? cause.message || cause.name : String(cause)
+  const message = `no notifications until there is a connection for them: ${why}. Polling goes on`
+  return new DurablyError('notifications_unavailable', message, { cause })
+}

@@ -1,0 +1,30 @@
+import type { News } from '../store/notifier.ts'
+import { ANYTHING, type Entry, entryOf } from './news-message.ts'
+
+/** Postgres takes 7,999 bytes in one message; the rest is for what stands around the entries. */
+const ENTRIES_BYTES_MAX = 7900
+
+/** What has gathered and is to be told: each thing once, and never more than one message holds. */
+export class Outbox {
+  #entries = new Set<Entry>()
+  #bytes = 0
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0
+  }
+
+  add(news: News): void {
+    const entry = entryOf(news)
+    if (this.#entries.has(ANYTHING) || this.#entries.has(entry)) return
+    this.#bytes += Buffer.byteLength(JSON.stringify(entry)) + 1
+    if (entry === ANYTHING || this.#bytes > ENTRIES_BYTES_MAX) this.#entries = new Set([ANYTHING])
+    else this.#entries.add(entry)
+  }
+
+  take(): ReadonlySet<Entry> {
+    const entries = this.#entries
+    this.#entries = new Set()
+    this.#bytes = 0
+    return entries
+  }
+}
