@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPO } from './engine-build.ts'
-import type { Mutant } from './mutants.ts'
+import type { Mutant, Patch } from './mutants.ts'
 
 const ENGINE = join(REPO, 'packages', 'durably')
 /** Inside the package, so that the copy finds the same dependencies. */
@@ -15,7 +15,7 @@ export function buildMutant(mutant: Mutant): string {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   cpSync(join(ENGINE, 'src'), join(folder, 'src'), { recursive: true, filter: (path) => !path.endsWith('.test.ts') })
-  patch(join(folder, 'src', mutant.file), mutant)
+  for (const one of [mutant, ...(mutant.also ?? [])]) patch(join(folder, 'src', one.file), one, mutant.name)
   writeFileSync(
     join(folder, 'tsconfig.json'),
     JSON.stringify({
@@ -33,7 +33,7 @@ export function removeMutants(): void {
   rmSync(BUILDS, { recursive: true, force: true })
 }
 
-function patch(file: string, { name, find, replace }: Mutant): void {
+function patch(file: string, { find, replace }: Patch, name: string): void {
   const source = readFileSync(file, 'utf8')
   const matches = source.split(find).length - 1
   if (matches !== 1) throw new Error(`mutant ${name} must match exactly once in ${file}, it matches ${matches} times`)

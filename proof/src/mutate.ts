@@ -5,7 +5,7 @@ import { huntMutants } from './mutant-hunt.ts'
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
 
 const results = await huntMutants(({ mutant, seed, by }) => {
-  console.log(`${mutant.name.padEnd(22)} ${seed === null ? 'NOT CAUGHT' : `seed ${String(seed).padStart(4)}  ${by.join(' ')}`}`)
+  console.log(`${mutant.name.padEnd(26)} ${seed === null ? 'NOT CAUGHT' : `seed ${String(seed).padStart(4)}  ${by.join(' ')}`}`)
 }, values.only)
 const missed = results.filter(({ seed }) => seed === null)
 console.log(`${results.length - missed.length} of ${results.length} mutants caught`)

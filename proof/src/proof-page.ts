@@ -14,6 +14,11 @@ export interface ProofFigures {
     violations: number
     runs: number
     executions: number
+    streams: number
+    commits: number
+    groups: number
+    claims: number
+    batches: number
     kills: number
     simulatedMs: number
   }[]
@@ -29,7 +34,7 @@ const INVARIANTS: [string, string][] = [
   ['I2b', 'a step is recorded at most once, and its record never changes'],
   ['I2c', 'a step function runs at most once per lease, and never under a lease that began after the record'],
   ['I3', 'nothing happens after the end of a run, except a retry after a failure'],
-  ['I4', 'the event numbers of a run are gapless from 1, and what was sent twice is written once'],
+  ['I4', 'the event numbers of a run have no gaps from 1 but for the chunks of recorded streams, and what was sent twice is written once'],
   ['I5', 'once faults stop, every run comes to its end'],
   ['I6', 'nobody but the owner writes, a lease is taken away only when it is over, and whoever was told to stop starts no further step'],
   ['I7', '`current_step_index` is the number of recorded steps, and every step event has its row'],
@@ -39,9 +44,16 @@ const INVARIANTS: [string, string][] = [
   ['I12', 'there is one run per job and idempotency key, and everybody who asked got its id'],
   ['I13', 'running means owned, with a lease'],
   ['I14', 'versions, generations and event counters never go back, and every change of status is in the transition table'],
-  ['I15', 'a run that was asked to stop comes to an end'],
+  ['I15', 'a run that was asked to stop comes to an end, and no other one is cancelled'],
   ['I17', 'recoveries stay within their cap'],
   ['I18', 'what was acknowledged is still there'],
+  ['I20', 'of a recorded stream there is one chunk, with exactly what the attempt that recorded it had, and nothing left to take back'],
+  [
+    'I21',
+    'whoever follows a stream, from any point and however often cut off, sees what one attempt really had: nothing twice, no hole, and after a takeover nothing of the superseded attempt but what a checkpoint kept',
+  ],
+  ['I22', 'a checkpoint that was acknowledged is not lost: the next attempt goes on from it or from a later one'],
+  ['I23', 'whoever does not know what a claim took finds all of it'],
 ]
 
 export function proofPage({ cores, node, simulations, mutants, real, control }: ProofFigures): string {
@@ -63,16 +75,17 @@ ${INVARIANTS.map(([name, text]) => `| ${name} | ${text} |`).join('\n')}
 ## Simulation
 
 The real engine on a store, with time, the line to the store and death simulated. Each seed is a world of its own: two to four
-workers, three to eight runs, and its own mix of faults: crashes before and after store calls, lost requests, lost replies, calls slower
-than a lease, paused processes, jumps of the database clock, skewed clocks, steps that throw, cancels, retries, stops. Then the
-faults stop, and everything must come to its end. Every tenth seed has no fault.
+workers with up to six runs at once, three to twelve runs of steps and streams, and its own mix of faults: crashes before and after
+store calls, lost requests, lost replies, calls slower than a lease, paused processes, jumps of the database clock, skewed clocks, steps
+that throw, values that the store rejects, cancels, retries, stops. Then the faults stop, and everything must come to its end. Every
+tenth seed has no fault. Runs that write at the same time share a commit, and a claim takes several: the faults strike those most.
 
-| Store | Seeds | Seconds | Runs | Step executions | Faults | Deaths | Simulated hours | Seeds with violations |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| Store | Seeds | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${simulations
   .map(
     (s) =>
-      `| ${s.store} | ${s.seeds} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
+      `| ${s.store} | ${s.seeds} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.streams} | ${s.commits} | ${s.groups} | ${s.claims} | ${s.batches} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
   )
   .join('\n')}
 

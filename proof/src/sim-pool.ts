@@ -1,7 +1,7 @@
 // Spreads seeds over the machine's cores, each in a process of its own.
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import type { SeedsResult, SeedsTask } from './sim-seeds.ts'
+import { noFigures, type SeedsResult, type SeedsTask } from './sim-seeds.ts'
 
 /** Small enough that all cores end at about the same time, large enough that starting a process does not count. */
 const SEEDS_PER_PROCESS = 250
@@ -11,7 +11,7 @@ export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
     checked: 0,
     failures: [],
     faults: 0,
-    figures: { runs: 0, steps: 0, executions: 0, kills: 0, simulatedMs: 0 },
+    figures: noFigures(),
   }
   const waiting = Array.from({ length: Math.ceil(task.seeds.length / SEEDS_PER_PROCESS) }, (_, i) =>
     task.seeds.slice(i * SEEDS_PER_PROCESS, (i + 1) * SEEDS_PER_PROCESS),

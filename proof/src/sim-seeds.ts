@@ -25,7 +25,7 @@ export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsT
     checked: 0,
     failures: [],
     faults: 0,
-    figures: { runs: 0, steps: 0, executions: 0, kills: 0, simulatedMs: 0 },
+    figures: noFigures(),
   }
   for (const seed of seeds) {
     const { violations, faults, figures } = await engine.simulate({ seed, ...storeOptions(engine, store) })
@@ -42,4 +42,9 @@ export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsT
 export function storeOptions(engine: Engine, store: SimStore): Pick<SimulateOptions, 'openStore'> {
   if (store === 'memory') return {}
   return { openStore: async (env) => engine.sqlStore({ dialect: engine.sqlite(':memory:'), env }) }
+}
+
+export function noFigures(): SimFigures {
+  const work = { runs: 0, steps: 0, executions: 0, streams: 0 }
+  return { ...work, commits: 0, groups: 0, claims: 0, batches: 0, kills: 0, simulatedMs: 0 }
 }

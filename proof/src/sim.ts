@@ -37,11 +37,17 @@ async function simulateMany(from: number, count: number): Promise<void> {
   const hours = Math.round(figures.simulatedMs / 3_600_000)
   console.log(
     `${checked} seeds on ${store} in ${seconds.toFixed(1)} s: ${figures.runs} runs, ${figures.executions} step executions, ` +
+      `${figures.streams} of them streams, ${figures.commits} commits (${share(figures.groups, figures.commits)} shared), ` +
+      `${figures.claims} claims (${share(figures.batches, figures.claims)} of several), ` +
       `${faults} faults, ${figures.kills} deaths, ${hours} simulated hours, ${failures.length} seeds with violations`,
   )
   for (const { seed, violations } of failures) addToCorpus(seed, violations[0] ? `${violations[0].invariant} ${violations[0].what}` : '')
   for (const { seed } of failures.slice(0, 3)) await replay(seed)
   if (failures.length > 0) process.exitCode = 1
+}
+
+function share(part: number, whole: number): string {
+  return `${Math.round((100 * part) / Math.max(1, whole))} %`
 }
 
 async function replay(seed: number): Promise<void> {

@@ -99,12 +99,12 @@ function codeOf(error: unknown): string {
 
 /** A job function cannot ask for its generation. So each claim puts it into the payload, where every execution finds its own. */
 function tellingGenerations(store: Store): Store {
-  const tell = (run: RunRow | null) =>
-    run && { ...run, payload: JSON.stringify({ ...JSON.parse(run.payload ?? '{}'), generation: run.leaseGeneration }) }
+  const tell = (claimed: readonly RunRow[]) =>
+    claimed.map((run) => ({ ...run, payload: JSON.stringify({ ...JSON.parse(run.payload ?? '{}'), generation: run.leaseGeneration }) }))
   const runs: RunStore = {
     ...store.runs,
     claim: async (request) => tell(await store.runs.claim(request)),
-    adopt: async (token) => tell(await store.runs.adopt(token)),
+    adopt: async (tokens) => tell(await store.runs.adopt(tokens)),
   }
   return { ...store, runs }
 }
