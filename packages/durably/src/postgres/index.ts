@@ -4,7 +4,7 @@ import { DurablyError } from '../model/errors.ts'
 import type { NotifyingDialect } from '../store/notifier.ts'
 import { NotifyingPostgresDialect } from './notifying-dialect.ts'
 import { openPool, type PostgresPool } from './pool.ts'
-import { sturdyPool } from './sturdy-pool.ts'
+import { QUERY_MS_MAX, sturdyPool } from './sturdy-pool.ts'
 
 export type { PostgresPool } from './pool.ts'
 
@@ -13,6 +13,8 @@ export interface PostgresOptions {
   max?: number
   /** Statements that come again are prepared once per connection. Turn it off behind a pooler that does not keep them. Default true. */
   prepare?: boolean
+  /** How long the reply to one statement is waited for, in milliseconds; then its connection is given up. Default 30000. */
+  queryTimeout?: number
   /**
    * Where to LISTEN for what other processes do. Needs a connection that stays the same: give a direct one if the first
    * argument leads to a pooler in transaction mode. Default: where the store is.
@@ -21,6 +23,8 @@ export interface PostgresOptions {
 }
 
 const CONNECTIONS_MAX = 10
+/** A timer of Node takes no more; a longer one would end at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
  * A Kysely dialect for the database behind a URL, or behind a `Pool` of `pg`. The pool of a URL is opened at first use and
@@ -30,18 +34,21 @@ const CONNECTIONS_MAX = 10
  */
 export function postgres(
   poolOrUrl: string | PostgresPool,
-  { max = CONNECTIONS_MAX, prepare = true, listenUrl }: PostgresOptions = {},
+  { max = CONNECTIONS_MAX, prepare = true, queryTimeout = QUERY_MS_MAX, listenUrl }: PostgresOptions = {},
 ): Dialect & NotifyingDialect {
   if (typeof poolOrUrl !== 'string' && typeof poolOrUrl?.connect !== 'function')
     throw invalid(`postgres() needs a URL such as "postgres://localhost/app" or a Pool of pg, got ${JSON.stringify(poolOrUrl)}`)
   if (poolOrUrl === '') throw invalid('postgres() needs a URL such as "postgres://localhost/app", got an empty text')
   if (!Number.isInteger(max) || max < 1) throw invalid(`max must be a whole number of at least 1, got ${max}`)
   if (typeof prepare !== 'boolean') throw invalid(`prepare must be true or false, got ${JSON.stringify(prepare)}`)
+  if (!Number.isInteger(queryTimeout) || queryTimeout < 1 || queryTimeout > TIMER_MS_MAX)
+    throw invalid(`queryTimeout must be a whole number of milliseconds from 1 to ${TIMER_MS_MAX}, got ${queryTimeout}`)
   if (listenUrl !== undefined && (typeof listenUrl !== 'string' || listenUrl === ''))
     throw invalid(`listenUrl must be a URL such as "postgres://localhost/app", got ${JSON.stringify(listenUrl)}`)
+  const options = { prepare, queryTimeoutMs: queryTimeout }
   const pool = async () => {
-    if (typeof poolOrUrl !== 'string') return sturdyPool(poolOrUrl, { prepare, ours: false })
-    return sturdyPool(await openPool(poolOrUrl, max), { prepare, ours: true })
+    if (typeof poolOrUrl !== 'string') return sturdyPool(poolOrUrl, { ...options, ours: false })
+    return sturdyPool(await openPool(poolOrUrl, max), { ...options, ours: true })
   }
   return new NotifyingPostgresDialect({ pool }, { place: poolOrUrl, listenUrl })
 }

@@ -7,10 +7,11 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>
   end(): Promise<void>
   on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'connect', listener: (client: PostgresClient) => void): unknown
 }
 
 export interface PostgresClient {
-  query(query: { text: string; values: unknown[]; name?: string }): Promise<PostgresResult>
+  query(query: { text: string; values: unknown[]; name?: string; query_timeout: number }): Promise<PostgresResult>
   on(event: 'error', listener: (error: Error) => void): unknown
   release(error?: Error | boolean): void
 }

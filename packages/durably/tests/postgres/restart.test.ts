@@ -1,5 +1,6 @@
 // The server goes away: while nobody asks it anything, and in the middle of a call. The process lives, the call is
 // rejected as unknown (S2), and the same call succeeds once the server is back.
+import { type AddressInfo, createServer } from 'node:net'
 import { CompiledQuery } from 'kysely'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -79,6 +80,14 @@ describe('connections that are cut', () => {
     expect(acknowledged.length).toBeGreaterThan(0)
   })
 
+  test('in the moment it is opened: the process lives', async () => {
+    const store = openStore(postgres(await serverThatOpensAndEnds()))
+    await rejects(store.runs.get('x'), 'store_unavailable', 'a call on a connection that has ended')
+    const pool = new pg.Pool({ connectionString: await serverThatOpensAndEnds() })
+    onTestFinished(() => pool.end())
+    await rejects(openStore(postgres(pool)).runs.get('x'), 'store_unavailable', 'a call on a pool of the user')
+  })
+
   test('the control: pg leaves a connection that is in use without a listener', async () => {
     const pool = new pg.Pool({ connectionString: await temporaryDatabase() })
     // Dropping its database may cut a connection that is just ending.
@@ -130,6 +139,24 @@ test.skipIf(process.env.DATABASE_URL)(
   },
   60_000,
 )
+
+/** Its welcome and its farewell come in one piece, so there is no moment between them. */
+async function serverThatOpensAndEnds(): Promise<string> {
+  const message = (type: string, body: string) => {
+    const bytes = Buffer.from(`${type}....${body}`, 'latin1')
+    bytes.writeInt32BE(bytes.length - 1, 1)
+    return bytes
+  }
+  const welcome = [message('R', '\0\0\0\0'), message('Z', 'I')]
+  const farewell = message('E', 'SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(Buffer.concat([...welcome, farewell])))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `postgres://nobody@127.0.0.1:${(server.address() as AddressInfo).port}/app`
+}
 
 async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url)
