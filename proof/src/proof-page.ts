@@ -23,8 +23,7 @@ export interface ProofFigures {
     simulatedMs: number
   }[]
   mutants: Hunted[]
-  real: Tortured
-  control: Tortured
+  tortures: { real: Tortured; control: Tortured }[]
 }
 
 const INVARIANTS: [string, string][] = [
@@ -56,7 +55,11 @@ const INVARIANTS: [string, string][] = [
   ['I23', 'whoever does not know what a claim took finds all of it'],
 ]
 
-export function proofPage({ cores, node, simulations, mutants, real, control }: ProofFigures): string {
+export function proofPage({ cores, node, simulations, mutants, tortures }: ProofFigures): string {
+  const columns = tortures.flatMap(({ real, control }): Column[] => [
+    { ...real, kind: '' },
+    { ...control, kind: ', control' },
+  ])
   const caught = mutants.filter(({ seed }) => seed !== null).length
   return `# Proof
 
@@ -103,17 +106,33 @@ ${mutants.map(({ mutant, seed, by }) => `| ${mutant.guard} | ${seed ?? 'not caug
 
 ## Real death
 
-Real worker processes on one SQLite file, killed with SIGKILL and frozen with SIGSTOP at random, while steps last about as long as a
+Real worker processes on one database, killed with SIGKILL and frozen with SIGSTOP at random, while steps last about as long as a
 lease. Every function writes to a ledger outside the database. The control is the same engine without its fence: it must be caught.
-\`npm run torture -- --seconds 60\` repeats it.
 
-| | Engine | Control |
-| --- | --- | --- |
-${rows(real, control)}
+On Postgres the server crashes as well (\`pg_ctl restart -m immediate\`), backends are terminated, and everybody is connected by a
+line that is cut, delays what goes through it, and swallows replies: the connection stays open, what was asked is done, and no
+answer comes. No worker process may end by itself.
+
+\`npm run torture -- --seconds 60\` repeats it on SQLite, with \`--store postgres\` on Postgres.
+
+${row('', columns, ({ store, kind }) => `${NAMES[store]}${kind}`)}
+| --- |${' --- |'.repeat(columns.length)}
+${figureRows(columns)}
 `
 }
 
-function rows(real: Tortured, control: Tortured): string {
+const NAMES = { sqlite: 'SQLite', postgres: 'Postgres' }
+
+interface Column extends Tortured {
+  kind: '' | ', control'
+}
+
+function row(name: string, columns: Column[], cell: (column: Column) => number | string): string {
+  return `| ${name} | ${columns.map(cell).join(' | ')} |`
+}
+
+function figureRows(columns: Column[]): string {
+  const fault = (name: string) => (tortured: Tortured) => tortured.figures.faults[name] ?? ''
   const lines: [string, (tortured: Tortured) => number | string][] = [
     ['seconds', ({ figures }) => figures.seconds],
     ['worker processes', ({ figures }) => figures.workers],
@@ -123,9 +142,14 @@ function rows(real: Tortured, control: Tortured): string {
     ['steps executed more than once', ({ figures }) => figures.stepsExecutedMoreThanOnce],
     ['SIGKILL', ({ figures }) => figures.kills],
     ['SIGSTOP', ({ figures }) => figures.pauses],
+    ['server crashes', fault('restarts')],
+    ['backends terminated', fault('terminated')],
+    ['connections cut', fault('cuts')],
+    ['delays on the line', fault('delays')],
+    ['replies swallowed', fault('swallowed')],
     ['runs taken back', ({ figures }) => figures.reclaims],
     ['healed in, s', ({ figures }) => (figures.healMs / 1000).toFixed(1)],
     ['violations', ({ violations }) => violations.length],
   ]
-  return lines.map(([name, of]) => `| ${name} | ${of(real)} | ${of(control)} |`).join('\n')
+  return lines.map(([name, of]) => row(name, columns, of)).join('\n')
 }

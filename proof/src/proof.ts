@@ -8,7 +8,7 @@ import { huntMutants } from './mutant-hunt.ts'
 import { type ProofFigures, proofPage } from './proof-page.ts'
 import { simulateInPool } from './sim-pool.ts'
 import type { SimStore } from './sim-seeds.ts'
-import { torture } from './torture/torture.ts'
+import { type Tortured, torture } from './torture/torture.ts'
 import { tortureUnfenced } from './torture/unfenced.ts'
 
 const SEEDS: Record<SimStore, number> = { memory: 20_000, sqlite: 1000 }
@@ -18,19 +18,15 @@ const simulations = [await simulateOn('memory'), await simulateOn('sqlite')]
 const mutants = await huntMutants(({ mutant, seed, by }) =>
   console.log(`mutant ${mutant.name}: ${seed === null ? 'NOT CAUGHT' : `seed ${seed}, ${by.join(' ')}`}`),
 )
-const real = await torture({ dist: ENGINE_DIST, seconds: TORTURE_SECONDS })
-console.log(`torture: ${JSON.stringify(real.figures)}, ${real.violations.length} violations`)
-const control = await tortureUnfenced({ seconds: TORTURE_SECONDS })
-console.log(`control: ${control.violations.length} violations`)
+const tortures = [await tortureOn('sqlite'), await tortureOn('postgres')]
 
-const figures: ProofFigures = { cores: availableParallelism(), node: process.version, simulations, mutants, real, control }
+const figures: ProofFigures = { cores: availableParallelism(), node: process.version, simulations, mutants, tortures }
 writeFileSync(join(REPO, 'docs', 'proof.md'), proofPage(figures))
 console.log('docs/proof.md is written')
 const failed =
   simulations.some(({ violations }) => violations > 0) ||
   mutants.some(({ seed }) => seed === null) ||
-  real.violations.length > 0 ||
-  control.violations.length === 0
+  tortures.some(({ real, control }) => real.violations.length > 0 || control.violations.length === 0)
 if (failed) process.exitCode = 1
 
 async function simulateOn(store: SimStore): Promise<ProofFigures['simulations'][number]> {
@@ -42,4 +38,12 @@ async function simulateOn(store: SimStore): Promise<ProofFigures['simulations'][
     `simulation on ${store}: ${checked} seeds in ${seconds} s, ${failures.length} with violations ${failures.map(({ seed }) => seed)}`,
   )
   return { store, seeds: checked, seconds, faults, violations: failures.length, ...seen }
+}
+
+async function tortureOn(store: Tortured['store']): Promise<ProofFigures['tortures'][number]> {
+  const real = await torture({ store, dist: ENGINE_DIST, seconds: TORTURE_SECONDS })
+  console.log(`torture on ${store}: ${JSON.stringify(real.figures)}, ${real.violations.length} violations`)
+  const control = await tortureUnfenced({ store, seconds: TORTURE_SECONDS })
+  console.log(`its control: ${control.violations.length} violations`)
+  return { real, control }
 }

@@ -2,7 +2,8 @@
 import { createDurably, type Durably } from '../../../packages/durably/dist/durably.js'
 import type { Store } from '../../../packages/durably/dist/store/store.js'
 import type { Crew } from './crew.ts'
-import { LedgerWriter } from './ledger.ts'
+import { LedgerWriter, UNSETTLED } from './ledger.ts'
+import { settles } from './settles.ts'
 import { defineWorkload, planRun, type TriggerPlanned } from './workload.ts'
 
 /** Enough that no worker is ever idle, few enough that all of it ends soon after the storm. */
@@ -32,14 +33,13 @@ export class Client {
     this.#trigger = defineWorkload(this.#durably, 'client', this.#ledger)
   }
 
-  /** One round: fills up what is waiting, half of it in lanes, and gives a command now and then. */
+  /** One round, of several at once: fills up what is waiting, half of it in lanes, and gives a command now and then. */
   async act(): Promise<void> {
-    try {
-      await this.#act()
-    } catch (error) {
+    const acted = this.#act().catch((error) => {
       // What was not acknowledged is no promise; that it could not be said is worth a line.
       this.#ledger.trouble(String(Reflect.get(Object(error), 'code')))
-    }
+    })
+    if (!(await settles(acted))) this.#ledger.trouble(UNSETTLED)
   }
 
   async #act(): Promise<void> {

@@ -1,5 +1,5 @@
 // Crew — the worker processes of one torture: each that dies is replaced at once, under a new name.
-
+import type { Place } from './place.ts'
 import type { WorkerSetup } from './worker.ts'
 import { WorkerProcess } from './worker-process.ts'
 
@@ -8,8 +8,12 @@ export interface CrewFigures {
   pauses: number
 }
 
+/** More of them, and there is no crew to speak of. */
+const FINDINGS_MAX = 20
+
 export class Crew {
-  readonly #setup: Omit<WorkerSetup, 'name'>
+  readonly #place: Place
+  readonly #setup: Omit<WorkerSetup, 'name' | 'address'>
   readonly #members = new Map<number, WorkerProcess>()
   /** When the killed ones died, by name. */
   readonly diedAt = new Map<string, number>()
@@ -19,9 +23,10 @@ export class Crew {
   #lives = 0
   #disbanded = false
 
-  constructor(size: number, setup: Omit<WorkerSetup, 'name'>) {
+  constructor(size: number, place: Place, setup: Omit<WorkerSetup, 'name' | 'address'>) {
+    this.#place = place
     this.#setup = setup
-    for (let place = 0; place < size; place++) this.#hire(place)
+    for (let seat = 0; seat < size; seat++) this.#hire(seat)
   }
 
   get awake(): WorkerProcess[] {
@@ -48,6 +53,7 @@ export class Crew {
       const members = [...this.#members.values()]
       await Promise.all(members.map((member) => member.flushed()))
       if (members.every((member) => member.awake)) return
+      if (this.findings.length >= FINDINGS_MAX) throw new Error(`workers keep ending by themselves: ${this.findings[0]}`)
     }
   }
 
@@ -66,13 +72,13 @@ export class Crew {
     for (const member of this.#members.values()) member.kill()
   }
 
-  #hire(place: number): void {
-    const member = new WorkerProcess({ ...this.#setup, name: `w${place}.${this.#lives++}` })
-    this.#members.set(place, member)
+  #hire(seat: number): void {
+    const member = new WorkerProcess({ ...this.#setup, address: this.#place.address(), name: `w${seat}.${this.#lives++}` })
+    this.#members.set(seat, member)
     void member.ended.then(() => {
       if (member.diedAt !== null) this.diedAt.set(member.name, member.diedAt)
       if (member.endedByItself) this.findings.push(`worker ${member.name} ${member.endedByItself}`)
-      if (!this.#disbanded) this.#hire(place)
+      if (!this.#disbanded) this.#hire(seat)
     })
   }
 }

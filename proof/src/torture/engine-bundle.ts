@@ -9,17 +9,18 @@ import { REPO } from '../engine-build.ts'
 /** What the bundle exports, under the names that the engine's own files have. */
 export interface WorkerEngine {
   createDurably: typeof import('../../../packages/durably/dist/durably.js')['createDurably']
-  sqlStore: typeof import('../../../packages/durably/dist/store/sql/sql-store.js')['sqlStore']
   sqlite: typeof import('../../../packages/durably/dist/sqlite/index.js')['sqlite']
+  postgres: typeof import('../../../packages/durably/dist/postgres/index.js')['postgres']
 }
 
-const EXPORTS = { createDurably: 'durably.js', sqlStore: 'store/sql/sql-store.js', sqlite: 'sqlite/index.js' } satisfies Record<
-  keyof WorkerEngine,
-  string
->
-/** Inside the repository, so that the driver, which is not bundled, is found. */
+const EXPORTS = {
+  createDurably: 'durably.js',
+  sqlite: 'sqlite/index.js',
+  postgres: 'postgres/index.js',
+} satisfies Record<keyof WorkerEngine, string>
+/** Inside the repository, so that the drivers, which are not bundled, are found. */
 const BUNDLES = join(REPO, '.tmp')
-const DRIVER = '@photostructure/sqlite'
+const DRIVERS = ['@photostructure/sqlite', 'pg']
 
 export interface EngineBundle {
   url: string
@@ -36,7 +37,7 @@ export async function bundleEngine(dist: string): Promise<EngineBundle> {
     root: folder,
     configFile: false,
     logLevel: 'error',
-    ssr: { noExternal: true, external: [DRIVER] },
+    ssr: { noExternal: true, external: DRIVERS },
     build: { ssr: entry, outDir: folder, emptyOutDir: false, minify: false, rollupOptions: { output: { entryFileNames: 'engine.js' } } },
   })
   return { url: pathToFileURL(join(folder, 'engine.js')).href, remove: () => rmSync(folder, { recursive: true, force: true }) }

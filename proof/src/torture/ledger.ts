@@ -13,6 +13,9 @@ type LedgerLine =
   | { type: 'acknowledged'; promise: Acknowledged; value: unknown }
   | { type: 'trouble'; code: string }
 
+/** The trouble of a call that neither succeeded nor failed. */
+export const UNSETTLED = 'unsettled'
+
 /** Milliseconds on a clock that all processes of this machine share. */
 export function sharedClock(): number {
   return Number(process.hrtime.bigint() / 1000n) / 1000

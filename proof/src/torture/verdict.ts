@@ -1,13 +1,12 @@
 // What the rows and the ledger say together, in the end and while the storm goes on.
-import { CompiledQuery } from 'kysely'
-import type { SqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
 import { checkInvariants, type History, readRows, type Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
 import { type LedgerReading, readLedger } from './ledger.ts'
+import type { Place } from './place.ts'
 
 export type Rows = Awaited<ReturnType<typeof readRows>>
 
 export interface Evidence {
-  store: SqlStore
+  place: Place
   ledgerFolder: string
   diedAt: ReadonlyMap<string, number>
   maxRecoveries: number
@@ -25,8 +24,9 @@ export async function judge(evidence: Evidence): Promise<Judged> {
   const violations = [
     ...checkInvariants(history),
     ...outputsAreRecords(rows),
+    ...failuresAreThrown(rows),
     ...seenIsRecorded(rows, ledger),
-    ...(await integrity(evidence.store)),
+    ...(await evidence.place.integrity()),
   ]
   return { rows, ledger, violations }
 }
@@ -39,8 +39,8 @@ export async function judgeSoFar(evidence: Evidence): Promise<Violation[]> {
   return checkInvariants(history).filter(({ invariant }) => AT_ANY_MOMENT.has(invariant))
 }
 
-async function gather({ store, ledgerFolder, diedAt, maxRecoveries }: Evidence) {
-  const rows = await atOneMoment(store, () => readRows(store))
+async function gather({ place, ledgerFolder, diedAt, maxRecoveries }: Evidence) {
+  const rows = await place.atOneMoment(readRows)
   const ledger = readLedger(ledgerFolder, diedAt)
   const { executions, effects, acknowledged } = ledger
   const history: History = {
@@ -54,14 +54,11 @@ async function gather({ store, ledgerFolder, diedAt, maxRecoveries }: Evidence) 
   return { rows, ledger, history }
 }
 
-/** All reads of `look` see the database as it was at the first of them; the store must have its connection to itself. */
-async function atOneMoment<T>({ db }: SqlStore, look: () => Promise<T>): Promise<T> {
-  await db.executeQuery(CompiledQuery.raw('begin'))
-  try {
-    return await look()
-  } finally {
-    await db.executeQuery(CompiledQuery.raw('commit'))
-  }
+/** I9: nothing here but its own code makes a run fail. */
+function failuresAreThrown({ runs }: Rows): Violation[] {
+  return runs
+    .filter(({ status, reason }) => status === 'failed' && reason !== 'error')
+    .map(({ id, reason, error }) => ({ invariant: 'I9', runId: id, what: `failed of ${reason}: ${error}` }))
 }
 
 /** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
@@ -85,11 +82,4 @@ function seenIsRecorded({ steps }: Rows, { seen }: LedgerReading): Violation[] {
       runId,
       what: `step ${step} returned ${value}, its record holds another value`,
     }))
-}
-
-async function integrity({ db }: SqlStore): Promise<Violation[]> {
-  const { rows } = await db.executeQuery<{ integrity_check: string }>(CompiledQuery.raw('PRAGMA integrity_check'))
-  return rows
-    .filter(({ integrity_check }) => integrity_check !== 'ok')
-    .map(({ integrity_check }) => ({ invariant: 'integrity_check', runId: null, what: integrity_check }))
 }

@@ -37,7 +37,12 @@ export class WorkerProcess {
     })
     // A pipe that breaks in the middle of a send; the end itself is told by `exit`.
     this.#child.on('error', () => {})
-    this.ended = once(this.#child, 'exit').then(([code, signal]) => this.#end(code, signal))
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#end(code, signal)
+        resolve()
+      })
+    })
     this.tell({ type: 'start', setup })
   }
 

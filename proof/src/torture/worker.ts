@@ -1,16 +1,15 @@
 // One worker process of the torture: takes its setup, works until it is stopped or killed, and dies with its parent.
-import type { RunRow } from '../../../packages/durably/dist/model/run.js'
-import type { RunStore } from '../../../packages/durably/dist/store/runs.js'
-import type { Store } from '../../../packages/durably/dist/store/store.js'
 import type { WorkerEngine } from './engine-bundle.ts'
-import { LedgerWriter } from './ledger.ts'
+import { LedgerWriter, UNSETTLED } from './ledger.ts'
+import { settles } from './settles.ts'
+import { dialectOf, type StoreAddress } from './store-address.ts'
+import { tellingGenerations } from './telling-generations.ts'
 import { defineWorkload, type PlannedRun, type TriggerPlanned } from './workload.ts'
 
 export interface WorkerSetup {
   name: string
   engineUrl: string
-  file: string
-  durability: 'full' | 'relaxed'
+  address: StoreAddress
   ledgerFolder: string
   leaseMs: number
   pollingMs: number
@@ -45,8 +44,7 @@ process.on('message', async (message: ToWorker) => {
   const { trigger, stop } = await (started as Promise<Started>)
   switch (message.type) {
     case 'trigger': {
-      // One that was not acknowledged is no promise.
-      const done = trigger(message.plan).catch(() => {})
+      const done = trigger(message.plan)
       triggering.add(done)
       return done.finally(() => triggering.delete(done))
     }
@@ -63,15 +61,14 @@ function tell(message: FromWorker): void {
   process.send?.(message)
 }
 
-async function start({ name, engineUrl, file, durability, ledgerFolder, leaseMs, ...options }: WorkerSetup): Promise<Started> {
-  const { createDurably, sqlStore, sqlite } = (await import(engineUrl)) as WorkerEngine
+async function start({ name, engineUrl, address, ledgerFolder, leaseMs, ...options }: WorkerSetup): Promise<Started> {
+  const engine = (await import(engineUrl)) as WorkerEngine
   const ledger = new LedgerWriter(ledgerFolder, name)
-  const store = sqlStore({ dialect: sqlite(file, { durability }) })
   const { pollingMs, concurrency, maxRecoveries } = options
-  const durably = createDurably({
-    store: tellingGenerations(store),
+  const durably = engine.createDurably({
+    dialect: tellingGenerations(dialectOf(engine, address)),
     staleThreshold: leaseMs,
-    heartbeatInterval: leaseMs / 3,
+    heartbeatInterval: Math.round(leaseMs / 3),
     pollingInterval: pollingMs,
     concurrency,
     maxRecoveries,
@@ -84,10 +81,12 @@ async function start({ name, engineUrl, file, durability, ledgerFolder, leaseMs,
   const trigger = defineWorkload(durably, name, ledger)
   durably.start()
   return {
-    trigger,
+    async trigger(plan) {
+      // One that was not acknowledged is no promise; but it must have been refused.
+      if (!(await settles(trigger(plan)))) ledger.trouble(UNSETTLED)
+    },
     async stop() {
-      await durably.stop()
-      await store.close()
+      await durably[Symbol.asyncDispose]()
     },
   }
 }
@@ -95,16 +94,4 @@ async function start({ name, engineUrl, file, durability, ledgerFolder, leaseMs,
 function codeOf(error: unknown): string {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
   return typeof code === 'string' ? code : String(error)
-}
-
-/** A job function cannot ask for its generation. So each claim puts it into the payload, where every execution finds its own. */
-function tellingGenerations(store: Store): Store {
-  const tell = (claimed: readonly RunRow[]) =>
-    claimed.map((run) => ({ ...run, payload: JSON.stringify({ ...JSON.parse(run.payload ?? '{}'), generation: run.leaseGeneration }) }))
-  const runs: RunStore = {
-    ...store.runs,
-    claim: async (request) => tell(await store.runs.claim(request)),
-    adopt: async (tokens) => tell(await store.runs.adopt(tokens)),
-  }
-  return { ...store, runs }
 }

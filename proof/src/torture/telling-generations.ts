@@ -1,0 +1,39 @@
+import type { DatabaseConnection, Dialect, Driver } from 'kysely'
+
+/** A job function cannot ask for its generation. So it is put into the payload of each claimed row, where every execution finds its own. */
+export function tellingGenerations(dialect: Dialect): Dialect {
+  return new Proxy(dialect, {
+    get(target, name) {
+      if (name === 'createDriver') return () => tellingDriver(target.createDriver())
+      const value: unknown = Reflect.get(target, name)
+      // Private fields are those of the dialect, not of its proxy.
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+function tellingDriver(driver: Driver): Driver {
+  const telling = new WeakSet<DatabaseConnection>()
+  const acquire = driver.acquireConnection.bind(driver)
+  driver.acquireConnection = async () => {
+    const connection = await acquire()
+    if (!telling.has(connection)) tellOn(connection)
+    telling.add(connection)
+    return connection
+  }
+  return driver
+}
+
+function tellOn(connection: DatabaseConnection): void {
+  const execute = connection.executeQuery.bind(connection)
+  connection.executeQuery = async <R>(...query: Parameters<typeof execute>) => {
+    const result = await execute<R>(...query)
+    return { ...result, rows: result.rows.map((row) => withGeneration(row)) }
+  }
+}
+
+function withGeneration<R>(row: R): R {
+  const { status, payload, lease_generation: generation } = row as Record<string, unknown>
+  if (status !== 'running' || typeof payload !== 'string') return row
+  return { ...row, payload: JSON.stringify({ ...JSON.parse(payload), generation: Number(generation) }) }
+}
