@@ -45,11 +45,10 @@ function inPieces(verb: string, file: string, call: string): Mutant {
   }
 }
 
-const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/runs/claim.ts', '[')
+const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/runs/claim.ts', 'eventLog')
 const APPLY_IN_PIECES = inPieces('apply', 'store/sql/runs/apply.ts', 'members')
-const REAP_IN_PIECES = inPieces('reap', 'store/sql/runs/reap.ts', '[')
-const CANCEL_IN_PIECES = inPieces('cancel', 'store/sql/runs/cancel-retry-delete.ts', '[cancelEvent')
-const RETRY_IN_PIECES = inPieces('retry', 'store/sql/runs/cancel-retry-delete.ts', '[retryEvent')
+const REAP_IN_PIECES = inPieces('reap', 'store/sql/runs/reap.ts', 'eventLog')
+const CLIENT_MOVE_IN_PIECES = inPieces('client-move', 'store/sql/runs/cancel-retry-delete.ts', '[event')
 
 const KEY_UNGUARDED: RaceMutant = {
   name: 'sql-key-unguarded',
@@ -121,7 +120,7 @@ export const RACES: ContestedRace[] = [
     fits: (reaped, completed) => completed.ok === (reaped.length === 0),
   }),
 
-  contested('an owner who completes meets a reaper', [APPLY_IN_PIECES], {
+  contested('an owner who completes meets a reaper', [], {
     arrange: ({ one }) => lateOwner(one),
     first: (world, owner) => send(world, owner.next(complete(), ridersOf(owner))),
     second: reap,
@@ -135,14 +134,14 @@ export const RACES: ContestedRace[] = [
     fits: (reaped, renewed) => renewed.ok === (reaped.length === 0),
   }),
 
-  contested('a zombie records a step while its run is taken over (reliability §2.1)', [UNFENCED, APPLY_IN_PIECES], {
+  contested('a zombie records a step while its run is taken over (reliability §2.1)', [UNFENCED], {
     arrange: ({ one }) => lateOwner(one),
     first: (world, zombie) => send(world, zombie.next(recordStep(zombie), ridersOf(zombie))),
     second: takeOver,
     fits: (recorded, taken) => recorded.ok === (taken === null),
   }),
 
-  contested('a zombie records the step that the next owner records', [APPLY_IN_PIECES], {
+  contested('a zombie records the step that the next owner records', [], {
     arrange: ({ one }) => lateOwner(one),
     first: (world, zombie) => send(world, zombie.next(recordStep(zombie), ridersOf(zombie))),
     async second(world) {
@@ -152,14 +151,25 @@ export const RACES: ContestedRace[] = [
     fits: (recorded, recordedNext) => recorded.ok !== (recordedNext?.ok ?? false),
   }),
 
-  contested('a cancel meets a claim', [CANCEL_IN_PIECES], {
+  contested('an owner who records a step meets a reader', [APPLY_IN_PIECES], {
+    arrange: ({ one }) => held(one),
+    first: (world, owner) => send(world, owner.next(recordStep(owner), ridersOf(owner))),
+    second: async ({ store }, { run: { id } }) => ({
+      run: await store.runs.get(id),
+      steps: await store.steps.completed(id),
+      events: await store.events.list(id),
+    }),
+    fits: (_, { run, steps, events }) => run?.currentStepIndex === steps.length && run.lastEventSequence === events.length,
+  }),
+
+  contested('a cancel meets a claim', [CLIENT_MOVE_IN_PIECES], {
     arrange: ({ one }) => create(one),
     first: ({ store }, { id }) => store.runs.cancel(id),
     second: (world) => claim(world),
     fits: (cancel, claimed) => cancel?.outcome === (claimed ? 'requested' : 'cancelled'),
   }),
 
-  contested('a failed run is retried twice', [RETRY_IN_PIECES], {
+  contested('a failed run is retried twice', [CLIENT_MOVE_IN_PIECES], {
     async arrange({ one }) {
       const owner = await held(one)
       await owner.succeed({ type: 'fail', error: 'boom', failure: '{}', reason: 'output_invalid', failedStepName: '' })
