@@ -1,0 +1,6 @@
+// `npm run bench -- <name>`: one measurement.
+const BENCHES = ['stream-latency']
+
+const [name = ''] = process.argv.splice(2)
+if (BENCHES.includes(name)) await import(`./${name}.js`)
+else console.log(`usage: npm run bench -- <name>\n\n${BENCHES.map((bench) => `  ${bench}`).join('\n')}`)
