@@ -117,6 +117,21 @@ describe('a client and a worker', () => {
     expect(await cancelled).toMatchObject({ outcome: 'refused', run: { status: 'completed', cancelRequestedAt: null } })
   })
 
+  test.each([
+    { move: 'cancel', from: 'pending', outcome: 'cancelled' },
+    { move: 'retry', from: 'failed', outcome: 'retried' },
+  ] as const)('a $move that waited until the run was $from goes through', async ({ move, from, outcome }) => {
+    const { store, url } = await migratedPostgres()
+    const { runId } = await claimed(store)
+    const owner = await session(url)
+    await owner.query('BEGIN')
+    await owner.query(`UPDATE runs SET status = $1, lease_owner = NULL, lease_expires_at = NULL WHERE id = $2`, [from, runId])
+    const moved = store.runs[move](runId)
+    await untilOneWaits(url)
+    await owner.query('COMMIT')
+    expect(await moved).toMatchObject({ outcome, run: { leaseOwner: null } })
+  })
+
   test('a delete that waited for the last step takes that one along', async () => {
     const { store, url } = await migratedPostgres()
     const { runId } = await claimed(store)

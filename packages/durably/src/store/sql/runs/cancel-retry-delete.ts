@@ -16,11 +16,17 @@ export interface ClientValues {
   at: string
 }
 
+/**
+ * No run that a client can move has a lease. It is taken away all the same: Postgres checks the new row once as it follows
+ * from the row of before it waited for the lock, and that one may have been running.
+ */
+const NO_LEASE = sql`lease_owner = NULL, lease_expires_at = NULL`
+
 /** What a move of a client changes, beside the status and the counters. */
 export const CLIENT_MOVES = {
-  cancel: (now: RawBuilder<unknown>) => sql`cancel_requested_at = ${now}, finished_at = ${now}`,
+  cancel: (now: RawBuilder<unknown>) => sql`cancel_requested_at = ${now}, finished_at = ${now}, ${NO_LEASE}`,
   retry: () =>
-    sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0`,
+    sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0, ${NO_LEASE}`,
 } satisfies { [move in Move]?: (now: RawBuilder<unknown>) => RawBuilder<unknown> }
 
 /** Of the run `r`. Asked once is enough: the first request keeps its time. */
