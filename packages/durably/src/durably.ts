@@ -141,6 +141,7 @@ export class Durably implements AsyncDisposable {
   async stop(options?: { timeout?: number }): Promise<void> {
     await this.#worker.stop(options)
     await this.#logWriter.drain()
+    await this.#news.flush()
   }
 
   /** Claims and executes one run, without `start()`; false when there is none. */

@@ -61,6 +61,11 @@ export class NewsDesk {
     if (openNotifier) this.#notifier ??= openNotifier({ env, report, hear: (news) => this.#deliver(news, false) })
   }
 
+  /** Before the process ends: what it gave back shall be noticed at once. */
+  async flush(): Promise<void> {
+    await this.#notifier?.flush()
+  }
+
   async close(): Promise<void> {
     await this.#notifier?.close()
   }

@@ -48,17 +48,20 @@ export class PostgresNotifier implements Notifier {
     this.#sender.add(news)
   }
 
+  async flush(): Promise<void> {
+    await within(this.#parts.env, FLUSH_MS_MAX, this.#sender.flush())
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
   }
 
   async #close(): Promise<void> {
-    const { env } = this.#parts
-    await within(env, FLUSH_MS_MAX, this.#sender.flush())
+    await this.flush()
     this.#isClosed = true
     this.#pause.cutShort()
-    await this.#connection?.close(env)
+    await this.#connection?.close(this.#parts.env)
     await this.#stopped
   }
 

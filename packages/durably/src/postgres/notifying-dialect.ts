@@ -35,5 +35,5 @@ function noNotifier({ env, report }: NotifierParts): Notifier {
     'no notifications: the pool does not say how to open a connection of its own. Give postgres() a Pool of pg, or the URL of the database as listenUrl. Polling goes on',
   )
   env.defer(() => report(error))
-  return { notify: () => {}, close: async () => {} }
+  return { notify: () => {}, flush: async () => {}, close: async () => {} }
 }

@@ -15,6 +15,8 @@ export type News =
 
 export interface Notifier {
   notify(news: News): void
+  /** Sends what was told, as far as that can be done soon: the process may be about to end. */
+  flush(): Promise<void>
   close(): Promise<void>
 }
 

@@ -33,6 +33,7 @@ export function open(place: string | PostgresPool, { env = systemEnv(), channel 
     heard,
     reported,
     notify: (news) => notifier.notify(news),
+    flush: () => notifier.flush(),
     close: () => notifier.close(),
     async hears(news) {
       await eventually(() => expect(heard).toContainEqual(news))
