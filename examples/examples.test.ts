@@ -39,6 +39,16 @@ const PRINTS: Record<string, string[]> = {
     '  send: failed',
     '  send: completed',
   ],
+  'human-approval': ['may we pay back 1200 cents?', 'the run is waiting', 'grace says yes'],
+  'retry-policy': [
+    'rendering for a.example',
+    'attempt 1 failed: 503 Service Unavailable',
+    'attempt 2 failed: 503 Service Unavailable',
+    '{} delivered to a.example at attempt 3',
+    'rendering for gone.example',
+    'run the run of job "deliver" failed: 410 Gone',
+  ],
+  sleeping: ['welcome ada', 'sleeping; this process may end now', 'tips for ada', 'completed'],
   'two-workers': ['40 runs, 40 executions, 40 different pages', '2 workers took part'],
   basic: ["info: starting sync { orgId: 'org_123' }", 'info: fetched users { count: 2 }', 'synced 2 users'],
   batches: [
@@ -92,6 +102,14 @@ const PRINTS: Record<string, string[]> = {
     'a worker starts',
     'taken back to: The fox runs.',
     'completed:     The fox runs. The dog sleeps. The end.',
+  ],
+  'task-queue': [
+    'cat.png is 64 px wide now',
+    '1 attempt failed',
+    'send_email is dead after 3 attempts: mail server is down',
+    '1 task redriven',
+    'mail to ada',
+    '2 succeeded, 1 queued',
   ],
 }
 

@@ -90,15 +90,15 @@ export const MUTANTS: Mutant[] = [
     name: 'steps-not-read',
     guard: 'completed steps are read after the claim (R4)',
     file: 'worker/claim-runs.ts',
-    find: 'if (run.currentStepIndex === 0) return []',
-    replace: 'if (run.currentStepIndex >= 0) return []',
+    find: 'if (run.leaseGeneration === 1) return []',
+    replace: 'if (run.leaseGeneration >= 1) return []',
   },
   {
     name: 'refusal-ignored',
     guard: 'a refused write ends the execution (R1)',
     file: 'worker/owner.ts',
-    find: "this.lose('another worker owns the run')",
-    replace: 'lease.renewed(sent)',
+    find: "if (!answer.ok) {\n          this.lose('another worker owns the run')",
+    replace: 'if (!answer.ok) {\n          lease.renewed(sent)',
   },
   {
     name: 'poison-ignored',
@@ -152,8 +152,8 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'recorded-runs-again',
     guard: 'a completed step is found by its name (J1)',
-    file: 'worker/job-context.ts',
-    find: "if (recorded) return readStepColumn(recorded, 'output', codec) as T",
+    file: 'worker/step-runner.ts',
+    find: "if (recorded) return readStepColumn(recorded, 'output', codec)",
     replace: '',
   },
   {
@@ -214,13 +214,13 @@ export const MUTANTS: Mutant[] = [
     replace: `const runs = await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs })
     const early = kit.early ?? new Map()
     kit.early = new Map()
-    for (const { id } of await store.runs.list({})) kit.early.set(id, await store.steps.completed(id))
+    for (const { id } of await store.runs.list({})) kit.early.set(id, await store.steps.list(id))
     return claimed(runs.map((run) => ({ ...run, early: early.get(run.id) })))`,
     also: [
       {
         file: 'worker/claim-runs.ts',
-        find: 'return untilLeaseIsOver(kit, () => kit.store.steps.completed(run.id))',
-        replace: 'return run.early ?? untilLeaseIsOver(kit, () => kit.store.steps.completed(run.id))',
+        find: 'return untilLeaseIsOver(kit, () => kit.store.steps.list(run.id))',
+        replace: 'return run.early ?? untilLeaseIsOver(kit, () => kit.store.steps.list(run.id))',
       },
     ],
   },
@@ -299,8 +299,8 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'stream-ends-early',
     guard: 'the whole output is written in the transaction of its record (F6)',
-    file: 'worker/job-context.ts',
-    find: "await execution.owner.write({ type: 'recordStep', step, endsStream }, () => body.record())",
-    replace: "(body.record(), await execution.owner.write({ type: 'recordStep', step, endsStream }))",
+    file: 'worker/function-step.ts',
+    find: 'return await steps.record(call, output, { endsStream, rides: () => body.record() })',
+    replace: 'body.record()\n    return await steps.record(call, output, { endsStream })',
   },
 ]

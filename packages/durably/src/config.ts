@@ -3,6 +3,7 @@ import type { Dialect } from 'kysely'
 import { VALUE_BYTES_MAX } from './model/codec.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
+import { type RetentionOption, type RetentionRule, retentionRules } from './model/retention.ts'
 import type { Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
 import { LEASE_MS_MAX } from './store/runs.ts'
 import type { Store } from './store/store.ts'
@@ -28,6 +29,8 @@ export interface DurablyOptions {
   eventLog?: boolean
   /** False: this process neither sends nor hears notifications of others, it only polls. Default true where the dialect has them. */
   notifications?: boolean
+  /** How long runs are kept after they ended: `'30d'`, or by status `{ completed: '7d' }`. The worker removes them. Default: for ever. */
+  retention?: RetentionOption
   /** The largest encoded value that is stored, in bytes. Default 10 MiB. */
   maxValueBytes?: number
   /** Time, timers, ids and chance; replaced in tests by a virtual one. */
@@ -41,6 +44,7 @@ export interface Config {
   concurrency: number
   maxRecoveries: number
   maxValueBytes: number
+  retention: readonly RetentionRule[]
   env: Env
   /** Opens the way to other processes, where the database has one. */
   openNotifier: ((parts: Omit<NotifierParts, 'channel'>) => Notifier) | null
@@ -74,6 +78,7 @@ export function readConfig(options: DurablyOptions): Config {
         ? options.maxRecoveries
         : wholeNumber('maxRecoveries', options.maxRecoveries ?? 10, 0),
     maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),
+    retention: retentionRules(options.retention),
     env: options.env ?? systemEnv(),
     openNotifier: notifierOf(options),
   }

@@ -2,9 +2,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import { type JobHandle, type JobHandleParts, jobHandle } from './client/job-handle.ts'
-import { RunCommands } from './client/run-commands.ts'
+import { type PurgeOptions, RunCommands, type SignalOptions } from './client/run-commands.ts'
 import { type RunFilter, RunReader } from './client/run-reader.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './client/subscribe.ts'
+import type { TriggerParts } from './client/trigger.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { Emitter, type Listener, type ListenerErrorHandler, type Unsubscribe } from './events/emitter.ts'
 import { LogWriter } from './events/log-writer.ts'
@@ -13,11 +14,13 @@ import { RunWatch } from './events/run-watch.ts'
 import type { TailParts } from './events/tail.ts'
 import { tellingStore } from './events/telling-store.ts'
 import { jsonCodec } from './model/codec.ts'
+import type { Decision } from './model/effect.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
 import { failureOf } from './model/failure.ts'
 import { checkJob, type Job, type JobContext, type JobDefinition } from './model/job.ts'
 import type { Log } from './model/log.ts'
+import type { Phase } from './model/phase.ts'
 import type { Run } from './model/run.ts'
 import type { Step } from './model/step.ts'
 import type { Plugin, PluginHost } from './plugin.ts'
@@ -27,7 +30,7 @@ import { sqlStore } from './store/sql/sql-store.ts'
 import type { Store } from './store/store.ts'
 import { persistEvent } from './worker/persist-event.ts'
 import { processUntilIdle, type UntilIdleOptions } from './worker/process-until-idle.ts'
-import type { StepWrapper } from './worker/step-wrapper.ts'
+import type { StepScope, StepWrapper } from './worker/step-wrapper.ts'
 import { TurnBudget } from './worker/turn-budget.ts'
 import { Worker } from './worker/worker.ts'
 
@@ -40,7 +43,23 @@ export function createDurably(options: DurablyOptions): Durably {
   return new Durably(options)
 }
 
+/** What the other vocabularies of this package are built on; it is not exported from it. */
+export interface EngineParts {
+  store: Store
+  trigger: TriggerParts
+}
+
+export function engineParts(durably: Durably): EngineParts {
+  return partsOf(durably)
+}
+
+let partsOf: (durably: Durably) => EngineParts
+
 export class Durably implements AsyncDisposable {
+  static {
+    partsOf = (durably) => ({ store: durably.#store, trigger: durably.#handleParts.trigger })
+  }
+
   readonly #config: Config
   readonly #store: Store
   readonly #news: NewsDesk
@@ -66,7 +85,7 @@ export class Durably implements AsyncDisposable {
     const { store: opened, db } = openStore(options, config)
     const news = new NewsDesk({ ...config, report })
     const store = tellingStore(opened, (told) => news.tell(told))
-    const { runs, logs, events } = store
+    const { runs, logs, events, signals } = store
     const worker = new Worker({
       ...config,
       store,
@@ -75,7 +94,7 @@ export class Durably implements AsyncDisposable {
       report,
       jobs: this.#jobs,
       stepWrappers: this.#stepWrappers,
-      stepScope: env.scope?.<string>(),
+      stepScope: env.scope?.<StepScope>(),
       turn: new TurnBudget(env),
     })
     const watch = new RunWatch({ events, env, pollingMs, onWatch: () => news.open() })
@@ -90,7 +109,7 @@ export class Durably implements AsyncDisposable {
     this.#worker = worker
     this.#logWriter = logWriter
     this.#reader = new RunReader({ store, env, codec })
-    this.#commands = new RunCommands({ runs, env, codec, emitter })
+    this.#commands = new RunCommands({ runs, env, codec, emitter, signals })
     this.#handleParts = { codec, reader: this.#reader, trigger: { runs, env, codec, emitter }, wait: { runs, env, watch } }
     this.#pluginHost = {
       on: (type, listener) => emitter.on(type, listener),
@@ -190,6 +209,38 @@ export class Durably implements AsyncDisposable {
 
   cancel(id: string): Promise<CancelOutcome['outcome']> {
     return this.#commands.cancel(id)
+  }
+
+  /**
+   * Sends a value to a run that waits for it with `ctx.waitFor(name)`, or will. The first under a name wins.
+   *
+   * @example await durably.signal(run.id, 'approval', { ok: true })
+   */
+  signal(runId: string, name: string, value: unknown, options?: SignalOptions): Promise<void> {
+    return this.#commands.signal(runId, name, value, options)
+  }
+
+  /**
+   * Says what became of an effect (`effect: 'once'`) whose worker was lost, so that its run can go on.
+   *
+   * @example await durably.decide(run.id, 'charge', { done: { chargeId } })
+   */
+  decide(runId: string, stepName: string, decision: Decision): Promise<void> {
+    return this.#commands.decide(runId, stepName, decision)
+  }
+
+  /** How many runs are in each phase. Counts them all: for a dashboard, not for a hot path. */
+  countsByState(): Promise<Record<Phase, number>> {
+    return this.#reader.countsByState()
+  }
+
+  /**
+   * Removes runs that ended long ago, with their steps, logs, events and signals; returns how many.
+   *
+   * @example await durably.purge({ olderThan: '30d', status: 'completed' })
+   */
+  purge(options: PurgeOptions): Promise<number> {
+    return this.#commands.purge(options)
   }
 
   deleteRun(id: string): Promise<void> {

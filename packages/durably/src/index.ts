@@ -1,4 +1,5 @@
 export type { JobHandle, WaitOptions } from './client/job-handle.ts'
+export type { PurgeOptions, SignalOptions } from './client/run-commands.ts'
 export type { RunFilter } from './client/run-reader.ts'
 export { emptyRunView, type RunView, reduceRun, type StreamView } from './client/run-view.ts'
 export type { SubscribeOptions, Subscription } from './client/subscribe.ts'
@@ -7,13 +8,32 @@ export type { DurablyOptions } from './config.ts'
 export { createDurably, type Durably } from './durably.ts'
 export type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
 export type { RunLogEvent } from './events/full-event.ts'
+export type { Duration } from './model/duration.ts'
+export type { Decision } from './model/effect.ts'
 export type { Env, Scope, TimerHandle } from './model/env.ts'
 export { DurablyError, type ErrorCode } from './model/errors.ts'
 export type * from './model/event.ts'
 export type { Failure } from './model/failure.ts'
-export type { Checkpoint, Emit, JobContext, JobDefinition, Logger, StepContext, StepFunction, StreamFunction } from './model/job.ts'
+export type {
+  Checkpoint,
+  ChildRunOptions,
+  Emit,
+  JobContext,
+  JobDefinition,
+  Logger,
+  StepContext,
+  StepFunction,
+  StepOptions,
+  StreamFunction,
+  Transaction,
+  TransactionOptions,
+  Triggers,
+  WaitForOptions,
+} from './model/job.ts'
 export type { Log, LogLevel } from './model/log.ts'
 export type { Phase } from './model/phase.ts'
+export type { RetentionOption } from './model/retention.ts'
+export { type ExponentialRetry, type FixedRetry, NonRetryableError, type RetryPolicy, retry, retryAfter } from './model/retry-policy.ts'
 export type { FailureReason, Progress, Run, RunStatus } from './model/run.ts'
 export type { Step, StepStatus } from './model/step.ts'
 export type { Plugin, PluginHost } from './plugin.ts'

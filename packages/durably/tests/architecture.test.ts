@@ -16,6 +16,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   client: ['events', 'store', 'model', 'ulidx', '@standard-schema/spec'],
   server: ['client', 'events', 'store', 'model'],
   plugins: ['.', 'events', 'model'],
+  tasks: ['.', 'client', 'events', 'store', 'model', '@standard-schema/spec'],
   sqlite: ['store/sql', 'model', 'kysely', '@photostructure/sqlite', 'node:'],
   postgres: ['store', 'store/sql', 'model', 'kysely', 'pg', 'node:'],
   testing: [

@@ -19,6 +19,7 @@ const STATUS_MEANS: Record<RunStatus, string> = {
 const PHASE_MEANS: Record<Phase, string> = {
   pending: 'status is `pending`, its time has come',
   sleeping: 'status is `pending`, `run_at` is later than now',
+  waiting: 'as `sleeping`, and parked for a signal or for a child',
   running: 'status is `running`, lease not over, no cancel requested',
   cancelling: 'status is `running`, lease not over, cancel requested',
   stale: 'status is `running`, lease over: its worker is silent, the next reap takes it back',
@@ -33,6 +34,8 @@ const VERB_MEANS: Record<OwnerVerb['type'], string> = {
   complete: 'stores the output and ends the lease',
   fail: 'stores the error and ends the lease',
   release: 'gives the run back: a stopping worker whose function has settled',
+  retryLater: 'counts a failed attempt and gives the run back until the next one is due, at once if a cancel was requested',
+  park: 'gives the run back until the first thing it waits for is due, at once if a cancel or a signal came meanwhile',
   abandon: 'ends a run whose cancel was requested',
 }
 

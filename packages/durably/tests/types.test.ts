@@ -8,18 +8,25 @@ import {
   type Durably,
   DurablyError,
   type DurablyEvent,
+  type DurablyOptions,
   type Emit,
   type ErrorCode,
   emptyRunView,
   type JobContext,
   type JobHandle,
+  NonRetryableError,
+  type Phase,
   type Plugin,
   type Progress,
+  type RetentionOption,
+  type RetryPolicy,
   type Run,
   type RunLogEvent,
   type RunStatus,
   type RunView,
   reduceRun,
+  retry,
+  retryAfter,
   type Subscription,
 } from '../src/index.ts'
 import { memoryStore } from '../src/memory.ts'
@@ -226,10 +233,54 @@ describe('types of events, plugins and errors', () => {
     const plugin: Plugin = { name: 'none', install() {} }
     expectTypeOf(durably.use(plugin)).toEqualTypeOf<Durably>()
     expectTypeOf<Durably['db']>().toHaveProperty('selectFrom')
-    expectTypeOf<keyof DurablyTables>().toEqualTypeOf<'runs' | 'steps' | 'logs' | 'run_events' | 'schema_versions'>()
+    expectTypeOf<keyof DurablyTables>().toEqualTypeOf<'runs' | 'steps' | 'logs' | 'run_events' | 'signals' | 'schema_versions'>()
     expectTypeOf(new DurablyError('run_failed', '').code).toEqualTypeOf<ErrorCode>()
     // @ts-expect-error not a code
     new DurablyError('oops', '')
     expectTypeOf<Durably>().toExtend<AsyncDisposable>()
+  })
+
+  test('what a job waits for is typed: signals by their schema, children by their job', async () => {
+    await never(async () => {
+      const length = durably.defineJob({ name: 'length', input: z.string(), output: z.number() }, async (_, text) => text.length)
+      const untyped = durably.defineJob({ name: 'untyped', input: z.null() }, async () => ({ a: 1 as number }))
+      durably.defineJob({ name: 'waits', input: z.null(), retry: retry.exponential({ initial: '1s' }), timeout: '5m' }, async (ctx) => {
+        expectTypeOf(await ctx.waitFor('n', { schema: z.object({ n: z.string().transform(Number) }), timeout: '7d' })).toEqualTypeOf<{
+          n: number
+        }>()
+        expectTypeOf(await ctx.waitFor('any')).toEqualTypeOf<unknown>()
+        expectTypeOf(await ctx.invoke(length, 'text')).toEqualTypeOf<number>()
+        expectTypeOf(await ctx.invoke(untyped, null)).toEqualTypeOf<{ a: number }>()
+        expectTypeOf(await ctx.trigger(length, 'text', { name: 'x', concurrencyKey: 'k' })).toEqualTypeOf<{ id: string }>()
+        // @ts-expect-error the child takes a text
+        await ctx.invoke(length, 5)
+        expectTypeOf(await ctx.sleep('nap', '1.5h')).toEqualTypeOf<void>()
+        // @ts-expect-error not a unit
+        await ctx.sleep('nap', '5 parsecs')
+        expectTypeOf(await ctx.transaction('t', async () => 5 as const)).toEqualTypeOf<5>()
+        expectTypeOf(
+          await ctx.run('s', { retry: retry.none(), timeout: 5, effect: 'once' }, ({ attempt }) => attempt),
+        ).toEqualTypeOf<number>()
+        // @ts-expect-error there is no other effect
+        await ctx.run('s', { effect: 'twice' }, () => {})
+        expectTypeOf(ctx.attempt).toEqualTypeOf<number>()
+      })
+      await length.trigger('text', { delay: '1h', deadline: new Date() })
+      await length.trigger('text', { runAt: new Date(), deadline: '2d' })
+    })
+  })
+
+  test('policies, signals, decisions and counts', async () => {
+    expectTypeOf(retry.fixed({ maxAttempts: 3, delay: '1m' })).toEqualTypeOf<RetryPolicy>()
+    expectTypeOf<RetryPolicy>().toBeCallableWith(1, new Error('x'), () => 0.5)
+    expectTypeOf(retryAfter(new RangeError('x'), '1s')).toEqualTypeOf<RangeError>()
+    expectTypeOf(new NonRetryableError('x', { cause: 1 })).toExtend<Error>()
+    expectTypeOf(durably.signal).toBeCallableWith('id', 'name', { any: 1 }, { idempotencyKey: 'k' })
+    expectTypeOf(durably.decide).toBeCallableWith('id', 'step', { done: 1 })
+    expectTypeOf(durably.decide).toBeCallableWith('id', 'step', 'run again')
+    expectTypeOf(durably.countsByState).returns.resolves.toEqualTypeOf<Record<Phase, number>>()
+    expectTypeOf(durably.purge).toBeCallableWith({ olderThan: '30d', status: ['completed', 'failed'], limit: 5 })
+    expectTypeOf<DurablyOptions['retention']>().toEqualTypeOf<RetentionOption | undefined>()
+    expectTypeOf<Run['phase']>().toEqualTypeOf<Phase>()
   })
 })

@@ -46,6 +46,8 @@ export function jobHandle<TName extends string, TInput, TOutput>(
     async triggerAndWait(input, { timeout, ...options } = {}) {
       if (timeout !== undefined && !(timeout > 0))
         throw new DurablyError('invalid_argument', `timeout must be a positive number of milliseconds, got ${timeout}`)
+      if (options.tx !== undefined)
+        throw new DurablyError('invalid_argument', 'triggerAndWait cannot wait for a run inside a transaction; use trigger({ tx })')
       const { id } = await triggerOne(input, options)
       return { id, output: outputOf<TOutput>(await waitForRun(parts.wait, id, timeout), parts.codec) }
     },

@@ -1,16 +1,37 @@
 // RunCommands — what a person may do to a run from outside.
 import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
-import type { Env } from '../model/env.ts'
+import { type Duration, durationMs } from '../model/duration.ts'
+import { DECISION_PREFIX, type Decision, decisionName, decodeEffects, isDecision, NOT_A_DECISION } from '../model/effect.ts'
+import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { type Run, toRun } from '../model/run.ts'
+import { checkName } from '../model/name.ts'
+import { isTerminal, type Run, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
 import type { CancelOutcome, RunStore } from '../store/runs.ts'
+import type { SignalStore } from '../store/signals.ts'
 
 export interface RunCommandParts {
   runs: RunStore
   env: Env
   codec: Codec
   emitter: Emitter
+  signals: SignalStore
+}
+
+/** Short transactions: others want to write as well. */
+const PURGE_PAGE = 200
+
+export interface PurgeOptions {
+  olderThan: Duration
+  /** Default: completed, failed and cancelled ones. */
+  status?: TerminalStatus | readonly TerminalStatus[]
+  /** At most so many. Default: all. */
+  limit?: number
+}
+
+export interface SignalOptions {
+  /** Sending again with the same key changes nothing, and is no error. */
+  idempotencyKey?: string
 }
 
 export class RunCommands {
@@ -40,7 +61,57 @@ export class RunCommands {
     const { runs, emitter } = this.#parts
     const { outcome, run } = found(await runs.cancel(id), id)
     if (outcome === 'cancelled') emitter.emit({ type: 'run:cancel', runId: id, jobName: run.jobName })
+    // Those that run would notice by themselves; those that sleep would not.
+    if (outcome !== 'refused') for (const child of await runs.activeChildren(id)) await this.cancel(child)
     return outcome
+  }
+
+  /** Says what became of an effect whose worker was lost. */
+  async decide(runId: string, stepName: string, decision: Decision): Promise<void> {
+    checkName('step name', stepName)
+    if (!isDecision(decision)) throw new DurablyError('invalid_argument', NOT_A_DECISION)
+    const { effects, status } = found(await this.#parts.runs.get(runId), runId)
+    const open = decodeEffects(effects).find(({ name }) => name === stepName)
+    if (!open || status === 'running')
+      throw new DurablyError('invalid_argument', `step ${JSON.stringify(stepName)} of run ${runId} waits for no decision`, { runId })
+    await this.#send(runId, decisionName(stepName, open.generation), decision)
+  }
+
+  /** Removes runs that ended longer ago than that, with all that belongs to them; answers how many. */
+  async purge({ olderThan, status, limit = Number.POSITIVE_INFINITY }: PurgeOptions): Promise<number> {
+    const olderThanMs = durationMs('olderThan', olderThan)
+    const statuses = status === undefined ? TERMINAL_STATUSES : [status].flat()
+    const wrong = statuses.find((one) => !isTerminal(one))
+    if (wrong !== undefined)
+      throw new DurablyError('invalid_argument', `status must be one of ${TERMINAL_STATUSES.join(', ')}, got ${JSON.stringify(wrong)}`)
+    if (!(limit > 0 && (limit === Number.POSITIVE_INFINITY || Number.isSafeInteger(limit))))
+      throw new DurablyError('invalid_argument', `limit must be a positive whole number, got ${limit}`)
+    for (let purged = 0; ; ) {
+      const page = Math.min(PURGE_PAGE, limit - purged)
+      const gone = await this.#parts.runs.purge({ statuses, olderThanMs, limit: page })
+      purged += gone
+      if (gone < page || purged >= limit) return purged
+    }
+  }
+
+  /** Sends a value to a run that waits for it, or will; the first under a name wins. */
+  async signal(runId: string, name: string, value: unknown, { idempotencyKey }: SignalOptions = {}): Promise<void> {
+    checkName('signal name', name)
+    if (name.startsWith(DECISION_PREFIX))
+      throw new DurablyError('invalid_name', `signal name must not begin with ${JSON.stringify(DECISION_PREFIX)}; use decide()`)
+    const key = idempotencyKey === undefined ? undefined : JSON.stringify([runId, name, checkName('idempotencyKey', idempotencyKey)])
+    await this.#send(runId, name, value, key)
+  }
+
+  async #send(runId: string, name: string, value: unknown, id = this.#parts.env.id()): Promise<void> {
+    const { env, codec, signals } = this.#parts
+    const row = { id, runId, name, value: codec.encode(value, `signal ${JSON.stringify(name)}`), createdAt: iso(env.wall()) }
+    switch (found(await signals.send(row), runId)) {
+      case 'ended':
+        throw new DurablyError('run_ended', `run ${runId} has ended; nobody waits for signal ${JSON.stringify(name)}`, { runId })
+      case 'taken':
+        throw new DurablyError('signal_taken', `run ${runId} already has a signal ${JSON.stringify(name)}; the first one counts`, { runId })
+    }
   }
 
   /** Removes a run that has ended, with its steps, logs and events; its idempotency key is free again. */

@@ -4,6 +4,7 @@ import type { Codec } from '../model/codec.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
+import { PHASES, type Phase } from '../model/phase.ts'
 import { RUN_STATUSES, type Run, type RunStatus, toRun } from '../model/run.ts'
 import { type Step, toStep } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
@@ -48,6 +49,13 @@ export class RunReader {
       ...(cursor !== undefined && { after: positionOf(cursor) }),
     })
     return rows.map((row) => toRun<TOutput>(row, this.#codec, this.#env.wall()))
+  }
+
+  /** How many runs are in each phase. */
+  async countsByState(): Promise<Record<Phase, number>> {
+    const counts = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>
+    for (const { phase, count } of await this.#store.runs.count()) counts[phase] += count
+    return counts
   }
 
   /** By index; failed attempts included. */

@@ -35,11 +35,12 @@ function changes(view: RunView, event: RunLogEvent): Partial<RunView> {
     case 'run:start':
       return { status: 'running' }
     case 'run:trigger':
+    case 'run:wait':
     case 'run:release':
     case 'run:reclaim':
       return { status: 'pending' }
     case 'run:retry':
-      return { status: 'pending', error: null }
+      return { status: 'pending', error: event.error ?? null }
     case 'run:progress':
       return { progress: event.progress }
     case 'run:complete':

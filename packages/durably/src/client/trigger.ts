@@ -2,10 +2,12 @@
 import { decodeTime } from 'ulidx'
 import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
+import { type Duration, durationMs, NEVER_MS, timeMs } from '../model/duration.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
+import { PARENT } from '../model/parent.ts'
 import { type Run, toRun } from '../model/run.ts'
 import type { NewRun, RunStore } from '../store/runs.ts'
 
@@ -14,6 +16,18 @@ export interface TriggerOptions {
   idempotencyKey?: string
   /** Runs with the same key never overlap; later ones wait. */
   concurrencyKey?: string
+  /** Starts it this much later: milliseconds, or a text such as `'5m'`. */
+  delay?: Duration
+  /** Starts it at this time; one that is past means at once. */
+  runAt?: Date | number
+  /** When it must have ended: then it fails with reason `timeout`, wherever it is. A time, or a duration from now. */
+  deadline?: Date | Duration
+  /** A Kysely transaction on the same database: the run exists when it commits, and not if it does not. */
+  tx?: unknown
+}
+
+export interface ChildOptions extends TriggerOptions {
+  [PARENT]?: string
 }
 
 export interface BatchTriggerInput<TInput> {
@@ -40,15 +54,24 @@ export async function triggerAll<TOutput>(
   for (const [i, { payload }] of inputs.entries())
     payloads.push(await validate(job.input, payload, 'invalid_input', inputName(job, inputs, i)))
   const newRuns = inputs.map(({ options = {} }, i) => newRun(parts, job, payloads[i], options, inputName(job, inputs, i)))
-  const created = await runs.create(newRuns)
+  const created = await runs.create(newRuns, { within: oneTransaction(inputs) })
+  // Inside a transaction of the caller nobody knows yet whether they will exist.
+  const isCommitted = oneTransaction(inputs) === undefined
   for (const [i, { run, created: isNew }] of created.entries()) {
-    if (isNew)
+    if (isNew && isCommitted)
       emitter.emit({ type: 'run:trigger', runId: run.id, jobName: run.jobName, payload: codec.decode(newRuns[i]?.payload ?? null) })
   }
   return created.map(({ run }) => toRun<TOutput>(run, codec, env.wall()))
 }
 
-function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, options: TriggerOptions, what: string): NewRun {
+/** A batch is one transaction, so there can be only one. */
+function oneTransaction(inputs: readonly BatchTriggerInput<unknown>[]): unknown {
+  const [first, ...others] = new Set(inputs.map(({ options }) => options?.tx))
+  if (others.length > 0) throw new DurablyError('invalid_argument', 'all items of a batch must have the same tx')
+  return first
+}
+
+function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, options: ChildOptions, what: string): NewRun {
   const id = env.id()
   return {
     id,
@@ -58,7 +81,21 @@ function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, option
     concurrencyKey: key('concurrencyKey', options.concurrencyKey),
     // The id's own time, so that ids and creation times give the same order (ADR 0003).
     createdAt: iso(decodeTime(id)),
+    ...times(options, env.wall()),
+    parentRunId: options[PARENT] ?? null,
   }
+}
+
+/** Who could only start after its deadline is due at its deadline, to fail. */
+function times({ delay, runAt, deadline }: TriggerOptions, nowMs: number): Pick<NewRun, 'delayMs' | 'runAt' | 'deadlineAt'> {
+  if (delay !== undefined && runAt !== undefined) throw new DurablyError('invalid_argument', 'give either delay or runAt, not both')
+  const deadlineAt = deadline === undefined ? null : deadlineMs(deadline, nowMs)
+  const delayMs = delay === undefined ? null : Math.min(durationMs('delay', delay), Math.max(0, (deadlineAt ?? NEVER_MS) - nowMs))
+  return { delayMs, runAt: runAt === undefined ? null : Math.min(timeMs('runAt', runAt), deadlineAt ?? NEVER_MS), deadlineAt }
+}
+
+function deadlineMs(deadline: Date | Duration, nowMs: number): number {
+  return deadline instanceof Date ? timeMs('deadline', deadline) : nowMs + durationMs('deadline', deadline)
 }
 
 function key(field: string, value: string | undefined): string | null {

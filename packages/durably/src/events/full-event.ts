@@ -50,8 +50,19 @@ export function fullEvent({ run, codec, steps, logs }: Joined, row: EventRow, pa
       return { ...base, type, output: readColumn(run, 'output', codec), duration: (run.finishedAt ?? 0) - (run.startedAt ?? 0) }
     case 'run:fail':
       return { ...base, type, error: payload.error ?? '', failedStepName: payload.failedStepName ?? '' }
+    case 'run:retry': {
+      const { error, attempt, runAt } = payload
+      return {
+        ...base,
+        type,
+        ...(error !== undefined && { error }),
+        ...(attempt !== undefined && { attempt }),
+        ...(runAt !== undefined && { runAt }),
+      }
+    }
+    case 'run:wait':
+      return { ...base, type, runAt: payload.runAt ?? row.createdAt }
     case 'run:cancel':
-    case 'run:retry':
     case 'run:release':
     case 'run:reclaim':
       return { ...base, type }

@@ -7,13 +7,33 @@ import type { RunStore } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 
 export function tellingStore(store: Store, tell: (news: News) => void): Store {
-  const { steps, events, logs, eventLog } = store
+  const { steps, events, logs, signals, eventLog, transact } = store
   return {
     runs: tellingRuns(store.runs, tell),
     steps,
     events,
     logs,
+    signals: {
+      async send(signal) {
+        const outcome = await signals.send(signal)
+        if (outcome === 'accepted') tell({ type: 'work' })
+        return outcome
+      },
+      list: (runId) => signals.list(runId),
+    },
     eventLog,
+    ...(transact && {
+      async transact(body) {
+        let runId = ''
+        const outcome = await transact(async (trx) => {
+          const write = await body(trx)
+          runId = write.claim.runId
+          return write
+        })
+        if ('ok' in outcome && outcome.ok) tell({ type: 'events', runId })
+        return outcome
+      },
+    }),
     migrate: () => store.migrate(),
     close: () => store.close(),
   }
@@ -31,17 +51,18 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
     return claimed
   }
 
-  function written({ claim: { runId }, verb, events }: OwnerWrite, { ok }: WriteOutcome): void {
+  function written({ claim: { runId, parentRunId }, verb, events }: OwnerWrite, { ok }: WriteOutcome): void {
     const isEnding = endsLease(verb)
     const heldKey = (isEnding || !ok) && keyHolders.delete(runId)
     if (!ok) return
     if (verb.type !== 'heartbeat' || events.length > 0) tell({ type: 'events', runId })
-    if (isEnding && (heldKey || verb.type === 'release')) tell({ type: 'work' })
+    // A parent may have waited for this end.
+    if (isEnding && (heldKey || parentRunId || verb.type === 'release')) tell({ type: 'work' })
   }
 
   return {
-    async create(newRuns) {
-      const created = await runs.create(newRuns)
+    async create(newRuns, options) {
+      const created = await runs.create(newRuns, options)
       if (created.some(({ created }) => created)) tell({ type: 'work' })
       return created
     },
@@ -63,6 +84,7 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
     async cancel(id) {
       const answer = await runs.cancel(id)
       if (answer?.outcome === 'cancelled') tell({ type: 'events', runId: id })
+      if (answer?.outcome === 'cancelled' && answer.run.parentRunId !== null) tell({ type: 'work' })
       if (answer?.outcome === 'requested') tell({ type: 'cancel', runId: id })
       return answer
     },
@@ -80,7 +102,10 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
       return answer
     },
     get: (id) => runs.get(id),
+    activeChildren: (id) => runs.activeChildren(id),
     list: (query) => runs.list(query),
     probe: (jobNames) => runs.probe(jobNames),
+    count: (jobNames) => runs.count(jobNames),
+    purge: (request) => runs.purge(request),
   }
 }

@@ -48,8 +48,21 @@ export interface RunCancelEvent extends RunEvent {
   type: 'run:cancel'
 }
 
+/** A failed run was sent back by hand, or an attempt failed and the next one is due later. */
 export interface RunRetryEvent extends RunEvent {
   type: 'run:retry'
+  /** What the attempt failed with; absent when it was sent back by hand. */
+  error?: string
+  /** How many attempts have failed. */
+  attempt?: number
+  /** When the next one is due. */
+  runAt?: string
+}
+
+/** The run is parked: it sleeps, or a step is tried again later. It holds no slot meanwhile. */
+export interface RunWaitEvent extends RunEvent {
+  type: 'run:wait'
+  runAt: string
 }
 
 /** A stopping worker gave the run back. */
@@ -128,6 +141,7 @@ export type DurablyEvent =
   | RunCancelEvent
   | RunRetryEvent
   | RunReleaseEvent
+  | RunWaitEvent
   | RunReclaimEvent
   | StepStartEvent
   | StepCompleteEvent
@@ -149,6 +163,7 @@ export const EVENT_TYPES = [
   'run:cancel',
   'run:retry',
   'run:release',
+  'run:wait',
   'run:reclaim',
   'step:start',
   'step:complete',
@@ -176,6 +191,8 @@ export interface RecordedPayload {
   progress?: Progress
   error?: string
   failedStepName?: string
+  attempt?: number
+  runAt?: string
   from?: number
   to?: number
   /** Encoded. */

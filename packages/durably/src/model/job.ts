@@ -1,8 +1,11 @@
 // Job — the definition of what to do: a name, schemas, a function.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type Duration, durationMs } from './duration.ts'
+import type { Decision } from './effect.ts'
 import { DurablyError } from './errors.ts'
 import type { LogLevel } from './log.ts'
 import { checkName } from './name.ts'
+import type { RetryPolicy } from './retry-policy.ts'
 
 export interface JobContext {
   readonly runId: string
@@ -14,6 +17,35 @@ export interface JobContext {
    * @example const users = await ctx.run('fetch-users', () => api.fetchUsers())
    */
   run<T>(name: string, fn: StepFunction<T>): Promise<T>
+  run<T>(name: string, options: StepOptions, fn: StepFunction<T>): Promise<T>
+  /**
+   * Goes on after this time, without holding a slot and whatever happens to the process meanwhile.
+   *
+   * @example await ctx.sleep('cool down', '1h')
+   */
+  sleep(name: string, duration: Duration): Promise<void>
+  sleepUntil(name: string, time: Date | number): Promise<void>
+  /**
+   * The value that somebody sends with `durably.signal(runId, name, value)`, before or after this is called. The run waits
+   * without a slot, and rejects with the code `wait_timeout` when the time is over.
+   *
+   * @example const { ok } = await ctx.waitFor('approval', { schema: z.object({ ok: z.boolean() }), timeout: '7d' })
+   */
+  waitFor<TSchema extends StandardSchemaV1>(
+    name: string,
+    options: WaitForOptions & { schema: TSchema },
+  ): Promise<StandardSchemaV1.InferOutput<TSchema>>
+  waitFor(name: string, options?: WaitForOptions): Promise<unknown>
+  /**
+   * Triggers a run of another job, once, also when this run is resumed. Cancelling this run cancels it.
+   *
+   * @example const { id } = await ctx.trigger(sendMail, { to })
+   */
+  trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options?: ChildRunOptions): Promise<{ id: string }>
+  /** Triggers a run of another job and waits for its output without a slot; rejects when it failed or was cancelled. */
+  invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options?: ChildRunOptions): Promise<TOutput>
+  /** 1 for the first execution; one more for each that failed. */
+  readonly attempt: number
   /**
    * A step whose output can be followed while it comes: `subscribe()` gets every chunk, at once and after a crash. An attempt
    * that did not finish is taken back, down to its last checkpoint, before the next one begins.
@@ -21,6 +53,14 @@ export interface JobContext {
    * @example const answer = await ctx.stream('answer', async (emit) => { for await (const text of model()) await emit(text) })
    */
   stream<T, TState = unknown>(name: string, fn: StreamFunction<T, TState>): Promise<T>
+  /**
+   * A step whose rows are its record: what `fn` writes through `trx` and the step commit in one transaction of this database,
+   * exactly once. Keep it short: default limit 5 s; no other `ctx` calls inside.
+   *
+   * @example await ctx.transaction('book', (trx) => trx.insertInto('bookings').values(booking).execute())
+   */
+  transaction<T>(name: string, fn: (trx: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(name: string, options: TransactionOptions, fn: (trx: Transaction) => Promise<T>): Promise<T>
   /** Tells how far the run is; kept when the run is resumed. */
   progress(current: number, total?: number, message?: string): void
   readonly log: Logger
@@ -40,8 +80,54 @@ export interface Checkpoint<TState> {
   readonly state: TState | undefined
 }
 
+/** A Kysely transaction; to give it the types of your tables, augment this interface, or cast. */
+// biome-ignore lint/suspicious/noExplicitAny: the tables are the user's
+export type Transaction = any
+
+export interface TransactionOptions {
+  /** How long it may take; then it is undone and fails with the code `transaction_timeout`. Default 5 s, at most a third of the lease. */
+  timeout?: Duration
+}
+
+/** As much of a job handle as is needed to run it as a child. */
+export interface Triggers<TInput, TOutput> {
+  readonly name: string
+  trigger(input: TInput, options?: { idempotencyKey?: string; concurrencyKey?: string }): Promise<{ id: string; output: TOutput | null }>
+}
+
+export interface ChildRunOptions {
+  /** The name of the step. Default: made of the job's name, and counted when it is called again. */
+  name?: string
+  concurrencyKey?: string
+}
+
+export interface WaitForOptions {
+  /** What the value must look like; one that does not fails the step. */
+  schema?: StandardSchemaV1
+  /** Default: for ever. */
+  timeout?: Duration
+}
+
+export interface StepOptions {
+  /** When the function throws: whether and when it is tried again. The run waits in the queue meanwhile. Default: not. */
+  retry?: RetryPolicy
+  /** How long one try may take; then its signal aborts and it fails with the code `timeout`. */
+  timeout?: Duration
+  /**
+   * `once`: the function must not run twice. Its start is recorded before it is called; when its worker is lost in between,
+   * `reconcile` is asked whether it took place, or, without one, the run waits for `durably.decide()`.
+   */
+  effect?: 'once'
+  /** Looks whether the effect took place; `{ done: result }` if it did, `'run again'` if not. */
+  reconcile?: (step: StepContext) => Decision | Promise<Decision>
+}
+
 export interface StepContext {
   readonly signal: AbortSignal
+  /** 1 for the first try of this step; one more for each that failed. */
+  readonly attempt: number
+  /** The same for every try of this step: for APIs that can tell a request sent twice. */
+  readonly idempotencyKey: string
   /** Attributes its lines to this step, also when steps run in parallel. */
   readonly log: Logger
 }
@@ -53,20 +139,28 @@ export interface JobDefinition<TName extends string, TInput extends StandardSche
   input: TInput
   /** Without it the job's return value is stored as it is. */
   output?: TOutput
+  /** When the job throws or runs out of time: whether and when it is tried again. Completed steps stay. Default: not. */
+  retry?: RetryPolicy
+  /** How long one execution may take; then `ctx.signal` aborts, and it fails with reason `timeout`. */
+  timeout?: Duration
 }
 
 export interface Job {
   name: string
   input: StandardSchemaV1
   output: StandardSchemaV1 | undefined
+  retry?: RetryPolicy
+  timeout?: Duration
   run(ctx: JobContext, payload: unknown): unknown
 }
 
 /** A caller without types hears of a mistake when it defines the job, not when it first triggers it. */
-export function checkJob({ name, input, output, run }: Job): void {
+export function checkJob({ name, input, output, run, retry, timeout }: Job): void {
   checkName('job name', name)
   if (!isSchema(input)) throw invalid(name, 'input', 'a Standard Schema such as z.object({ … })')
   if (output !== undefined && !isSchema(output)) throw invalid(name, 'output', 'a Standard Schema such as z.object({ … }), or nothing')
+  if (retry !== undefined && typeof retry !== 'function') throw invalid(name, 'retry', 'a policy such as retry.exponential(), or nothing')
+  if (timeout !== undefined) durationMs(`timeout of job ${JSON.stringify(name)}`, timeout)
   if (typeof run !== 'function') throw invalid(name, 'second argument', 'the function to run')
 }
 

@@ -1,16 +1,26 @@
 import { expect, test } from 'vitest'
 import { PHASES, type Phase, type PhaseFacts, phase } from './phase.ts'
+import { encodeWaits, type Wait } from './wait.ts'
 
 const NOW = 1_000
 
 function facts(given: Partial<PhaseFacts>): PhaseFacts {
-  return { status: 'pending', runAt: NOW, leaseExpiresAt: null, cancelRequestedAt: null, ...given }
+  return { status: 'pending', runAt: NOW, leaseExpiresAt: null, cancelRequestedAt: null, waitingFor: null, ...given }
+}
+
+function waits(...kinds: Wait['kind'][]): string {
+  return encodeWaits(kinds.map((kind) => ({ name: kind, kind, dueAt: null })))
 }
 
 const CASES: [Partial<PhaseFacts>, Phase][] = [
   [{ status: 'pending', runAt: NOW - 1 }, 'pending'],
   [{ status: 'pending', runAt: NOW }, 'pending'],
   [{ status: 'pending', runAt: NOW + 1 }, 'sleeping'],
+  [{ status: 'pending', runAt: NOW + 1, waitingFor: waits('sleep', 'retry') }, 'sleeping'],
+  [{ status: 'pending', runAt: NOW + 1, waitingFor: waits('sleep', 'signal') }, 'waiting'],
+  [{ status: 'pending', runAt: NOW + 1, waitingFor: waits('child') }, 'waiting'],
+  [{ status: 'pending', runAt: NOW, waitingFor: waits('signal') }, 'pending'],
+  [{ status: 'running', leaseExpiresAt: NOW + 1, waitingFor: waits('signal') }, 'running'],
   [{ status: 'running', leaseExpiresAt: NOW + 1 }, 'running'],
   [{ status: 'running', leaseExpiresAt: NOW + 1, runAt: NOW + 1 }, 'running'],
   [{ status: 'running', leaseExpiresAt: NOW + 1, cancelRequestedAt: 1 }, 'cancelling'],

@@ -16,8 +16,8 @@ export function isTerminal(status: RunStatus): status is TerminalStatus {
   return (TERMINAL_STATUSES as readonly RunStatus[]).includes(status)
 }
 
-/** Why a run failed: its own code, its output, its workers dying, or a row that cannot be read. */
-export type FailureReason = 'error' | 'output_invalid' | 'crash_loop' | 'unreadable'
+/** Why a run failed: its own code, its time, its output, its workers dying, or a row that cannot be read. */
+export type FailureReason = 'error' | 'timeout' | 'output_invalid' | 'crash_loop' | 'unreadable'
 
 export interface RunRow {
   id: string
@@ -31,6 +31,8 @@ export interface RunRow {
   progress: string | null
   /** Streams that were begun and not recorded, with their checkpoints (model/stream.ts). */
   streams: string | null
+  /** Effects that were begun and not recorded (model/effect.ts). */
+  effects: string | null
   output: string | null
   error: string | null
   failure: string | null
@@ -52,6 +54,15 @@ export interface RunRow {
   cancelRequestedAt: number | null
   /** Workers lost in a row without a newly recorded step. */
   recoveries: number
+  /** Executions that ended in a throw or a timeout, since the last manual retry. */
+  attempts: number
+  /** When it must have ended. */
+  deadlineAt: number | null
+  /** What it is parked for (model/wait.ts). */
+  waitingFor: string | null
+  /** How many signals were sent to it. */
+  signals: number
+  parentRunId: string | null
   startedAt: number | null
   finishedAt: number | null
   lastEventSequence: number
@@ -83,6 +94,12 @@ interface RunFields {
   finishedAt: string | null
   cancelRequestedAt: string | null
   recoveries: number
+  attempts: number
+  /** When it is due: for its first start, a retry or the end of a sleep. */
+  runAt: string
+  deadlineAt: string | null
+  /** The run that triggered it. */
+  parentRunId: string | null
   version: number
 }
 
@@ -115,6 +132,10 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
     finishedAt: isoOrNull(row.finishedAt),
     cancelRequestedAt: isoOrNull(row.cancelRequestedAt),
     recoveries: row.recoveries,
+    attempts: row.attempts,
+    runAt: new Date(row.runAt).toISOString(),
+    deadlineAt: isoOrNull(row.deadlineAt),
+    parentRunId: row.parentRunId,
     version: row.version,
   }
   return run as Run<TOutput>

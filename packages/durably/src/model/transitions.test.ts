@@ -50,7 +50,7 @@ describe('the rules', () => {
 
   test('the event tells where the run went', () => {
     const told: Record<RunStatus, EventType[]> = {
-      pending: ['run:release', 'run:reclaim', 'run:retry'],
+      pending: ['run:release', 'run:reclaim', 'run:retry', 'run:wait'],
       running: ['run:start'],
       completed: ['run:complete'],
       failed: ['run:fail'],

@@ -22,6 +22,8 @@ export const TRANSITIONS = {
   fail: { who: 'owner', from: ['running'], to: 'failed', guard: OWNER, event: 'run:fail' },
   release: { who: 'owner', from: ['running'], to: 'pending', guard: OWNER, event: 'run:release' },
   abandon: { who: 'owner', from: ['running'], to: 'cancelled', guard: OWNER, event: 'run:cancel' },
+  retryLater: { who: 'owner', from: ['running'], to: 'pending', guard: OWNER, event: 'run:retry' },
+  park: { who: 'owner', from: ['running'], to: 'pending', guard: OWNER, event: 'run:wait' },
   reclaim: { who: 'anyone', from: ['running'], to: 'pending', guard: LEASE_OVER, event: 'run:reclaim' },
   reclaimCancelled: {
     who: 'anyone',
@@ -30,6 +32,7 @@ export const TRANSITIONS = {
     guard: `${LEASE_OVER}, cancel was requested`,
     event: 'run:cancel',
   },
+  reclaimTimedOut: { who: 'anyone', from: ['running'], to: 'failed', guard: `${LEASE_OVER}, deadline is over`, event: 'run:fail' },
   reclaimCrashLoop: { who: 'anyone', from: ['running'], to: 'failed', guard: `${LEASE_OVER}, recoveries used up`, event: 'run:fail' },
   cancel: { who: 'client', from: ['pending'], to: 'cancelled', guard: 'none; a running run is only asked to stop', event: 'run:cancel' },
   retry: { who: 'client', from: ['failed'], to: 'pending', guard: 'none; completed steps are kept', event: 'run:retry' },

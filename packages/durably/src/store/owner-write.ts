@@ -4,6 +4,8 @@
 //       the answer is ok and nothing is written, so a write whose outcome is unknown is simply sent again.
 //       (A refused step stays refused, also when a later number was accepted: its row is not there.)
 //   W3. Events, log lines, progress and open streams that gathered since the last write ride along.
+
+import { iso as isoOf } from '../model/env.ts'
 import type { EventType, RecordedEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { FailureReason } from '../model/run.ts'
@@ -14,6 +16,8 @@ export interface Claim {
   runId: string
   generation: number
   token: string
+  /** Who is told when the run ends. */
+  parentRunId?: string | null
 }
 
 export interface OwnerWrite {
@@ -26,6 +30,8 @@ export interface OwnerWrite {
   progress: string | null
   /** The open streams of the run (model/stream.ts), encoded; `null` leaves them as they are. */
   streams: string | null
+  /** Effects that have begun (model/effect.ts), encoded; `null` leaves them as they are. */
+  effects: string | null
 }
 
 export type OwnerVerb =
@@ -41,6 +47,10 @@ export type OwnerVerb =
   | { type: 'complete'; output: string | null }
   | { type: 'fail'; error: string; failure: string; reason: FailureReason; failedStepName: string }
   | { type: 'release' }
+  /** The attempt has failed; the next one is due at `runAt`, unless a cancel came meanwhile. */
+  | { type: 'retryLater'; runAt: number; error: string; failure: string; attempt: number; waitingFor: string }
+  /** It goes on at `runAt`, or at once when a cancel or more than `signals` signals came meanwhile. */
+  | { type: 'park'; runAt: number; waitingFor: string; signals: number }
   | { type: 'abandon' }
 
 export function isSameRun(a: OwnerWrite, b: OwnerWrite): boolean {
@@ -71,6 +81,10 @@ function ownEvent({ verb, claim }: OwnerWrite): Pick<RecordedEvent, 'type' | 'pa
       return { type: `step:${verb.step.status === 'completed' ? 'complete' : 'fail'}`, payload: { generation, stepId: verb.step.id } }
     case 'fail':
       return { type: eventOf(verb.type), payload: { generation, error: verb.error, failedStepName: verb.failedStepName } }
+    case 'retryLater':
+      return { type: eventOf(verb.type), payload: { generation, error: verb.error, attempt: verb.attempt, runAt: isoOf(verb.runAt) } }
+    case 'park':
+      return { type: eventOf(verb.type), payload: { generation, runAt: isoOf(verb.runAt) } }
     default:
       return { type: eventOf(verb.type), payload: { generation } }
   }

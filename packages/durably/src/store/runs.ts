@@ -1,9 +1,10 @@
-import type { RunRow, RunStatus } from '../model/run.ts'
+import type { Phase } from '../model/phase.ts'
+import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { OwnerWrite, WriteOutcome } from './owner-write.ts'
 
 export interface RunStore {
   /** Stores all of them or none. A known (job, idempotency key) answers with the run that has it. */
-  create(runs: readonly NewRun[]): Promise<Created[]>
+  create(runs: readonly NewRun[], options?: CreateOptions): Promise<Created[]>
   /**
    * Moves the oldest claimable runs to `running`, one per token, oldest first. Fewer when there are no more, or when a long
    * queue behind one key hides them: as long as there is a claimable run, a claim takes at least the oldest.
@@ -24,6 +25,12 @@ export interface RunStore {
   get(id: string): Promise<RunRow | null>
   /** Newest first: by `createdAt`, then by id. */
   list(query: RunQuery): Promise<RunRow[]>
+  /** The runs that a run triggered, those that have not ended; by id. */
+  activeChildren(id: string): Promise<string[]>
+  /** How many runs there are in each phase; of these jobs, or of all. */
+  count(jobNames?: readonly string[]): Promise<RunCount[]>
+  /** Removes runs that ended long ago, by `finishedAt`, then by id; answers how many. */
+  purge(request: PurgeRequest): Promise<number>
   /** What an idle worker wants to know, in one read. */
   probe(jobNames: readonly string[]): Promise<Probe>
 }
@@ -35,6 +42,17 @@ export interface NewRun {
   idempotencyKey: string | null
   concurrencyKey: string | null
   createdAt: string
+  /** When it is due: this long after the store has it, or at a time. At once when both are null. */
+  delayMs: number | null
+  runAt: number | null
+  deadlineAt: number | null
+  /** The run that triggered it and shares its cancel. */
+  parentRunId: string | null
+}
+
+export interface CreateOptions {
+  /** A transaction of the same database: they are there when it commits. */
+  within?: unknown
 }
 
 export interface Created {
@@ -56,6 +74,21 @@ export interface ReapRequest {
   maxRecoveries: number
 }
 
+export interface RunCount {
+  phase: Phase
+  /** At least one attempt has failed. */
+  isRetried: boolean
+  count: number
+}
+
+export interface PurgeRequest {
+  statuses: readonly TerminalStatus[]
+  olderThanMs: number
+  jobNames?: readonly string[]
+  /** A long history must not hold the others up, so it goes in pages. */
+  limit: number
+}
+
 /** One page of lost runs; a larger backlog takes several calls. */
 export const REAP_MAX = 50
 
@@ -64,8 +97,10 @@ export const LEASE_MS_MAX = 24 * 60 * 60 * 1000
 
 export interface Reaped {
   run: RunRow
-  move: 'reclaim' | 'reclaimCancelled' | 'reclaimCrashLoop'
+  move: 'reclaim' | 'reclaimCancelled' | 'reclaimTimedOut' | 'reclaimCrashLoop'
 }
+
+export const DEADLINE_ERROR = 'its deadline was over when its worker was lost'
 
 export function crashLoopError(maxRecoveries: number): string {
   return `its worker was lost ${maxRecoveries + 1} times in a row without a newly recorded step`

@@ -6,16 +6,27 @@
 //   S5. A move and its event are written together, `seq` under the run's lock.
 import type { EventStore } from './events.ts'
 import type { LogStore } from './logs.ts'
+import type { OwnerWrite, WriteOutcome } from './owner-write.ts'
 import type { RunStore } from './runs.ts'
+import type { SignalStore } from './signals.ts'
 import type { StepStore } from './steps.ts'
+
+/** `undone`: `body` threw this, nothing was written. A rejection means that the outcome is unknown (S2). */
+export type TransactOutcome = WriteOutcome | { undone: unknown }
 
 export interface Store {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly events: EventStore
   readonly logs: LogStore
+  readonly signals: SignalStore
   /** False when events are counted but not kept. */
   readonly eventLog: boolean
+  /**
+   * Runs `body` inside a transaction of the database, and applies the write that it returns in the same one: both take
+   * effect or neither. A refused write undoes everything. Absent where there is no database.
+   */
+  readonly transact?: (body: (trx: unknown) => Promise<OwnerWrite>) => Promise<TransactOutcome>
   /** Brings the schema up to date; idempotent, safe when several processes call it at once. */
   migrate(): Promise<void>
   close(): Promise<void>

@@ -25,8 +25,8 @@ export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed
   }
 }
 
-/** The steps to skip; `null` when they could not be read while the lease lasted. */
-export async function readCompletedSteps(kit: WorkerKit, run: RunRow): Promise<readonly StepRow[] | null> {
-  if (run.currentStepIndex === 0) return []
-  return untilLeaseIsOver(kit, () => kit.store.steps.completed(run.id))
+/** What earlier executions recorded; `null` when it could not be read while the lease lasted. */
+export async function readSteps(kit: WorkerKit, run: RunRow): Promise<readonly StepRow[] | null> {
+  if (run.leaseGeneration === 1) return []
+  return untilLeaseIsOver(kit, () => kit.store.steps.list(run.id))
 }

@@ -9,7 +9,7 @@ const OK: WriteOutcome = { ok: true, cancelRequested: false }
 
 function write(runId: string, number = 1): OwnerWrite {
   const claim = { runId, generation: 1, token: 't' }
-  return { claim, number, verb: { type: 'heartbeat', leaseMs: 1 }, events: [], logs: [], progress: null, streams: null }
+  return { claim, number, verb: { type: 'heartbeat', leaseMs: 1 }, events: [], logs: [], progress: null, streams: null, effects: null }
 }
 
 interface Sent {

@@ -1,31 +1,43 @@
-// JobContext — what a job holds in its hand while it runs.
-//   J1. A completed step is found by its name and never runs again; its recorded value is returned.
-//   J2. A step starts without a read or a write; its end is one write, which renews the lease.
-//   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
-
+// JobContext — what a job holds in its hand while it runs: a thin surface, each kind of step has a file of its own.
 import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
-import { type Env, iso, type Scope } from '../model/env.ts'
+import { type Duration, durationMs, timeMs } from '../model/duration.ts'
+import type { Env, Scope } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { causeOf, failureOf } from '../model/failure.ts'
-import type { JobContext, Logger, StepFunction, StreamFunction } from '../model/job.ts'
-import type { LogLevel } from '../model/log.ts'
-import { checkName } from '../model/name.ts'
+import type {
+  ChildRunOptions,
+  JobContext,
+  Logger,
+  StepFunction,
+  StepOptions,
+  StreamFunction,
+  TransactionOptions,
+  Triggers,
+  WaitForOptions,
+} from '../model/job.ts'
 import type { Progress } from '../model/run.ts'
-import { readStepColumn, type StepRow } from '../model/step.ts'
+import type { StepRow } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
+import { ChildNames, invokeStep, triggerChild } from './child-step.ts'
 import type { Execution } from './execution.ts'
-import { plainStep, type StepBody } from './step-body.ts'
-import { type StepWrapper, wrapStep } from './step-wrapper.ts'
+import { functionStep } from './function-step.ts'
+import { signalStep } from './signal-step.ts'
+import { sleepStep } from './sleep-step.ts'
+import { plainStep } from './step-body.ts'
+import { stepLogger } from './step-logger.ts'
+import { StepRunner } from './step-runner.ts'
+import type { StepScope, StepWrapper } from './step-wrapper.ts'
 import { streamStep } from './stream-step.ts'
+import { transactionStep } from './transaction-step.ts'
 
 export interface JobContextParts {
   execution: Execution
-  completedSteps: readonly StepRow[]
+  /** What earlier executions recorded. */
+  steps: readonly StepRow[]
   env: Env
   codec: Codec
   emitter: Emitter
-  stepScope: Scope<string> | undefined
+  stepScope: Scope<StepScope> | undefined
   stepWrappers: readonly StepWrapper[]
   store: Store
   leaseMs: number
@@ -35,54 +47,61 @@ export interface JobContextParts {
 /** A long step's progress becomes visible to other processes within this time. */
 const PROGRESS_WITHIN_MS = 1000
 
-/** An error may be its own cause. */
-const CAUSES_MAX = 10
-
-interface StepCall {
-  name: string
-  index: number
-  startedAt: number
-}
+type TransactionFunction<T> = (trx: unknown) => Promise<T>
 
 export class RunningJobContext implements JobContext {
   readonly runId: string
   readonly signal: AbortSignal
   readonly log: Logger
+  readonly attempt: number
   readonly #parts: JobContextParts
-  readonly #recorded: Map<string, StepRow>
-  readonly #called = new Set<string>()
-  readonly #inFlight = new Set<string>()
-  readonly #failures: { error: unknown; stepName: string }[] = []
+  readonly #steps: StepRunner
+  readonly #childNames = new ChildNames()
 
   constructor(parts: JobContextParts) {
+    const { run, signal } = parts.execution
     this.#parts = parts
-    this.#recorded = new Map(parts.completedSteps.map((step) => [step.name, step]))
-    this.runId = parts.execution.run.id
-    this.signal = parts.execution.signal
-    this.log = this.#logger(() => this.#currentStep())
+    this.#steps = new StepRunner(parts)
+    this.attempt = run.attempts + 1
+    this.runId = run.id
+    this.signal = signal
+    this.log = stepLogger(parts.emitter, run.id, () => this.#steps.currentStep())
   }
 
-  run<T>(name: string, fn: StepFunction<T>): Promise<T> {
-    return handled(this.#step<T>(name, fn, () => plainStep(fn)))
+  run<T>(name: string, optionsOrFn: StepOptions | StepFunction<T>, maybeFn?: StepFunction<T>): Promise<T> {
+    const [options, fn] = optional<StepOptions, StepFunction<T>>(optionsOrFn, maybeFn)
+    return handled(functionStep(this.#steps, name, fn, () => plainStep(fn), options))
   }
 
   stream<T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> {
-    return handled(this.#step<T>(name, fn, () => streamStep({ ...this.#parts, stepName: name }, fn)))
+    return handled(functionStep(this.#steps, name, fn, () => streamStep({ ...this.#parts, stepName: name }, fn)))
   }
 
-  async #step<T>(name: string, fn: unknown, bodyOf: () => StepBody | Promise<StepBody>): Promise<T> {
-    const { execution, codec } = this.#parts
-    execution.admit()
-    checkName('step name', name)
-    if (typeof fn !== 'function') throw new DurablyError('invalid_argument', `step ${quote(name)} needs a function as its last argument`)
-    if (this.#called.has(name)) {
-      throw new DurablyError('duplicate_step', `step ${quote(name)} was already called in this run; give each step its own name`)
-    }
-    const index = this.#called.size
-    this.#called.add(name)
-    const recorded = this.#recorded.get(name)
-    if (recorded) return readStepColumn(recorded, 'output', codec) as T
-    return (await execution.track(this.#execute(name, index, bodyOf))) as T
+  transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
+    const [options, fn] = optional<TransactionOptions, TransactionFunction<T>>(optionsOrFn, maybeFn)
+    return handled(transactionStep(this.#steps, name, options, fn))
+  }
+
+  sleep(name: string, duration: Duration): Promise<void> {
+    const { execution } = this.#parts
+    return handled(sleepStep(this.#steps, name, () => execution.storeNow() + durationMs(`the duration of sleep ${quote(name)}`, duration)))
+  }
+
+  sleepUntil(name: string, time: Date | number): Promise<void> {
+    return handled(sleepStep(this.#steps, name, () => timeMs(`the time of sleep ${quote(name)}`, time)))
+  }
+
+  waitFor(name: string, options: WaitForOptions = {}): Promise<never> {
+    return handled(signalStep(this.#steps, name, options))
+  }
+
+  trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options: ChildRunOptions = {}): Promise<{ id: string }> {
+    const name = options.name ?? this.#childNames.next('trigger', job.name)
+    return this.run(name, async () => ({ id: await triggerChild(this.#steps, name, job, input, options) }))
+  }
+
+  invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options: ChildRunOptions = {}): Promise<TOutput> {
+    return handled(invokeStep(this.#steps, options.name ?? this.#childNames.next('invoke', job.name), job, input, options))
   }
 
   progress(current: number, total?: number, message?: string): void {
@@ -98,106 +117,20 @@ export class RunningJobContext implements JobContext {
     emitter.emit({ type: 'run:progress', runId: this.runId, jobName: execution.run.jobName, progress })
   }
 
-  /** The step whose error ended the job, also when the job threw it on as a cause; empty when no step failed. */
+  /** The step whose error ended the job; empty when no step failed. */
   failedStepName(thrown: unknown): string {
-    for (let error = thrown, depth = 0; depth < CAUSES_MAX; depth++) {
-      const failed = this.#failures.find((failure) => failure.error === error)
-      if (failed) return failed.stepName
-      error = causeOf(error)
-      if (error === undefined) break
-    }
-    return ''
-  }
-
-  async #execute(name: string, index: number, bodyOf: () => StepBody | Promise<StepBody>): Promise<unknown> {
-    const { execution, env, codec, emitter } = this.#parts
-    const body = await bodyOf()
-    await execution.assureLease()
-    const call: StepCall = { name, index, startedAt: env.wall() }
-    execution.owner.rideEvent(execution.recorded('step:start', { stepName: name, stepIndex: index }))
-    emitter.emit({ type: 'step:start', ...this.#facts(call) })
-    let output: string | null
-    try {
-      output = codec.encode(await this.#call(call, body.call), `the result of step ${quote(name)}`)
-      const endsStream = await body.finish()
-      const step = this.#row(call, { status: 'completed', output })
-      const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => body.record())
-      if (!accepted) execution.goOn()
-    } catch (error) {
-      body.giveUp()
-      return this.#failed(call, error)
-    }
-    const duration = env.wall() - call.startedAt
-    const value = codec.decode(output)
-    emitter.emit({ type: 'step:complete', ...this.#facts(call), output: value, duration })
-    return value
-  }
-
-  async #call(call: StepCall, fn: StepBody['call']): Promise<unknown> {
-    const { stepScope, stepWrappers } = this.#parts
-    const step = { signal: this.signal, log: this.#logger(() => call.name) }
-    const run = () => wrapStep(stepWrappers, { ...this.#facts(call), signal: this.signal }, () => fn(step))
-    this.#inFlight.add(call.name)
-    try {
-      return await (stepScope ? stepScope.run(call.name, run) : run())
-    } finally {
-      this.#inFlight.delete(call.name)
-    }
-  }
-
-  /** A step that was interrupted has not failed: it will run again where the run goes on. */
-  async #failed(call: StepCall, error: unknown): Promise<never> {
-    const { execution, emitter } = this.#parts
-    execution.goOn()
-    const failure = failureOf(error)
-    const row = this.#row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
-    if (!(await execution.owner.write({ type: 'recordStep', step: row }))) execution.goOn()
-    this.#failures.push({ error, stepName: call.name })
-    emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
-    throw error
-  }
-
-  #row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {
-    const { env, execution } = this.#parts
-    return {
-      id: env.id(),
-      runId: this.runId,
-      name: call.name,
-      index: call.index,
-      output: null,
-      error: null,
-      failure: null,
-      startedAt: iso(call.startedAt),
-      completedAt: iso(env.wall()),
-      leaseGeneration: execution.generation,
-      ...result,
-    }
-  }
-
-  #facts(call: StepCall) {
-    return { runId: this.runId, jobName: this.#parts.execution.run.jobName, stepName: call.name, stepIndex: call.index }
-  }
-
-  #logger(stepName: () => string | null): Logger {
-    const { emitter } = this.#parts
-    const write = (level: LogLevel) => (message: string, data?: unknown) =>
-      emitter.emit({ type: 'log:write', runId: this.runId, stepName: stepName(), level, message: String(message), data })
-    return { info: write('info'), warn: write('warn'), error: write('error') }
-  }
-
-  /** Without async scopes the step is known only while a single one is in flight. */
-  #currentStep(): string | null {
-    const { stepScope } = this.#parts
-    if (stepScope) return stepScope.current() ?? null
-    const [only, ...others] = this.#inFlight
-    return only !== undefined && others.length === 0 ? only : null
+    return this.#steps.failed.nameFor(thrown)
   }
 }
 
+function optional<TOptions extends object, TFn>(optionsOrFn: TOptions | TFn, maybeFn: TFn | undefined): [TOptions, TFn] {
+  return typeof optionsOrFn === 'function' ? [{} as TOptions, optionsOrFn as TFn] : [(optionsOrFn ?? {}) as TOptions, maybeFn as TFn]
+}
+
 /** A job that never awaits a step must not bring the process down when the step fails. */
-function handled<T>(result: Promise<T>): Promise<T> {
+function handled<T>(result: Promise<unknown>): Promise<T> {
   result.catch(() => {})
-  return result
+  return result as Promise<T>
 }
 
 function quote(name: string): string {

@@ -2,8 +2,9 @@ import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env, Scope } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
+import type { RetentionRule } from '../model/retention.ts'
 import type { Store } from '../store/store.ts'
-import type { StepWrapper } from './step-wrapper.ts'
+import type { StepScope, StepWrapper } from './step-wrapper.ts'
 import type { TurnBudget } from './turn-budget.ts'
 
 /** What every part of the worker works with. */
@@ -16,12 +17,13 @@ export interface WorkerKit {
   /** By name; only these are claimed. */
   jobs: ReadonlyMap<string, Job>
   stepWrappers: readonly StepWrapper[]
-  stepScope: Scope<string> | undefined
+  stepScope: Scope<StepScope> | undefined
   leaseMs: number
   heartbeatMs: number
   pollingMs: number
   concurrency: number
   maxRecoveries: number
+  retention: readonly RetentionRule[]
   /** Tells `worker:error`: something that is not the job's fault. */
   report: (error: unknown, runId?: string) => void
 }

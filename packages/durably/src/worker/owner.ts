@@ -5,16 +5,19 @@
 //   O4. Only `store_rejected` is thrown: the data cannot be stored, sending it again would not help.
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
-import { hasCode } from '../model/errors.ts'
+import { DurablyError, hasCode, isPassing } from '../model/errors.ts'
 import type { RecordedEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../store/owner-write.ts'
+import type { Store } from '../store/store.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { LeaseAge } from './lease-age.ts'
 import type { TurnBudget } from './turn-budget.ts'
+import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 export interface OwnerParts {
   commits: CommitQueue
+  store: Store
   env: Env
   turn: TurnBudget
   claim: Claim
@@ -29,6 +32,10 @@ type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
 /** The lease's length is the owner's to add. */
 export type Writing = WithoutLease<OwnerVerb>
 
+type RecordStep = Extract<Writing, { type: 'recordStep' }>
+/** `undone`: what `body` threw; nothing was written. */
+export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
+
 export class Owner {
   readonly #parts: OwnerParts
   #tail: Promise<unknown> = Promise.resolve()
@@ -37,6 +44,7 @@ export class Owner {
   #logs: LogRow[] = []
   #progress: string | null = null
   #streams: string | null = null
+  #effects: string | null = null
   /** Ends the wait for an answer that may never come. */
   #stopWaiting: () => void = () => {}
   lost = false
@@ -59,6 +67,10 @@ export class Owner {
     this.#progress = progress
   }
 
+  rideEffects(effects: string): void {
+    this.#effects = effects
+  }
+
   rideStreams(streams: string): void {
     this.#streams = streams
   }
@@ -76,6 +88,69 @@ export class Owner {
     const sent = this.#tail.then(() => this.#send(verb, rides))
     this.#tail = sent.catch(() => {})
     return sent
+  }
+
+  /**
+   * A step that is recorded in the transaction of `body`. After an unknown outcome a write with a higher number makes sure that
+   * the transaction cannot take effect any more; then the step is there, or `body` runs again.
+   */
+  transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
+    const done = this.#tail.then(() => this.#transact(verbOf))
+    this.#tail = done.catch(() => {})
+    return done
+  }
+
+  async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
+    const { store, report, lease, env } = this.#parts
+    if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
+    for (let attempt = 1; ; attempt++) {
+      if (this.lost) return 'lost'
+      let sent = lease.now()
+      let write: OwnerWrite | undefined
+      try {
+        const outcome = await store.transact(async (trx) => {
+          const verb = await verbOf(trx)
+          sent = lease.now()
+          write = this.#assemble(verb)
+          return write
+        })
+        if ('undone' in outcome) {
+          if (write) this.#rideAgain(write)
+          return outcome
+        }
+        if (!outcome.ok) {
+          this.lose('another worker owns the run')
+          return 'lost'
+        }
+        lease.renewed(sent)
+        if (outcome.cancelRequested) this.#parts.onCancelRequested()
+        return 'recorded'
+      } catch (error) {
+        if (!isPassing(error)) throw error
+        report(error)
+        if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
+        if (write && (await this.#isThere(write))) return 'recorded'
+        if (write) this.#rideAgain(write)
+        await sleep(env, backoffMs(env, attempt))
+      }
+    }
+  }
+
+  async #isThere({ verb, claim }: OwnerWrite): Promise<boolean> {
+    const { store } = this.#parts
+    if (verb.type !== 'recordStep') return false
+    const found = await untilLeaseIsOver(this.#parts, () => store.steps.find(claim.runId, [verb.step.id]))
+    if (found === null) this.lose('the store could not be reached for a whole lease')
+    return found !== null && found.length > 0
+  }
+
+  /** What rode on a write that did not take effect goes with the next one. */
+  #rideAgain({ events, logs, progress, streams, effects }: OwnerWrite): void {
+    this.#events = [...events, ...this.#events]
+    this.#logs = [...logs, ...this.#logs]
+    this.#progress ??= progress
+    this.#streams ??= streams
+    this.#effects ??= effects
   }
 
   lose(why: string): void {
@@ -135,11 +210,13 @@ export class Owner {
       logs: this.#logs,
       progress: this.#progress,
       streams: this.#streams,
+      effects: this.#effects,
     }
     this.#events = []
     this.#logs = []
     this.#progress = null
     this.#streams = null
+    this.#effects = null
     return write
   }
 }

@@ -19,6 +19,7 @@ function tell({ emitter }: WorkerKit, { run, move }: Reaped): void {
       return emitter.emit({ type: 'run:reclaim', ...facts })
     case 'reclaimCancelled':
       return emitter.emit({ type: 'run:cancel', ...facts })
+    case 'reclaimTimedOut':
     case 'reclaimCrashLoop':
       return emitter.emit({ type: 'run:fail', ...facts, error: run.error ?? '', failedStepName: '' })
   }

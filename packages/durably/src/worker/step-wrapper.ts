@@ -8,6 +8,12 @@ export interface StepInfo {
   signal: AbortSignal
 }
 
+/** What follows the calls of a step function. */
+export interface StepScope {
+  stepName: string
+  isTransaction: boolean
+}
+
 export type StepWrapper = (step: StepInfo, next: () => Promise<unknown>) => Promise<unknown>
 
 /** The first wrapper stands outermost. */

@@ -14,6 +14,7 @@ import { executeRun } from './execute-run.ts'
 import { Execution } from './execution.ts'
 import type { WorkerKit } from './kit.ts'
 import { reapLostRuns } from './reap.ts'
+import { Retention } from './retention.ts'
 import { WakeUp } from './wake-up.ts'
 
 /** How long functions have to notice their aborted signal. */
@@ -26,6 +27,7 @@ export class Worker {
   readonly #kit: WorkerKit
   readonly #wakeUp: WakeUp
   readonly #commits: CommitQueue
+  readonly #retention: Retention
   readonly #executions = new Set<Execution>()
   readonly #slots = new Set<Promise<void>>()
   #loop: Promise<void> = Promise.resolve()
@@ -37,6 +39,7 @@ export class Worker {
   constructor(kit: WorkerKit) {
     this.#kit = kit
     this.#wakeUp = new WakeUp(kit.env)
+    this.#retention = new Retention({ runs: kit.store.runs, env: kit.env, rules: kit.retention })
     this.#commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => this.#executions.size })
   }
 
@@ -139,12 +142,12 @@ export class Worker {
     return this.#kit.env.mono() >= this.#lookAgainAt
   }
 
-  /** One read; what it finds lost is taken back. */
+  /** One read; what it finds lost is taken back, what ended long ago is removed. */
   async #look(): Promise<{ due: boolean; reaped: boolean; sleepMs: number }> {
     const { store, env, jobs, pollingMs } = this.#kit
     const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
-    const sleepMs = Math.min(pollingMs, nextInMs ?? pollingMs)
     const reaped = stale && (await reapLostRuns(this.#kit)) > 0
+    const sleepMs = Math.min(pollingMs, nextInMs ?? pollingMs, await this.#retention.purge())
     this.#lookAgainAt = env.mono() + sleepMs
     return { due, reaped, sleepMs }
   }
@@ -159,9 +162,10 @@ export class Worker {
   }
 
   async #execute({ run, lease }: Claimed): Promise<void> {
-    const { env, turn, jobs, leaseMs, heartbeatMs, report } = this.#kit
+    const { store, env, turn, jobs, leaseMs, heartbeatMs, report } = this.#kit
     const execution = new Execution({
       commits: this.#commits,
+      store,
       env,
       turn,
       run,

@@ -5,6 +5,7 @@ import type { EventStore } from '../../src/store/events.ts'
 import type { LogStore } from '../../src/store/logs.ts'
 import type { OwnerVerb, OwnerWrite } from '../../src/store/owner-write.ts'
 import type { RunStore } from '../../src/store/runs.ts'
+import type { SignalStore } from '../../src/store/signals.ts'
 import type { StepStore } from '../../src/store/steps.ts'
 import type { Store } from '../../src/store/store.ts'
 import { gate } from './gate.ts'
@@ -14,7 +15,9 @@ export type CallName =
   | `steps.${keyof StepStore}`
   | `events.${keyof EventStore}`
   | `logs.${keyof LogStore}`
+  | `signals.${keyof SignalStore}`
   | `apply.${OwnerVerb['type']}`
+  | 'transact'
 
 interface Fault {
   /** `before`: nothing happened. `after`: it took effect, the reply is lost. `silent`: nothing happened, and no reply ever comes. */
@@ -41,7 +44,9 @@ export class Faults {
       steps: this.#watched('steps', inner.steps),
       events: this.#watched('events', inner.events),
       logs: this.#watched('logs', inner.logs),
+      signals: this.#watched('signals', inner.signals),
       eventLog: inner.eventLog,
+      ...(inner.transact && { transact: this.#transact(inner.transact) }),
       migrate: () => inner.migrate(),
       close: () => inner.close(),
     }
@@ -82,6 +87,10 @@ export class Faults {
         return (...args: unknown[]) => this.#pass(nameOf(chapter, String(verb), args), () => call(...args))
       },
     })
+  }
+
+  #transact(inner: NonNullable<Store['transact']>): NonNullable<Store['transact']> {
+    return (body) => this.#pass('transact', () => inner(body)) as ReturnType<typeof inner>
   }
 
   async #pass(name: CallName, call: () => Promise<unknown>): Promise<unknown> {

@@ -64,6 +64,7 @@ describe('a shared SQLite file', () => {
       'durably_run_events',
       'durably_runs',
       'durably_schema_versions',
+      'durably_signals',
       'durably_steps',
     ])
   })

@@ -177,6 +177,7 @@ describe.each(WORLDS)('subscribe on %s', (world) => {
           if (chance === 'throws') throw new TypeError('bad')
           if (chance !== 'completes') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
         })
+        await ctx.sleep('nap', 20)
         return { payload }
       })
     }

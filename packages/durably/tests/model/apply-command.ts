@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import type { RecordedEvent } from '../../src/model/event.ts'
 import type { LogRow } from '../../src/model/log.ts'
 import { encodeStreams } from '../../src/model/stream.ts'
+import { encodeWaits, type Wait } from '../../src/model/wait.ts'
 import { endsLease, type OwnerVerb, type OwnerWrite } from '../../src/store/owner-write.ts'
 import type { Store } from '../../src/store/store.ts'
 import * as model from './model.ts'
@@ -13,7 +14,7 @@ import { LEASE_MS, nthFromEnd, type Owner, UNKNOWN, type World } from './world.t
 /** Lives end soon enough. */
 const VERBS = [
   ...(['heartbeat', 'heartbeat', 'recordStep', 'recordStep', 'recordStep'] as const),
-  ...(['complete', 'fail', 'release', 'abandon'] as const),
+  ...(['complete', 'fail', 'release', 'abandon', 'retryLater', 'retryLater', 'park', 'park'] as const),
 ] satisfies OwnerVerb['type'][]
 
 const write = fc.record({
@@ -30,6 +31,13 @@ const write = fc.record({
     logs: fc.nat({ max: 2 }),
     progress: fc.boolean(),
     streams: often(null, [], ['s1'], ['s2', 's1']),
+    effects: often(null, '[]', '["s1"]'),
+  }),
+  wait: fc.record({
+    inMs: fc.constantFrom(0, 1, LEASE_MS, 3 * LEASE_MS),
+    kinds: fc.constantFrom<Wait['kind'][]>(['sleep'], ['signal'], ['retry', 'signal'], ['child']),
+    /** How many signals it has not heard of. */
+    unseen: often(0, 1),
   }),
 })
 
@@ -102,7 +110,7 @@ function writeOf(world: World, spec: WriteSpec): OwnerWrite | null {
   }
   const progress = spec.riders.progress ? JSON.stringify({ current: number }) : null
   const streams = spec.riders.streams && encodeStreams(spec.riders.streams.map((stepName) => ({ stepName, kept: number, state: '"here"' })))
-  return { claim, number, verb: verbOf(world, claim, spec), events, logs: lines, progress, streams }
+  return { claim, number, verb: verbOf(world, claim, spec), events, logs: lines, progress, streams, effects: spec.riders.effects }
 }
 
 function chosenOwner(world: World, n: number): Owner | undefined {
@@ -133,7 +141,8 @@ function lineOf(world: World, runId: string): LogRow {
   return line
 }
 
-function verbOf(world: World, claim: Owner['claim'], { verb, step, leaseMs, endsStream }: WriteSpec): OwnerVerb {
+function verbOf(world: World, claim: Owner['claim'], { verb, step, leaseMs, endsStream, wait }: WriteSpec): OwnerVerb {
+  const runAt = world.env.wall() + wait.inMs
   switch (verb) {
     case 'heartbeat':
       return { type: verb, leaseMs }
@@ -143,9 +152,26 @@ function verbOf(world: World, claim: Owner['claim'], { verb, step, leaseMs, ends
       return { type: verb, error: 'boom', failure: '{"name":"Error"}', reason: 'error', failedStepName: step.name }
     case 'recordStep':
       return { type: verb, leaseMs, step: stepOf(world, claim, step), ...(endsStream && { endsStream }) }
+    case 'retryLater':
+      return {
+        type: verb,
+        runAt,
+        error: 'again',
+        failure: '{"name":"Error"}',
+        attempt: 1,
+        waitingFor: waitsOf(['retry'], step.name, runAt),
+      }
+    case 'park': {
+      const signals = Math.max(0, (model.find(world.model, claim.runId)?.row.signals ?? 0) - wait.unseen)
+      return { type: verb, runAt, waitingFor: waitsOf(wait.kinds, step.name, runAt), signals }
+    }
     default:
       return { type: verb }
   }
+}
+
+function waitsOf(kinds: readonly Wait['kind'][], name: string, dueAt: number): string {
+  return encodeWaits(kinds.map((kind) => ({ name, kind, dueAt })))
 }
 
 function stepOf(world: World, { runId, generation }: Owner['claim'], { name, index, status }: WriteSpec['step']) {

@@ -1,8 +1,9 @@
 // Every verb of the Store, and time, as fast-check commands. A command holds small numbers and words;
 // whom they mean is decided when it runs, so that any command makes sense at any moment and shrinking may drop others.
 import * as fc from 'fast-check'
-import { RUN_STATUSES, type RunRow, type RunStatus } from '../../src/model/run.ts'
-import { type ClaimRequest, LEASE_MS_MAX, type NewRun, type Reaped } from '../../src/store/runs.ts'
+import { PHASES } from '../../src/model/phase.ts'
+import { RUN_STATUSES, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus } from '../../src/model/run.ts'
+import { type ClaimRequest, LEASE_MS_MAX, type NewRun, type Reaped, type RunCount } from '../../src/store/runs.ts'
 import type { Store } from '../../src/store/store.ts'
 import { byId } from '../../src/testing/store-contract/world.ts'
 import { applyCommand } from './apply-command.ts'
@@ -33,12 +34,21 @@ const newRun = fc.record({
   jobName: fc.constantFrom(...JOBS),
   idempotencyKey: often(null, 'k1', 'k2', 'k3'),
   concurrencyKey: often(null, 'c1', 'c2'),
+  /** From the moment that the store has it, or a time of the clock. */
+  due: often(null, { delayMs: 1 }, { delayMs: LEASE_MS }, { runAtMs: 0 }, { runAtMs: 2 * LEASE_MS }),
+  deadlineMs: often(null, 0, 2 * LEASE_MS),
   /** Ids need not grow with time. */
   shelf: fc.constantFrom('run', 'run', 'pre', 'sun'),
 })
 
 const create = command('create', fc.array(newRun, { minLength: 1, maxLength: 4, size: 'max' }), async (world, store, specs) => {
-  const runs = specs.map(({ shelf, ...rest }): NewRun => ({ id: world.id(shelf), payload: `"${shelf}"`, createdAt: world.at(), ...rest }))
+  const runs = specs.map(({ shelf, due, deadlineMs, ...keys }): NewRun => {
+    const now = world.env.wall()
+    const delayMs = due && 'delayMs' in due ? due.delayMs : null
+    const runAt = due && 'runAtMs' in due ? now + due.runAtMs : null
+    const times = { createdAt: world.at(), delayMs, runAt, deadlineAt: deadlineMs === null ? null : now + deadlineMs }
+    return { id: world.id(shelf), payload: `"${shelf}"`, ...keys, ...times, parentRunId: null }
+  })
   world.batches.push(runs)
   await sendRuns(world, store, runs)
 })
@@ -89,13 +99,15 @@ const apply = command('apply', applyCommand.writes, applyCommand.run)
 
 const maxRecoveries = fc.constantFrom(0, 1, 2, 3, Number.POSITIVE_INFINITY)
 
+const RECLAIMS = ['reclaim', 'reclaimCancelled', 'reclaimTimedOut', 'reclaimCrashLoop'] as const
+
 /** Leases that end at the same time may be answered in any order. */
 const reap = command('reap', maxRecoveries, async (world, store, maxRecoveries) => {
   const before = world.model.runs.map(({ row }) => ({ ...row }))
   const expected = model.reap(world.model, { maxRecoveries })
   for (const { id, status } of before) {
     const made = expected.find(({ run }) => run.id === id)?.move
-    for (const move of ['reclaim', 'reclaimCancelled', 'reclaimCrashLoop'] as const) world.matrix.note(status, move, made === move)
+    for (const move of RECLAIMS) world.matrix.note(status, move, made === move)
   }
   const ends = new Map(before.map((row) => [row.id, row.leaseExpiresAt]))
   const plain = (reaped: readonly Reaped[]) => ({
@@ -125,10 +137,49 @@ const retry = command('retry', target, async (world, store, { status: wanted, n 
   await world.same(store, `retry(${id})`, store.runs.retry(id), expected, [id])
 })
 
+/** Names are those of steps, so that runs wait for them; `again`: one that was sent before. */
+const signal = fc.record({ target, name: fc.constantFrom('s1', 's2', 's3'), again: fc.boolean(), n: some })
+
+const sendSignal = command('signal', signal, async (world, store, { target, name, again, n }) => {
+  const runId = world.runIdIn(target.status, target.n)
+  const fresh = { id: world.id('signal'), runId, name, value: '"here"', createdAt: world.at() }
+  const sent = again && world.signals.length > 0 ? nthFromEnd(world.signals, n) : fresh
+  world.signals.push(sent)
+  const asked = `signal(${sent.id}, ${sent.name} to ${sent.runId})`
+  await world.same(store, asked, store.signals.send(sent), model.sendSignal(world.model, sent), [sent.runId])
+})
+
 const remove = command('delete', target, async (world, store, { status, n }) => {
   const id = world.runIdIn(status, n)
   await world.same(store, `delete(${id})`, store.runs.delete(id), model.remove(world.model, id), [id])
 })
+
+const purged = fc.record({
+  statuses: often<readonly TerminalStatus[]>(TERMINAL_STATUSES, ['completed'], ['failed', 'cancelled'], []),
+  olderThanMs: fc.constantFrom(0, 1, LEASE_MS),
+  limit: fc.constantFrom(1, 2, 100),
+  jobNames: often(undefined, ['a'], []),
+})
+
+const purge = command('purge', purged, async (world, store, { jobNames, ...rest }) => {
+  const request = { ...rest, ...(jobNames && { jobNames }) }
+  const ids = world.model.runs.map(({ row }) => row.id)
+  const expected = model.purge(world.model, request)
+  const touched = ids.filter((id) => !model.find(world.model, id))
+  await world.same(store, `purge(${JSON.stringify(request)})`, store.runs.purge(request), expected, touched)
+})
+
+/** SQL says the phase of a run in its own words. */
+const count = command(
+  'count',
+  often<readonly string[] | undefined>(undefined, ['a'], ['b', 'unknown'], []),
+  async (world, store, names) => {
+    const inOrder = (counts: RunCount[]) =>
+      counts.toSorted((a, b) => PHASES.indexOf(a.phase) - PHASES.indexOf(b.phase) || Number(a.isRetried) - Number(b.isRetried))
+    const expected = model.count(world.model, names)
+    await world.same(store, `count(${names})`, store.runs.count(names).then(inOrder), expected, [])
+  },
+)
 
 const get = command('get', some, async (world, store, n) => {
   const id = world.runId(n)
@@ -246,7 +297,10 @@ const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
   [3, cancel],
   [3, retry],
   [2, remove],
+  [3, sendSignal],
   [1, get],
+  [1, purge],
+  [2, count],
   [2, list],
   [1, events],
   [1, heads],

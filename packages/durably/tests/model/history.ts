@@ -3,7 +3,7 @@
 import { type Everything, START_MS } from './world.ts'
 
 const TIMES = new Set([
-  ...['runAt', 'leaseExpiresAt', 'cancelRequestedAt', 'startedAt', 'finishedAt'],
+  ...['runAt', 'leaseExpiresAt', 'cancelRequestedAt', 'deadlineAt', 'startedAt', 'finishedAt'],
   ...['createdAt', 'updatedAt', 'heartbeatAt', 'completedAt', 'timestamp'],
 ])
 

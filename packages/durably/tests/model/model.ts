@@ -3,12 +3,16 @@
 import { iso } from '../../src/model/env.ts'
 import type { EventType, RecordedPayload } from '../../src/model/event.ts'
 import type { LogRow } from '../../src/model/log.ts'
-import { isTerminal, type RunRow } from '../../src/model/run.ts'
+import { PHASES, phase } from '../../src/model/phase.ts'
+import { type FailureReason, isTerminal, type RunRow } from '../../src/model/run.ts'
+import type { SignalRow } from '../../src/model/signal.ts'
 import type { StepRow } from '../../src/model/step.ts'
 import { decodeStreams } from '../../src/model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../src/model/transitions.ts'
+import { decodeWaits } from '../../src/model/wait.ts'
 import type { OwnerVerb, OwnerWrite, WriteOutcome } from '../../src/store/owner-write.ts'
 import * as port from '../../src/store/runs.ts'
+import type { SendOutcome } from '../../src/store/signals.ts'
 
 export interface Model {
   /** The store's clock (S4). */
@@ -23,6 +27,7 @@ export interface ModelRun {
   steps: StepRow[]
   events: ModelEvent[]
   logs: LogRow[]
+  signals: SignalRow[]
 }
 
 export interface ModelEvent {
@@ -43,7 +48,7 @@ export function create(model: Model, runs: readonly port.NewRun[]): port.Created
     const { jobName, idempotencyKey } = given
     const known = model.runs.find(({ row }) => idempotencyKey !== null && row.idempotencyKey === idempotencyKey && row.jobName === jobName)
     if (known) return { run: { ...known.row }, created: false }
-    const run: ModelRun = { row: newRow(given, model.now()), steps: [], events: [], logs: [] }
+    const run: ModelRun = { row: newRow(given, model.now()), steps: [], events: [], logs: [], signals: [] }
     model.runs.push(run)
     tell(run, 'run:trigger', {}, iso(model.now()))
     return { run: { ...run.row }, created: true }
@@ -104,6 +109,7 @@ function applyOne(model: Model, { claim, number, verb, ...riders }: OwnerWrite):
   row.updatedAt = iso(model.now())
   if (riders.progress !== null) row.progress = riders.progress
   if (riders.streams !== null) row.streams = riders.streams
+  if (riders.effects !== null) row.effects = riders.effects
   if (verb.type === 'recordStep' && verb.endsStream) forgetStream(run, verb.step.name)
   addLines(model, riders.logs)
   for (const { type, payload, createdAt } of riders.events) tell(run, type, payload, createdAt) // W3: what gathered comes first
@@ -121,12 +127,34 @@ function perform(model: Model, run: ModelRun, verb: OwnerVerb, generation: numbe
   }
   if (verb.type === 'complete') Object.assign(row, { output: verb.output, error: null, failure: null, reason: null })
   if (verb.type === 'fail') Object.assign(row, { error: verb.error, failure: verb.failure, reason: verb.reason })
-  move(
-    model,
-    run,
-    verb.type,
-    verb.type === 'fail' ? { generation, error: verb.error, failedStepName: verb.failedStepName } : { generation },
-  )
+  if (verb.type === 'retryLater') Object.assign(row, { error: verb.error, failure: verb.failure })
+  if (verb.type === 'fail' || verb.type === 'retryLater') row.attempts += 1
+  if (verb.type === 'park' || verb.type === 'retryLater') {
+    const isUnseen = verb.type === 'park' && row.signals > verb.signals
+    row.waitingFor = verb.waitingFor
+    if (row.cancelRequestedAt === null && !isUnseen) row.runAt = verb.runAt
+  }
+  move(model, run, verb.type, { generation, ...told(verb) })
+}
+
+function told(verb: OwnerVerb): RecordedPayload {
+  if (verb.type === 'fail') return { error: verb.error, failedStepName: verb.failedStepName }
+  if (verb.type === 'retryLater') return { error: verb.error, attempt: verb.attempt, runAt: iso(verb.runAt) }
+  return verb.type === 'park' ? { runAt: iso(verb.runAt) } : {}
+}
+
+export function sendSignal(model: Model, signal: SignalRow): SendOutcome | null {
+  const run = find(model, signal.runId)
+  if (!run) return null
+  const first = run.signals.find(({ name }) => name === signal.name)
+  if (first) return first.id === signal.id ? 'accepted' : 'taken'
+  const { row } = run
+  if (isTerminal(row.status)) return 'ended'
+  run.signals.push({ ...signal })
+  row.signals += 1
+  const isAwaited = decodeWaits(row.waitingFor).some(({ kind, name }) => kind === 'signal' && name === signal.name)
+  if (row.status === 'pending' && isAwaited) row.runAt = Math.min(row.runAt, model.now())
+  return 'accepted'
 }
 
 function forgetStream(run: ModelRun, stepName: string): void {
@@ -149,16 +177,26 @@ export function reap(model: Model, { maxRecoveries }: port.ReapRequest): port.Re
   lost.sort((a, b) => isFar(a) - isFar(b) || (a.row.leaseExpiresAt ?? 0) - (b.row.leaseExpiresAt ?? 0))
   return lost.slice(0, port.REAP_MAX).map((run) => {
     const { row } = run
-    const fate = row.cancelRequestedAt !== null ? 'reclaimCancelled' : row.recoveries < maxRecoveries ? 'reclaim' : 'reclaimCrashLoop'
-    const error = port.crashLoopError(maxRecoveries)
+    const fate = fateOf(row, now, maxRecoveries)
+    const { code, error } = LOST_FOR_GOOD[fate]?.(maxRecoveries) ?? {}
     if (fate === 'reclaim') row.recoveries += 1
-    if (fate === 'reclaimCrashLoop') {
-      const failure = JSON.stringify({ name: 'DurablyError', code: 'crash_loop', message: error })
-      Object.assign(row, { error, failure, reason: 'crash_loop' })
+    if (error !== undefined) {
+      Object.assign(row, { error, failure: JSON.stringify({ name: 'DurablyError', code, message: error }), reason: code })
     }
-    move(model, run, fate, fate === 'reclaimCrashLoop' ? { error, failedStepName: '' } : {})
+    move(model, run, fate, error === undefined ? {} : { error, failedStepName: '' })
     return { run: { ...row }, move: fate }
   })
+}
+
+function fateOf(row: RunRow, now: number, maxRecoveries: number): port.Reaped['move'] {
+  if (row.cancelRequestedAt !== null) return 'reclaimCancelled'
+  if (row.deadlineAt !== null && row.deadlineAt <= now) return 'reclaimTimedOut'
+  return row.recoveries < maxRecoveries ? 'reclaim' : 'reclaimCrashLoop'
+}
+
+const LOST_FOR_GOOD: { [move in Move]?: (maxRecoveries: number) => { code: FailureReason; error: string } } = {
+  reclaimTimedOut: () => ({ code: 'timeout', error: port.DEADLINE_ERROR }),
+  reclaimCrashLoop: (maxRecoveries) => ({ code: 'crash_loop', error: port.crashLoopError(maxRecoveries) }),
 }
 
 export function cancel(model: Model, id: string): port.CancelOutcome | null {
@@ -182,7 +220,7 @@ export function retry(model: Model, id: string): port.RetryOutcome | null {
   if (!run) return null
   const { row } = run
   if (row.status !== 'failed') return { outcome: 'refused', run: { ...row } }
-  Object.assign(row, { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0 })
+  Object.assign(row, { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0, attempts: 0 })
   move(model, run, 'retry', {})
   return { outcome: 'retried', run: { ...row } }
 }
@@ -195,6 +233,28 @@ export function remove(model: Model, id: string): port.DeleteOutcome | null {
   if (!isTerminal(status)) return { outcome: 'refused', status }
   model.runs = model.runs.filter((other) => other !== run)
   return { outcome: 'deleted', status }
+}
+
+export function purge(model: Model, { statuses, olderThanMs, jobNames, limit }: port.PurgeRequest): number {
+  const end = model.now() - olderThanMs
+  const page = model.runs
+    .filter(({ row }) => statuses.some((status) => status === row.status) && (!jobNames || jobNames.includes(row.jobName)))
+    .filter(({ row }) => row.finishedAt !== null && row.finishedAt <= end)
+    .sort((a, b) => (a.row.finishedAt ?? 0) - (b.row.finishedAt ?? 0) || compare(a.row.id, b.row.id))
+    .slice(0, limit)
+  model.runs = model.runs.filter((run) => !page.includes(run))
+  return page.length
+}
+
+/** By phase, then by whether an attempt has failed. */
+export function count(model: Model, jobNames?: readonly string[]): port.RunCount[] {
+  const rows = model.runs.map(({ row }) => row).filter((row) => !jobNames || jobNames.includes(row.jobName))
+  return PHASES.flatMap((name) =>
+    [false, true].flatMap((isRetried) => {
+      const count = rows.filter((row) => phase(row, model.now()) === name && row.attempts > 0 === isRetried).length
+      return count === 0 ? [] : { phase: name, isRetried, count }
+    }),
+  )
 }
 
 export function get(model: Model, id: string): RunRow | null {
@@ -262,13 +322,15 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function newRow(given: port.NewRun, runAt: number): RunRow {
+function newRow({ delayMs, runAt, ...given }: port.NewRun, now: number): RunRow {
   const { createdAt } = given
   return {
     ...given,
-    ...{ status: 'pending', currentStepIndex: 0, progress: null, streams: null, output: null, error: null, failure: null, reason: null },
-    ...{ heartbeatAt: createdAt, updatedAt: createdAt, version: 0, runAt },
+    ...{ status: 'pending', currentStepIndex: 0, progress: null, streams: null, effects: null },
+    ...{ output: null, error: null, failure: null, reason: null },
+    ...{ heartbeatAt: createdAt, updatedAt: createdAt, version: 0, runAt: runAt ?? now + (delayMs ?? 0) },
     ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
+    ...{ attempts: 0, waitingFor: null, signals: 0 },
     ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },
   }
 }

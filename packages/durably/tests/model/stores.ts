@@ -51,7 +51,7 @@ async function openSqlite(dialect: (file: string) => Dialect, env: Env): Promise
   await store.migrate()
   return {
     async empty() {
-      for (const table of ['run_events', 'steps', 'logs', 'runs'] as const) await store.db.deleteFrom(table).execute()
+      for (const table of ['run_events', 'steps', 'logs', 'signals', 'runs'] as const) await store.db.deleteFrom(table).execute()
       return store
     },
     async close() {

@@ -5,6 +5,7 @@ import { iso } from '../../src/model/env.ts'
 import type { EventRow, RecordedPayload } from '../../src/model/event.ts'
 import type { LogRow } from '../../src/model/log.ts'
 import type { RunRow, RunStatus } from '../../src/model/run.ts'
+import type { SignalRow } from '../../src/model/signal.ts'
 import type { StepRow } from '../../src/model/step.ts'
 import type { Claim, OwnerWrite } from '../../src/store/owner-write.ts'
 import type { NewRun } from '../../src/store/runs.ts'
@@ -37,6 +38,7 @@ export class World {
   readonly claims: string[][] = []
   readonly writes: OwnerWrite[] = []
   readonly lines: LogRow[] = []
+  readonly signals: SignalRow[] = []
   /** What was asked and what the answer should be. */
   readonly story: { asked: string; expected?: unknown }[] = []
   readonly #lookEvery: number
@@ -98,7 +100,7 @@ export class World {
 
   /** What is new. Steps and lines are read where there should be some; the rest, and that there is no more, is seen in the end. */
   async #sameRun(store: Store, id: string, what: string): Promise<void> {
-    const { run, events, steps, logs } = modelled(find(this.model, id))
+    const { run, events, steps, logs, signals } = modelled(find(this.model, id))
     compare(await store.runs.get(id), run, what)
     const after = this.#eventsSeen.get(id) ?? 0
     this.#eventsSeen.set(id, run?.lastEventSequence ?? 0)
@@ -106,6 +108,7 @@ export class World {
     compare(await toldOf(store, id, after), fresh, `events of ${what}`)
     if (steps.length > 0) compare(await store.steps.list(id), steps, `steps of ${what}`)
     if (logs.length > 0) compare(await store.logs.list(id), logs, `log lines of ${what}`)
+    if (signals.length > 0) compare(await store.signals.list(id), signals, `signals of ${what}`)
   }
 
   /** Every run, touched or not, and nothing of those that were deleted. */
@@ -115,7 +118,8 @@ export class World {
     const kept: Everything[] = []
     for (const id of new Set(this.batches.flat().map((run) => run.id))) {
       const run = rows.find((row) => row.id === id) ?? null
-      const actual = { run, steps: await store.steps.list(id), events: await toldOf(store, id), logs: await store.logs.list(id) }
+      const steps = await store.steps.list(id)
+      const actual = { run, steps, events: await toldOf(store, id), logs: await store.logs.list(id), signals: await store.signals.list(id) }
       const expected = modelled(find(this.model, id))
       compare(actual, expected, `${id} in the end`)
       if (expected.steps.length > 0) {
@@ -134,6 +138,7 @@ export interface Everything {
   steps: StepRow[]
   events: ModelEvent[]
   logs: LogRow[]
+  signals: SignalRow[]
 }
 
 async function toldOf(store: Store, id: string, after = 0): Promise<ModelEvent[]> {
@@ -141,8 +146,9 @@ async function toldOf(store: Store, id: string, after = 0): Promise<ModelEvent[]
 }
 
 function modelled(run: ModelRun | undefined): Everything {
-  if (!run) return { run: null, steps: [], events: [], logs: [] }
-  return { run: run.row, steps: run.steps.toSorted((a, b) => a.index - b.index), events: run.events, logs: run.logs }
+  if (!run) return { run: null, steps: [], events: [], logs: [], signals: [] }
+  const signals = run.signals.toSorted((a, b) => (a.createdAt + a.name < b.createdAt + b.name ? -1 : 1))
+  return { run: run.row, steps: run.steps.toSorted((a, b) => a.index - b.index), events: run.events, logs: run.logs, signals }
 }
 
 /** The text of a payload is the database's matter, its value is not. */

@@ -12,7 +12,7 @@ import { newRun, realEnv, recordStep } from '../sql/runs.ts'
 import { migratedPostgres } from './place.ts'
 
 const ACCEPTED = { ok: true, cancelRequested: false }
-const REST = { events: [], logs: [], progress: null, streams: null }
+const REST = { events: [], logs: [], progress: null, streams: null, effects: null }
 
 test('two groups over the same runs in opposite order do not meet in a deadlock', async () => {
   const { store, url } = await patientPostgres()

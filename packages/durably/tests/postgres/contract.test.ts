@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { type SqlStore, sqlStore } from '../../src/store/sql/sql-store.ts'
 import { describeStore } from '../../src/testing/store-contract/index.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { userTable } from '../sql/user-table.ts'
 import { createDatabase, DIALECTS, type TestDatabase } from './place.ts'
 
 let database: TestDatabase
@@ -35,6 +36,7 @@ for (const { name, over } of DIALECTS) {
       store,
       env,
       reopen: () => open(),
+      userTable: () => userTable(store),
       async withoutEventLog() {
         const store = await open('silent_', false)
         await store.migrate()

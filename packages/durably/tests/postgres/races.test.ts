@@ -212,7 +212,7 @@ async function cancelAll({ runs }: SqlStore): Promise<void> {
   for (const { id, status, leaseGeneration: generation, leaseOwner } of await runs.list({})) {
     if (status === 'pending') await runs.cancel(id)
     if (leaseOwner !== null) {
-      const rest = { events: [], logs: [], progress: null, streams: null }
+      const rest = { events: [], logs: [], progress: null, streams: null, effects: null }
       await runs.apply([{ claim: { runId: id, generation, token: leaseOwner }, number: 1, ...rest, verb: { type: 'abandon' } }])
     }
     await runs.delete(id)

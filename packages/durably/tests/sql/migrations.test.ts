@@ -1,5 +1,6 @@
 import { CompiledQuery, type Dialect } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { encodeWaits, NEVER_MS } from '../../src/model/wait.ts'
 import { sqlite } from '../../src/sqlite/index.ts'
 import { MIGRATIONS } from '../../src/store/sql/migrations/index.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
@@ -10,6 +11,8 @@ import { answering } from './fake-driver.ts'
 import { migratedStore, openStore, temporaryFile } from './place.ts'
 import { bundleChild, inProcesses } from './processes.ts'
 import { claimed, newRun, recordStep } from './runs.ts'
+
+const KNOWN = MIGRATIONS.map((_, i) => i + 1)
 
 let child = ''
 beforeAll(async () => {
@@ -22,7 +25,7 @@ describe('migrate', () => {
     const tasks = Array.from({ length: 10 }, () => ({ driver: name, file, act: 'migrate' as const }))
     expect(await inProcesses(child, tasks)).toEqual(tasks.map(() => ({ ids: [] })))
     const store = openStore(dialect(file))
-    expect(await versions(store)).toEqual([1, 2])
+    expect(await versions(store)).toEqual(KNOWN)
     await store.runs.create([newRun()])
   })
 
@@ -45,14 +48,32 @@ describe('migrate', () => {
     const store = await migratedStore(sqlite(temporaryFile()))
     await store.runs.create([newRun(), newRun()])
     const claim = await claimed(store)
+    await backTo2(store)
     await run(store, 'ALTER TABLE runs DROP COLUMN streams')
     await run(store, 'DELETE FROM schema_versions WHERE version = 2')
     await store.migrate()
-    expect(await versions(store)).toEqual([1, 2])
+    expect(await versions(store)).toEqual(KNOWN)
     expect(await store.runs.apply([recordStep(claim, 1)])).toEqual([{ ok: true, cancelRequested: false }])
     expect((await store.runs.claim({ jobNames: ['job'], tokens: ['a', 'b'], leaseMs: 1000 })).map(({ streams }) => streams)).toEqual([
       null,
       null,
+    ])
+  })
+
+  test('a database that version 2 has filled goes on with its runs, and they wait, fail and hear signals', async () => {
+    const store = await migratedStore(sqlite(temporaryFile()))
+    await store.runs.create([newRun()])
+    const claim = await claimed(store)
+    await backTo2(store)
+    await store.migrate()
+    const waitingFor = encodeWaits([{ name: 'answer', kind: 'signal', dueAt: null }])
+    const verb = { type: 'park', runAt: NEVER_MS, waitingFor, signals: 0 } as const
+    expect(await store.runs.apply([{ ...recordStep(claim, 1), verb }])).toEqual([{ ok: true, cancelRequested: false }])
+    expect(await store.signals.send({ id: 's', runId: claim.runId, name: 'answer', value: null, createdAt: '' })).toBe('accepted')
+    const rows = await store.runs.claim({ jobNames: ['job'], tokens: ['a', 'b'], leaseMs: 1000 })
+    expect(rows.map(({ attempts, deadlineAt, effects, parentRunId }) => [attempts, deadlineAt, effects, parentRunId])).toEqual([
+      [0, null, null, null],
+      [0, null, null, null],
     ])
   })
 
@@ -61,7 +82,7 @@ describe('migrate', () => {
     await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow')`)
     const error = await rejects(store.migrate(), 'schema_too_new', 'migrate')
     expect(error.message).toContain('schema version 99')
-    expect(await versions(store)).toEqual([1, 2, 99])
+    expect(await versions(store)).toEqual([...KNOWN, 99])
   })
 
   test('tables of someone else are not taken over', async () => {
@@ -119,6 +140,8 @@ describe('migrate', () => {
         ' ON "logs" (run_id, timestamp)',
         ' ON "run_events" (run_id, created_at)',
         ' ON "runs" (lease_expires_at) WHERE status = \'running\'',
+        ' ON "runs" (parent_run_id, id) WHERE parent_run_id IS NOT NULL',
+        ' ON "runs" (finished_at, id) WHERE finished_at IS NOT NULL',
         ' ON "runs" (status, concurrency_key)',
         ' ON "runs" (status, created_at)',
         ' ON "steps" (run_id, "index")',
@@ -162,6 +185,16 @@ function old(version: string): Dialect {
 async function run({ db }: SqlStore, sql: string): Promise<Record<string, unknown>[]> {
   const { rows } = await db.executeQuery(CompiledQuery.raw(sql))
   return rows as Record<string, unknown>[]
+}
+
+/** As version 2 left it. */
+async function backTo2(store: SqlStore): Promise<void> {
+  for (const index of ['runs_parent', 'runs_finished_at']) await run(store, `DROP INDEX ${index}`)
+  for (const column of ['attempts', 'deadline_at', 'waiting_for', 'signals', 'effects', 'parent_run_id']) {
+    await run(store, `ALTER TABLE runs DROP COLUMN ${column}`)
+  }
+  await run(store, 'DROP TABLE signals')
+  await run(store, 'DELETE FROM schema_versions WHERE version = 3')
 }
 
 async function versions(store: SqlStore): Promise<unknown[]> {

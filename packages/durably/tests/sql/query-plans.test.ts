@@ -6,16 +6,18 @@ import type { OwnerWrite } from '../../src/store/owner-write.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { answering } from './fake-driver.ts'
 import { migratedStore } from './place.ts'
-import { claimed, newRun, recordStep } from './runs.ts'
+import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
 /** Scans of a parameter, of a page that was already limited, and of nothing at all. */
-const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
-/** The winner among one candidate per registered job; the lines of one call or one run; a page of each status. */
+const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first|ended)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
+/** The winner among one candidate per registered job; the lines of one call or one run; a page of each status; a page of lost runs. */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
   /^INSERT INTO "logs"/,
   /FROM "logs"/,
   /ORDER BY created_at DESC, id DESC LIMIT/,
+  /^UPDATE \S+ AS r SET signals = r.signals \+ ended.count/,
+  /^SELECT \* FROM "signals"/,
 ]
 
 describe.each(['an empty database', 'a database with statistics of 3,000 finished and 3,000 pending runs'])('in %s', (what) => {
@@ -25,7 +27,7 @@ describe.each(['an empty database', 'a database with statistics of 3,000 finishe
     if (what !== 'an empty database') await fill(store)
     seen.clear()
     await everyVerb(store)
-    expect(seen.size).toBeGreaterThan(30)
+    expect(seen.size).toBeGreaterThan(40)
     for (const sql of seen) {
       const plan = await explain(store, sql)
       const scans = plan.filter((line) => line.includes('SCAN') && !BOUNDED_SCAN.test(line))
@@ -47,32 +49,63 @@ test.each([1, 5])(
   120_000,
 )
 
-async function claimMs(store: SqlStore, backlog: number, wanted: number): Promise<number> {
-  for (let left = backlog; left > 0; left -= 1000) await store.runs.create(Array.from({ length: Math.min(left, 1000) }, () => newRun()))
-  const times: number[] = []
-  for (let i = 0; i < 9; i++) {
+test('a claim and a probe read as little among 50,000 sleeping runs as among none', async () => {
+  const store = await migratedStore(sqlite(':memory:'))
+  const alone = await claimMs(store, 100, 1)
+  const probeAlone = await medianMs(9, () => store.runs.probe(['job', 'other']))
+  for (let i = 0; i < 50; i++) await store.runs.create(Array.from({ length: 1000 }, () => newRun({ delayMs: 3_600_000 })))
+  expect(await claimMs(store, 100, 1)).toBeLessThan(Math.max(alone * 10, 5))
+  expect(await medianMs(9, () => store.runs.probe(['job', 'other']))).toBeLessThan(Math.max(probeAlone * 10, 5))
+}, 120_000)
+
+async function medianMs(times: number, act: (i: number) => Promise<unknown>): Promise<number> {
+  const all: number[] = []
+  for (let i = 0; i < times; i++) {
     const began = performance.now()
-    await store.runs.claim({
-      jobNames: ['other', 'job', 'third'],
-      tokens: Array.from({ length: wanted }, (_, n) => `${backlog}/${i}/${n}`),
-      leaseMs: 1000,
-    })
-    times.push(performance.now() - began)
+    await act(i)
+    all.push(performance.now() - began)
   }
-  return times.sort((a, b) => a - b)[4] ?? 0
+  return all.sort((a, b) => a - b)[times >> 1] ?? 0
 }
 
-async function everyVerb({ runs, steps, events, logs }: SqlStore): Promise<void> {
+async function claimMs(store: SqlStore, backlog: number, wanted: number): Promise<number> {
+  for (let left = backlog; left > 0; left -= 1000) await store.runs.create(Array.from({ length: Math.min(left, 1000) }, () => newRun()))
+  return medianMs(9, () =>
+    store.runs.claim({
+      jobNames: ['other', 'job', 'third'],
+      tokens: Array.from({ length: wanted }, () => realEnv.id()),
+      leaseMs: 1000,
+    }),
+  )
+}
+
+async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Promise<void> {
   const store = { runs } as SqlStore
   const claim = await claimed(store, { jobName: 'watched' })
   const line = { id: 'line', runId: claim.runId, stepName: null, level: 'info' as const, message: '', data: null, timestamp: '' }
-  const riders = { events: [{ type: 'step:start' as const, payload: {}, createdAt: '' }], logs: [line], progress: null, streams: '[]' }
+  const riders = {
+    events: [{ type: 'step:start' as const, payload: {}, createdAt: '' }],
+    logs: [line],
+    progress: null,
+    streams: '[]',
+    effects: '[]',
+  }
   const first = recordStep(claim, 1)
   await runs.apply([{ ...first, ...riders, verb: { ...first.verb, endsStream: true } as OwnerWrite['verb'] }])
   await runs.apply([{ ...recordStep(claim, 2, { status: 'failed' }), ...riders }])
   for (const number of [3, 3]) await runs.apply([{ claim, number, ...riders, verb: { type: 'heartbeat', leaseMs: 1000 } }])
   await runs.apply([{ claim, number: 4, ...riders, verb: { type: 'fail', error: '', failure: '{}', reason: 'error', failedStepName: '' } }])
   await runs.retry(claim.runId)
+  const again = { ...(await claimed(store, { jobName: 'watched', parentRunId: claim.runId })), parentRunId: claim.runId }
+  const waits = { runAt: 0, waitingFor: '[]', signals: 0, error: '', failure: '{}', attempt: 1 }
+  await runs.apply([{ claim: again, number: 1, ...riders, verb: { type: 'retryLater', ...waits } }])
+  await runs.apply([{ claim: again, number: 2, ...riders, verb: { type: 'park', ...waits } }])
+  await runs.apply([{ claim: again, number: 3, ...riders, verb: { type: 'complete', output: null } }])
+  await signals.send({ id: 'signal', runId: claim.runId, name: 'answer', value: null, createdAt: '' })
+  await signals.list(claim.runId)
+  await runs.activeChildren(claim.runId)
+  await runs.purge({ statuses: ['completed'], olderThanMs: 0, limit: 10 })
+  await runs.purge({ statuses: ['completed'], olderThanMs: 0, limit: 10, jobNames: ['job'] })
   await runs.cancel(claim.runId)
   await runs.delete(claim.runId)
   await runs.reap({ maxRecoveries: 3 })

@@ -9,7 +9,9 @@ export const realEnv: Env = systemEnv()
 
 export function newRun(run: Partial<NewRun> = {}): NewRun {
   const id = realEnv.id()
-  return { id, jobName: 'job', payload: '{}', idempotencyKey: null, concurrencyKey: null, createdAt: iso(realEnv.wall()), ...run }
+  const keys = { idempotencyKey: null, concurrencyKey: null, parentRunId: null }
+  const times = { delayMs: null, runAt: null, deadlineAt: null, createdAt: iso(realEnv.wall()) }
+  return { id, jobName: 'job', payload: '{}', ...keys, ...times, ...run }
 }
 
 export async function claimed(store: SqlStore, run: Partial<NewRun> = {}): Promise<Claim> {
@@ -29,6 +31,7 @@ export function recordStep(claim: Claim, number: number, step: Partial<StepRow> 
     logs: [],
     progress: null,
     streams: null,
+    effects: null,
     verb: {
       type: 'recordStep',
       leaseMs: 60_000,

@@ -4,6 +4,7 @@ import type { Store } from '../store.ts'
 import { memoryEvents } from './events.ts'
 import { memoryLogs } from './logs.ts'
 import { memoryRuns } from './runs.ts'
+import { memorySignals } from './signals.ts'
 import { memorySteps } from './steps.ts'
 import { Tables } from './tables.ts'
 
@@ -26,6 +27,7 @@ export function memoryStore({ env = systemEnv(), eventLog = true }: MemoryStoreO
     steps: memorySteps(tables),
     events: memoryEvents(tables),
     logs: memoryLogs(tables),
+    signals: memorySignals(tables),
     eventLog,
     async migrate() {},
     async close() {},

@@ -7,14 +7,15 @@ export function applyWrite(tables: Tables, write: OwnerWrite): WriteOutcome {
   const record = tables.records.get(write.claim.runId)
   if (!record) return { ok: false }
   const { row } = record
-  if (isSentAgain(row, write)) return wasRefused(record, write.verb) ? { ok: false } : accepted(row)
+  if (isSentAgain(row, write)) return wasRefused(record, write.verb) ? { ok: false } : accepted(tables, row)
   if (!isOwner(row, write) || !isPossible(record, write.verb)) return { ok: false }
   row.leaseWrites = write.number
   row.progress = write.progress ?? row.progress
   row.streams = write.streams ?? row.streams
+  row.effects = write.effects ?? row.effects
   tables.log(record, write.logs)
   perform(tables, record, write)
-  return accepted(row)
+  return accepted(tables, row)
 }
 
 /** W2. An ended lease has left no token, but its generation stays until the next claim. */
@@ -41,7 +42,7 @@ function isPossible({ row, completedStepNames }: RunRecord, verb: OwnerVerb): bo
 function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
   const { verb } = write
   const events = eventsOf(write, tables.nowIso)
-  if (endsLease(verb)) return tables.move(record, verb.type, endingColumns(verb), events)
+  if (endsLease(verb)) return tables.move(record, verb.type, endingColumns(verb, record.row, tables.cancelOf(record.row) !== null), events)
   if (verb.type === 'recordStep') {
     addStep(record, verb.step)
     if (verb.endsStream) tables.forgetStream(record, verb.step.name)
@@ -58,17 +59,23 @@ function addStep(record: RunRecord, step: Extract<OwnerVerb, { type: 'recordStep
   record.row.recoveries = 0
 }
 
-function endingColumns(verb: EndingVerb): Partial<RunRow> {
+function endingColumns(verb: EndingVerb, row: RunRow, isCancelled: boolean): Partial<RunRow> {
+  /** Who was asked to stop meanwhile, or got what it waits for, is claimed at once. */
+  const due = (runAt: number, signals = row.signals) => (!isCancelled && row.signals <= signals ? { runAt } : {})
   switch (verb.type) {
     case 'complete':
       return { output: verb.output, error: null, failure: null, reason: null }
     case 'fail':
-      return { error: verb.error, failure: verb.failure, reason: verb.reason }
+      return { error: verb.error, failure: verb.failure, reason: verb.reason, attempts: row.attempts + 1 }
+    case 'retryLater':
+      return { error: verb.error, failure: verb.failure, attempts: row.attempts + 1, waitingFor: verb.waitingFor, ...due(verb.runAt) }
+    case 'park':
+      return { waitingFor: verb.waitingFor, ...due(verb.runAt, verb.signals) }
     default:
       return {}
   }
 }
 
-function accepted(row: RunRow): WriteOutcome {
-  return { ok: true, cancelRequested: row.cancelRequestedAt !== null }
+function accepted(tables: Tables, row: RunRow): WriteOutcome {
+  return { ok: true, cancelRequested: tables.cancelOf(row) !== null }
 }

@@ -1,14 +1,14 @@
 import type { RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { eventOf } from '../owner-write.ts'
-import { crashLoopError, LEASE_MS_MAX, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
+import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
 import { leaseEnd, type Tables } from './tables.ts'
 
 export function reap(tables: Tables, { maxRecoveries }: ReapRequest): Reaped[] {
   return lostRuns(tables).flatMap((row) => {
     const record = tables.records.get(row.id)
     if (!record) return []
-    const { move, columns, payload } = fate(row, maxRecoveries)
+    const { move, columns, payload } = fate(row, maxRecoveries, tables.nowMs)
     tables.move(record, move, columns, [{ type: eventOf(move), payload, createdAt: tables.nowIso }])
     return { run: { ...row }, move }
   })
@@ -35,10 +35,14 @@ interface Fate {
   payload: RecordedPayload
 }
 
-function fate(row: RunRow, maxRecoveries: number): Fate {
+function fate(row: RunRow, maxRecoveries: number, nowMs: number): Fate {
   if (row.cancelRequestedAt !== null) return { move: 'reclaimCancelled', columns: {}, payload: {} }
+  if (row.deadlineAt !== null && row.deadlineAt <= nowMs) return failed('reclaimTimedOut', 'timeout', DEADLINE_ERROR)
   if (row.recoveries + 1 <= maxRecoveries) return { move: 'reclaim', columns: { recoveries: row.recoveries + 1 }, payload: {} }
-  const error = crashLoopError(maxRecoveries)
-  const failure = JSON.stringify({ name: 'DurablyError', code: 'crash_loop', message: error })
-  return { move: 'reclaimCrashLoop', columns: { error, failure, reason: 'crash_loop' }, payload: { error, failedStepName: '' } }
+  return failed('reclaimCrashLoop', 'crash_loop', crashLoopError(maxRecoveries))
+}
+
+function failed(move: Reaped['move'], reason: 'crash_loop' | 'timeout', error: string): Fate {
+  const failure = JSON.stringify({ name: 'DurablyError', code: reason, message: error })
+  return { move, columns: { error, failure, reason }, payload: { error, failedStepName: '' } }
 }

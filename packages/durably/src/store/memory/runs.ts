@@ -1,3 +1,5 @@
+import { DurablyError } from '../../model/errors.ts'
+import { phase } from '../../model/phase.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
 import { canMove, type Move } from '../../model/transitions.ts'
@@ -10,14 +12,16 @@ import {
   LEASE_MS_MAX,
   type NewRun,
   type Probe,
+  type PurgeRequest,
   type RetryOutcome,
+  type RunCount,
   type RunQuery,
   type RunStore,
 } from '../runs.ts'
 import { byTurn } from './job-queue.ts'
 import { applyWrite } from './owner-write.ts'
 import { reap } from './reap.ts'
-import { byAge, leaseEnd, type RunRecord, type Tables } from './tables.ts'
+import { byAge, compareText, leaseEnd, type RunRecord, type Tables } from './tables.ts'
 
 export function memoryRuns(tables: Tables): RunStore {
   /** Nothing in a verb waits, so each one is a transaction (S1). */
@@ -28,7 +32,11 @@ export function memoryRuns(tables: Tables): RunStore {
       return perform(tables, request)
     }
   return {
-    create: verb((tables, runs: readonly NewRun[]) => runs.map((run) => create(tables, run))),
+    async create(runs, { within } = {}) {
+      if (within !== undefined) throw new DurablyError('transaction_unsupported', 'trigger({ tx }) needs a database; this store has none')
+      tables.begin()
+      return runs.map((run) => create(tables, run))
+    },
     claim: verb(claim),
     adopt: verb(adopt),
     apply: verb((tables, writes: readonly OwnerWrite[]) => writes.map((write) => applyWrite(tables, write))),
@@ -39,6 +47,9 @@ export function memoryRuns(tables: Tables): RunStore {
     get: verb(get),
     list: verb(list),
     probe: verb(probe),
+    count: verb(count),
+    activeChildren: verb(activeChildren),
+    purge: verb(purge),
   }
 }
 
@@ -51,7 +62,8 @@ function create(tables: Tables, run: NewRun): Created {
   return { run: { ...row }, created: true }
 }
 
-function newRow({ id, jobName, payload, idempotencyKey, concurrencyKey, createdAt }: NewRun, nowMs: number): RunRow {
+function newRow(run: NewRun, nowMs: number): RunRow {
+  const { id, jobName, payload, idempotencyKey, concurrencyKey, createdAt, delayMs, runAt, deadlineAt, parentRunId } = run
   return {
     id,
     jobName,
@@ -62,6 +74,7 @@ function newRow({ id, jobName, payload, idempotencyKey, concurrencyKey, createdA
     currentStepIndex: 0,
     progress: null,
     streams: null,
+    effects: null,
     output: null,
     error: null,
     failure: null,
@@ -70,13 +83,18 @@ function newRow({ id, jobName, payload, idempotencyKey, concurrencyKey, createdA
     createdAt,
     updatedAt: createdAt,
     version: 0,
-    runAt: nowMs,
+    runAt: runAt ?? nowMs + (delayMs ?? 0),
     leaseGeneration: 0,
     leaseOwner: null,
     leaseExpiresAt: null,
     leaseWrites: 0,
     cancelRequestedAt: null,
     recoveries: 0,
+    attempts: 0,
+    deadlineAt,
+    waitingFor: null,
+    signals: 0,
+    parentRunId,
     startedAt: null,
     finishedAt: null,
     lastEventSequence: 0,
@@ -103,7 +121,8 @@ function claimOne(tables: Tables, jobNames: readonly string[], token: string, le
   if (!record || !canMove('claim', row.status)) return null
   const generation = row.leaseGeneration + 1
   const lease = { leaseGeneration: generation, leaseOwner: token, leaseExpiresAt: nowMs + leaseMs, leaseWrites: 0 }
-  const columns = { ...lease, heartbeatAt: tables.nowIso, startedAt: row.startedAt ?? nowMs }
+  const cancelRequestedAt = tables.cancelOf(row)
+  const columns = { ...lease, cancelRequestedAt, heartbeatAt: tables.nowIso, startedAt: row.startedAt ?? nowMs }
   const createdAt = tables.nowIso
   tables.move(record, 'claim', columns, [
     { type: eventOf('claim'), payload: { generation }, createdAt },
@@ -149,7 +168,15 @@ function retry(tables: Tables, id: string): RetryOutcome | null {
   if (!record) return null
   const { row } = record
   if (!canMove('retry', row.status)) return { outcome: 'refused', run: { ...row } }
-  move(tables, record, 'retry', { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0 })
+  move(tables, record, 'retry', {
+    error: null,
+    failure: null,
+    reason: null,
+    output: null,
+    cancelRequestedAt: null,
+    recoveries: 0,
+    attempts: 0,
+  })
   return { outcome: 'retried', run: { ...row } }
 }
 
@@ -180,6 +207,39 @@ function list(tables: Tables, { status, jobName, limit = Number.POSITIVE_INFINIT
     rows.push({ ...row })
   }
   return rows
+}
+
+function activeChildren(tables: Tables, id: string): string[] {
+  return tables
+    .childrenOf(id)
+    .filter(({ status }) => !isTerminal(status))
+    .map((row) => row.id)
+    .sort(compareText)
+}
+
+function count(tables: Tables, jobNames?: readonly string[]): RunCount[] {
+  const counts = new Map<string, RunCount>()
+  for (const { row } of tables.records.values()) {
+    if (jobNames && !jobNames.includes(row.jobName)) continue
+    const one = { phase: phase(row, tables.nowMs), isRetried: row.attempts > 0, count: 1 }
+    const key = `${one.phase} ${one.isRetried}`
+    counts.set(key, { ...one, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+  return [...counts.values()]
+}
+
+function purge(tables: Tables, { statuses, olderThanMs, jobNames, limit }: PurgeRequest): number {
+  const end = tables.nowMs - olderThanMs
+  const ended = [...tables.records.values()].filter(
+    ({ row: { status, finishedAt, jobName } }) =>
+      (statuses as readonly string[]).includes(status) &&
+      finishedAt !== null &&
+      finishedAt <= end &&
+      (!jobNames || jobNames.includes(jobName)),
+  )
+  const page = ended.sort((a, b) => (a.row.finishedAt ?? 0) - (b.row.finishedAt ?? 0) || compareText(a.row.id, b.row.id)).slice(0, limit)
+  for (const record of page) tables.remove(record)
+  return page.length
 }
 
 function probe(tables: Tables, jobNames: readonly string[]): Probe {

@@ -1,14 +1,17 @@
 // Tables — what the memory store holds.
 // Owns the records and the orders they are found by. Does not decide which move is allowed.
 //   M1. `records` is the truth; every order holds the very row objects of the records.
-//   M2. A column that an order goes by changes only in here: status by `move`, the end of a lease by `renewLease`.
+//   M2. A column that an order goes by changes only in here: status by `move`, the end of a lease by `renewLease`,
+//       the due time of a run that is parked by `signalled`.
 //   M3. Rows never leave and never enter: what comes in and goes out is a copy.
 import { type Env, iso } from '../../model/env.ts'
 import { type EventRow, isStreamEvent, type RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
+import type { SignalRow } from '../../model/signal.ts'
 import type { StepRow } from '../../model/step.ts'
 import { type Move, TRANSITIONS } from '../../model/transitions.ts'
+import { wakesByChild } from '../../model/wait.ts'
 import { JobQueue } from './job-queue.ts'
 import { SortedSet } from './sorted-set.ts'
 
@@ -20,6 +23,7 @@ export interface RunRecord {
   events: EventRow[]
   /** In the order they came. */
   readonly logs: LogRow[]
+  readonly signals: SignalRow[]
 }
 
 export class Tables {
@@ -37,6 +41,8 @@ export class Tables {
   readonly #byToken = new Map<string, RunRow>()
   /** Of every run. */
   readonly #logIds = new Set<string>()
+  /** By the run that triggered them. */
+  readonly #children = new Map<string, Set<RunRow>>()
   /** Job, then idempotency key. */
   readonly #idempotent = new Map<string, Map<string, RunRecord>>()
 
@@ -67,10 +73,11 @@ export class Tables {
   }
 
   insert(row: RunRow, events: readonly RecordedEvent[]): RunRecord {
-    const record: RunRecord = { row, steps: [], completedStepNames: new Set(), events: [], logs: [] }
+    const record: RunRecord = { row, steps: [], completedStepNames: new Set(), events: [], logs: [], signals: [] }
     this.records.set(row.id, record)
     this.byAge.add(row)
     if (row.idempotencyKey !== null) grow(this.#idempotent, row.jobName, () => new Map()).set(row.idempotencyKey, record)
+    if (row.parentRunId !== null) grow(this.#children, row.parentRunId, () => new Set()).add(row)
     this.#enter(row)
     this.tell(record, events)
     return record
@@ -82,6 +89,17 @@ export class Tables {
     this.records.delete(row.id)
     this.byAge.delete(row)
     if (row.idempotencyKey !== null) this.#idempotent.get(row.jobName)?.delete(row.idempotencyKey)
+    if (row.parentRunId !== null) this.#removeChild(row.parentRunId, row)
+  }
+
+  childrenOf(id: string): RunRow[] {
+    return [...(this.#children.get(id) ?? [])]
+  }
+
+  #removeChild(parentRunId: string, row: RunRow): void {
+    const children = this.#children.get(parentRunId)
+    children?.delete(row)
+    if (children?.size === 0) this.#children.delete(parentRunId)
   }
 
   /** A move and its events; that it is allowed was asked before. */
@@ -100,6 +118,13 @@ export class Tables {
     }
     this.#enter(row)
     this.tell(record, events)
+    if (isTerminal(to)) this.#wakeParent(row)
+  }
+
+  /** It is told, and goes on if that is what it waits for. */
+  #wakeParent({ parentRunId }: RunRow): void {
+    const parent = parentRunId === null ? undefined : this.records.get(parentRunId)
+    if (parent && !isTerminal(parent.row.status)) this.signalled(parent, wakesByChild(parent.row))
   }
 
   renewLease(row: RunRow, leaseMs: number): void {
@@ -115,6 +140,20 @@ export class Tables {
       row.lastEventSequence += 1
       if (this.#eventLog) events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
     }
+  }
+
+  /** When the run, or the one that triggered it, was asked to stop. */
+  cancelOf({ cancelRequestedAt, parentRunId }: RunRow): number | null {
+    return cancelRequestedAt ?? (parentRunId === null ? null : (this.records.get(parentRunId)?.row.cancelRequestedAt ?? null))
+  }
+
+  /** `wakes`: it is parked for this one, so it is due at once. */
+  signalled({ row }: RunRecord, wakes: boolean): void {
+    row.signals += 1
+    if (!wakes || row.runAt <= this.nowMs) return
+    this.#leave(row)
+    row.runAt = this.nowMs
+    this.#enter(row)
   }
 
   /** What was told of a stream, until now. */
@@ -182,6 +221,6 @@ export function leaseEnd(row: RunRow): number {
   return row.leaseExpiresAt ?? 0
 }
 
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

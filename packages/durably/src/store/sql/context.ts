@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely'
 import type { Env } from '../../model/env.ts'
+import type { DurablyError } from '../../model/errors.ts'
 import type { DurablyTables, Tables } from './schema.ts'
 import type { Session } from './session.ts'
 import type { Param } from './statement.ts'
@@ -16,6 +17,8 @@ export interface SqlContext {
   eventLog: boolean
   /** A concurrency key was taken between the pick and the update. */
   isKeyTaken(error: unknown): boolean
+  /** What went wrong, in our words. */
+  classify(thrown: unknown): DurablyError
 }
 
 /** The few words that databases spell differently. */
@@ -36,6 +39,8 @@ export interface Syntax {
   member(json: RawBuilder<unknown>, name: string): RawBuilder<unknown>
   /** Ends a SELECT whose rows `r` will be moved: those that someone else is moving are left out. */
   skipLocked: RawBuilder<unknown>
+  /** Ends a SELECT of a row `r` that nobody may move until the commit. */
+  lock: RawBuilder<unknown>
   /** Ends a SELECT whose rows `r` must still be there at the commit. */
   keep: RawBuilder<unknown>
   /** The order in which the steps, or the log lines, were inserted. */
@@ -48,6 +53,8 @@ export interface Syntax {
   key: RawBuilder<unknown>
   /** After the column of a table whose rows go with their run. */
   belongsTo(runs: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Rows that belong to a run go with it by themselves. */
+  cascades: boolean
   /** Ends a CREATE TABLE whose rows are small and always found by their primary key: the rows stand in its index. */
   clustered: RawBuilder<unknown>
   /** The type of a column that holds milliseconds, or a count without an end. */

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { TERMINAL_STATUSES } from '../../model/run.ts'
 import { type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { LEASE_MS_MAX } from '../runs.ts'
+import type { Tables } from './schema.ts'
 import type { Param } from './statement.ts'
 
 /** The run `r` is where the move starts. */
@@ -20,6 +21,16 @@ export function eventType(move: Move): RawBuilder<unknown> {
 
 export function isTerminal(): RawBuilder<unknown> {
   return isOneOf(sql`r.status`, TERMINAL_STATUSES)
+}
+
+/** When the run `r`, or the one that triggered it, was asked to stop. */
+export function cancelOf(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
+  return sql`coalesce(r.cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id))`
+}
+
+/** The run `r` has not ended. */
+export function isActive(): RawBuilder<unknown> {
+  return sql`NOT (${isTerminal()})`
 }
 
 /** A partial index is only found by `=`, so one value is not written as a list. */

@@ -3,6 +3,7 @@ import { DurablyError } from '../../model/errors.ts'
 import { EVENT_TYPES, type EventRow } from '../../model/event.ts'
 import { LOG_LEVELS, type LogRow } from '../../model/log.ts'
 import { type FailureReason, RUN_STATUSES, type RunRow } from '../../model/run.ts'
+import type { SignalRow } from '../../model/signal.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { Row } from './session.ts'
 
@@ -18,6 +19,7 @@ export function runRow(row: Row): RunRow {
     currentStepIndex: read.integer('current_step_index'),
     progress: read.textOrNull('progress'),
     streams: read.textOrNull('streams'),
+    effects: read.textOrNull('effects'),
     output: read.textOrNull('output'),
     error: read.textOrNull('error'),
     failure: read.textOrNull('failure'),
@@ -33,6 +35,11 @@ export function runRow(row: Row): RunRow {
     leaseWrites: read.integer('lease_writes'),
     cancelRequestedAt: read.integerOrNull('cancel_requested_at'),
     recoveries: read.integer('recoveries'),
+    attempts: read.integer('attempts'),
+    deadlineAt: read.integerOrNull('deadline_at'),
+    waitingFor: read.textOrNull('waiting_for'),
+    signals: read.integer('signals'),
+    parentRunId: read.textOrNull('parent_run_id'),
     startedAt: read.integerOrNull('started_at'),
     finishedAt: read.integerOrNull('finished_at'),
     lastEventSequence: read.integer('last_event_sequence'),
@@ -66,6 +73,17 @@ export function logRow(row: Row): LogRow {
     message: read.text('message'),
     data: read.textOrNull('data'),
     timestamp: read.text('timestamp'),
+  }
+}
+
+export function signalRow(row: Row): SignalRow {
+  const read = reader('signal', row.id, row)
+  return {
+    id: read.text('id'),
+    runId: read.text('run_id'),
+    name: read.text('name'),
+    value: read.textOrNull('value'),
+    createdAt: read.text('created_at'),
   }
 }
 

@@ -3,16 +3,25 @@ import type { SqlContext } from './context.ts'
 import { applyWrites } from './runs/apply.ts'
 import { clientMoves } from './runs/cancel-retry-delete.ts'
 import { adoptRuns, claimRuns } from './runs/claim.ts'
+import { countRuns } from './runs/count.ts'
 import { createRuns } from './runs/create.ts'
 import { probeRuns } from './runs/probe.ts'
+import { purgeRuns } from './runs/purge.ts'
 import { runQueries } from './runs/queries.ts'
 import { reapRuns } from './runs/reap.ts'
 
 /** The verbs that change runs. */
-export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe'>
+export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe' | 'count' | 'purge' | 'activeChildren'>
 
 export function sqlRuns(context: SqlContext, writes: RunWrites): RunStore {
-  return { ...writes, adopt: adoptRuns(context), ...runQueries(context), probe: probeRuns(context) }
+  return {
+    ...writes,
+    adopt: adoptRuns(context),
+    ...runQueries(context),
+    probe: probeRuns(context),
+    count: countRuns(context),
+    purge: purgeRuns(context),
+  }
 }
 
 /** Each verb as a batch of statements, for a database that lets one writer in at a time. */

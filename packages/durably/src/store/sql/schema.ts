@@ -12,6 +12,7 @@ export interface DurablyTables {
   steps: StepsTable
   logs: LogsTable
   run_events: RunEventsTable
+  signals: SignalsTable
   schema_versions: SchemaVersionsTable
 }
 
@@ -43,6 +44,12 @@ export interface RunsTable {
   finished_at: number | null
   last_event_sequence: number
   streams: string | null
+  attempts: number
+  deadline_at: number | null
+  waiting_for: string | null
+  signals: number
+  effects: string | null
+  parent_run_id: string | null
 }
 
 export interface StepsTable {
@@ -77,6 +84,14 @@ export interface RunEventsTable {
   created_at: string
 }
 
+export interface SignalsTable {
+  id: string
+  run_id: string
+  name: string
+  value: string | null
+  created_at: string
+}
+
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
@@ -88,6 +103,7 @@ export interface Tables {
   steps: RawBuilder<unknown>
   logs: RawBuilder<unknown>
   events: RawBuilder<unknown>
+  signals: RawBuilder<unknown>
   versions: RawBuilder<unknown>
   /** Index names live in the same namespace as tables, so they carry the prefix too. */
   index(name: string): RawBuilder<unknown>
@@ -107,6 +123,7 @@ export function tablesOf(prefix: string): Tables {
     steps: sql.table(`${prefix}steps`),
     logs: sql.table(`${prefix}logs`),
     events: sql.table(`${prefix}run_events`),
+    signals: sql.table(`${prefix}signals`),
     versions: sql.table(`${prefix}schema_versions`),
     index: (name) => sql.id(`${prefix}${name}`),
   }

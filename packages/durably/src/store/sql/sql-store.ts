@@ -13,7 +13,9 @@ import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { sqlRuns } from './runs.ts'
 import { type DurablyTables, tablesOf } from './schema.ts'
+import { sqlSignals } from './signals.ts'
 import { sqlSteps } from './steps.ts'
+import { transact } from './transact.ts'
 
 export interface SqlStoreOptions {
   /** Any SQLite or Postgres dialect of Kysely. */
@@ -40,15 +42,24 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   const tables = tablesOf(tablePrefix)
   const detected = detectDialect(dialect, dialectKind)
   const { db, driver } = openKysely(dialect)
-  const { session, syntax, isKeyTaken, writes, checkRequirements } = DATABASES[detected.kind]({ db, driver, env, dialect, detected, clock })
-  const context: SqlContext = { db, session, env, tables, syntax, eventLog, isKeyTaken }
+  const { session, syntax, isKeyTaken, classify, writes, ownerQueries, checkRequirements } = DATABASES[detected.kind]({
+    db,
+    driver,
+    env,
+    dialect,
+    detected,
+    clock,
+  })
+  const context: SqlContext = { db, session, env, tables, syntax, eventLog, isKeyTaken, classify }
   return {
     db,
     runs: sqlRuns(context, writes(context)),
     steps: sqlSteps(context),
     events: sqlEvents(context),
     logs: sqlLogs(context),
+    signals: sqlSignals(context),
     eventLog,
+    transact: transact(context, ownerQueries(context)),
     async migrate() {
       await checkRequirements()
       await migrate(context)

@@ -217,7 +217,7 @@ export class CrashWorld {
     const [claimed] = await runs.claim({ jobNames: [run.jobName], tokens: [token], leaseMs: LEASE_MS })
     if (claimed?.id !== run.id) throw new Error('crashTest: the run cannot be prepared')
     const claim = { runId: run.id, generation: claimed.leaseGeneration, token }
-    const rest = { claim, events: [], logs: [], progress: null, streams: null }
+    const rest = { claim, events: [], logs: [], progress: null, streams: null, effects: null }
     for (const [i, record] of records.entries()) {
       const step = { ...record, runId: run.id, leaseGeneration: claim.generation }
       await runs.apply([{ ...rest, number: i + 1, verb: { type: 'recordStep', leaseMs: LEASE_MS, step } }])

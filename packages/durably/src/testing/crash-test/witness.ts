@@ -2,7 +2,7 @@
 // Stands between the user's definition and the instance, and changes nothing of what either gets.
 import type { Durably } from '../../durably.ts'
 import type { Env, TimerHandle } from '../../model/env.ts'
-import type { JobContext, StreamFunction } from '../../model/job.ts'
+import type { JobContext, StepFunction, StepOptions, StreamFunction } from '../../model/job.ts'
 import type { StepInfo } from '../../worker/step-wrapper.ts'
 import { SimLedger } from '../simulator/sim-ledger.ts'
 import type { SimProcess } from '../simulator/sim-process.ts'
@@ -86,9 +86,9 @@ export class Witness {
     const { runId } = ctx
     const generation = process.generationOf(runId)
     this.asked.push({ runId, generation, steps })
-    const run: JobContext['run'] = (name, ...rest) => {
+    const run = <T>(name: string, ...rest: [StepFunction<T>] | [StepOptions, StepFunction<T>]): Promise<T> => {
       steps.add(name)
-      return ctx.run(name, ...rest)
+      return rest.length === 1 ? ctx.run(name, ...rest) : ctx.run(name, ...rest)
     }
     const stream = <T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> => {
       steps.add(name)

@@ -97,6 +97,7 @@ export class SimProcess {
       steps: chapter('steps', store.steps),
       events: chapter('events', store.events),
       logs: chapter('logs', store.logs),
+      signals: chapter('signals', store.signals),
       eventLog: store.eventLog,
       migrate: () => Promise.resolve(),
       close: () => Promise.resolve(),

@@ -93,10 +93,19 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     const answer = await world.store.runs.retry(before.id)
     const row = await get(world, before.id)
     deepEqual(answer, { outcome: 'retried', run: row }, 'answer')
-    const cleared = { error: null, failure: null, reason: null, output: null, finishedAt: null, cancelRequestedAt: null, recoveries: 0 }
-    const counted = { version: before.version + 1, lastEventSequence: before.lastEventSequence + 1 }
+    const cleared = { error: null, failure: null, reason: null, output: null, finishedAt: null, cancelRequestedAt: null }
+    const counted = { recoveries: 0, attempts: 0, version: before.version + 1, lastEventSequence: before.lastEventSequence + 1 }
     deepEqual(row, { ...before, ...cleared, ...counted, status: 'pending' as const, updatedAt: row.updatedAt }, 'the row')
     equal((await eventTypes(world, row.id)).at(-1), 'run:retry', 'event')
+  },
+
+  'whatever comes first of the end of an attempt and a retry, the run is failed or goes on': async (world) => {
+    for (let i = 0; i < 5; i++) {
+      const owner = await held(world)
+      const [, answer] = await Promise.all([owner.write(fail()), world.store.runs.retry(owner.run.id)])
+      equal((await get(world, owner.run.id)).status, answer?.outcome === 'retried' ? 'pending' : 'failed', 'status')
+      await world.store.runs.cancel(owner.run.id)
+    }
   },
 
   'retry keeps the steps and the place of the run (000: retry skips completed steps)': async (world) => {
@@ -146,7 +155,11 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
       await owner.succeed({ completed: complete, failed: fail, cancelled: () => ({ type: 'abandon' }) as const }[status]())
       const deleted = await unchanged(world, other.run.id, () => world.store.runs.delete(owner.run.id))
       deepEqual(deleted, { outcome: 'deleted', status }, status)
-      deepEqual(await everything(world, owner.run.id), { run: null, steps: [], events: [], logs: [] }, `all of a ${status} run`)
+      deepEqual(
+        await everything(world, owner.run.id),
+        { run: null, steps: [], events: [], logs: [], signals: [] },
+        `all of a ${status} run`,
+      )
       deepEqual(
         (await world.store.runs.list({})).filter((run) => run.id === owner.run.id),
         [],
@@ -178,7 +191,7 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     await world.store.runs.delete(owner.run.id)
     await owner.write(heartbeat(), ridersOf(owner))
     await world.store.logs.append([logLine(world, owner.run.id)])
-    deepEqual(await everything(world, owner.run.id), { run: null, steps: [], events: [], logs: [] }, 'all of it')
+    deepEqual(await everything(world, owner.run.id), { run: null, steps: [], events: [], logs: [], signals: [] }, 'all of it')
   },
 
   'ten concurrent cancels cancel a pending run once': async (world) => {

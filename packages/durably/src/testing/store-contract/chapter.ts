@@ -9,6 +9,22 @@ export interface World {
   reopen?: () => Promise<Store>
   /** A migrated, empty store of the same kind and by the same clock that keeps no events. */
   withoutEventLog?: () => Promise<Store>
+  /** An empty table of the user's in the database of the store; absent where there is no database. */
+  userTable?: () => Promise<UserTable>
+}
+
+/** A table of texts beside those of the store. */
+export interface UserTable {
+  /** Runs `body` inside a transaction of the user's own. */
+  transaction<T>(body: (trx: unknown) => Promise<T>): Promise<T>
+  insert(trx: unknown, value: string): Promise<unknown>
+  remove(trx: unknown, value: string): Promise<unknown>
+  /** A statement that the database refuses. */
+  breakRules(trx: unknown): Promise<unknown>
+  /** Begins a transaction inside `trx`. */
+  nested(trx: unknown): Promise<unknown>
+  /** In their order. */
+  values(): Promise<string[]>
 }
 
 export interface Case {

@@ -1,18 +1,28 @@
 import { applyMany } from './apply-many.ts'
 import { cancelRetryDelete } from './cancel-retry-delete.ts'
 import type { Chapter } from './chapter.ts'
+import { children } from './children.ts'
 import { claimChapter } from './claim.ts'
 import { claimMany } from './claim-many.ts'
+import { counts } from './counts.ts'
 import { createChapter } from './create.ts'
+import { createWithin } from './create-within.ts'
+import { deadlines } from './deadlines.ts'
+import { dueTimes } from './due-times.ts'
+import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
 import { fencing } from './fencing.ts'
 import { logsChapter } from './logs.ts'
 import { ownerWrites } from './owner-writes.ts'
+import { parking } from './parking.ts'
 import { probeChapter } from './probe.ts'
+import { purge } from './purge.ts'
 import { queries } from './queries.ts'
 import { reapChapter } from './reap.ts'
+import { signalsChapter } from './signals.ts'
 import { streamEnds } from './stream-ends.ts'
 import { streams } from './streams.ts'
+import { transactions } from './transactions.ts'
 import { transitions } from './transitions.ts'
 import { unknownOutcome } from './unknown-outcome.ts'
 import { values } from './values.ts'
@@ -28,11 +38,21 @@ export const storeContract: Chapter[] = [
   reapChapter,
   cancelRetryDelete,
   transitions,
+  dueTimes,
+  parking,
+  signalsChapter,
+  deadlines,
+  children,
+  effectsChapter,
+  transactions,
+  createWithin,
   eventsChapter,
   streams,
   streamEnds,
   logsChapter,
   queries,
+  counts,
+  purge,
   probeChapter,
   values,
   unknownOutcome,

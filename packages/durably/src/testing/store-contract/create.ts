@@ -17,14 +17,16 @@ export const createChapter = chapter('create', {
     ok(created, 'an answer')
     equal(created.created, true, 'created')
     const { version, updatedAt, ...row } = created.run
+    const { delayMs, ...kept } = given
     deepEqual(
       row,
       {
-        ...given,
+        ...kept,
         status: 'pending',
         currentStepIndex: 0,
         progress: null,
         streams: null,
+        effects: null,
         output: null,
         error: null,
         failure: null,
@@ -37,6 +39,9 @@ export const createChapter = chapter('create', {
         leaseWrites: 0,
         cancelRequestedAt: null,
         recoveries: 0,
+        attempts: 0,
+        waitingFor: null,
+        signals: 0,
         startedAt: null,
         finishedAt: null,
         lastEventSequence: 1,

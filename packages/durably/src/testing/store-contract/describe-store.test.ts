@@ -3,6 +3,7 @@ import { memoryStore } from '../../memory.ts'
 import { virtualEnv } from '../virtual-env.ts'
 import { storeContract } from './chapters.ts'
 import { describeStore, type Skip } from './describe-store.ts'
+import { transactions } from './transactions.ts'
 
 const names = storeContract.flatMap(({ cases }) => cases.map(({ name }) => name))
 const anyName = names[0] ?? ''
@@ -40,6 +41,12 @@ describe('describeStore', () => {
     const { tests, skipped } = described([{ reason: 'its clock cannot be set', tests: [anyName] }])
     expect(tests.has(anyName)).toBe(false)
     expect(skipped).toEqual([`${anyName} (skipped: its clock cannot be set)`])
+  })
+
+  it('skips a whole chapter, and refuses one that does not exist', () => {
+    const { skipped } = described([{ reason: 'there is no database', chapter: 'transactions' }])
+    expect(skipped).toEqual(transactions.cases.map(({ name }) => `${name} (skipped: there is no database)`))
+    expect(() => described([{ reason: 'typo', chapter: 'no such chapter' }])).toThrow('the store contract has no chapter "no such chapter"')
   })
 
   it('refuses to skip a case that does not exist, or without a reason', () => {

@@ -14,11 +14,8 @@ export interface ContractOptions {
   skip?: readonly Skip[]
 }
 
-export interface Skip {
-  reason: string
-  /** Names of cases. */
-  tests: readonly string[]
-}
+/** Cases by their names, or a whole chapter. */
+export type Skip = { reason: string } & ({ tests: readonly string[] } | { chapter: string })
 
 /** Called for every case, so that each has a world of its own. */
 export type StoreSetup = () => Promise<World & { close(): unknown }>
@@ -52,14 +49,21 @@ async function inWorld(setup: StoreSetup, run: Case['run']): Promise<void> {
 function skipReasons(skips: readonly Skip[]): Map<string, string> {
   const known = caseNames()
   const reasons = new Map<string, string>()
-  for (const { reason, tests } of skips) {
+  for (const skip of skips) {
+    const { reason } = skip
     if (reason.trim() === '') throw new Error('a skipped case needs a reason')
-    for (const test of tests) {
+    for (const test of 'tests' in skip ? skip.tests : casesOf(skip.chapter)) {
       if (!known.has(test)) throw new Error(`the store contract has no case ${JSON.stringify(test)}`)
       reasons.set(test, reason)
     }
   }
   return reasons
+}
+
+function casesOf(chapter: string): string[] {
+  const found = storeContract.find(({ title }) => title === chapter)
+  if (!found) throw new Error(`the store contract has no chapter ${JSON.stringify(chapter)}`)
+  return found.cases.map(({ name }) => name)
 }
 
 function caseNames(): Set<string> {

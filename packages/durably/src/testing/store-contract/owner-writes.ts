@@ -147,7 +147,7 @@ export const ownerWrites = chapter('owner writes', {
     const row = await get(world, owner.run.id)
     const failed = { status: 'failed' as const, error: 'boom', failure: '{"name":"E"}', reason: 'output_invalid' as const, output: null }
     const ended = { leaseOwner: null, leaseExpiresAt: null, finishedAt: world.env.wall() }
-    const counted = { version: owner.run.version + 1, leaseWrites: 1, lastEventSequence: owner.run.lastEventSequence + 1 }
+    const counted = { version: owner.run.version + 1, attempts: 1, leaseWrites: 1, lastEventSequence: owner.run.lastEventSequence + 1 }
     deepEqual(row, { ...owner.run, ...failed, ...ended, ...counted, updatedAt: row.updatedAt, heartbeatAt: row.heartbeatAt }, 'the row')
   },
 

@@ -4,7 +4,7 @@ import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import type { EndingVerb } from '../../store/owner-write.ts'
 import { deepEqual, equal } from '../assert.ts'
 import type { Case, Chapter, World } from './chapter.ts'
-import { claim, eventTypes, everything, get, inStatus, JOB, leasesEnd, NO_RIDERS, OWNER_VERBS, type Owner, send } from './world.ts'
+import { claim, eventTypes, everything, get, inStatus, JOB, leasesEnd, OWNER_VERBS, Owner } from './world.ts'
 
 interface Subject {
   id: string
@@ -18,17 +18,20 @@ const ATTEMPTS: Record<Move, (world: World, subject: Subject) => Promise<boolean
   fail: (world, subject) => ownerMove(world, subject, 'fail'),
   release: (world, subject) => ownerMove(world, subject, 'release'),
   abandon: (world, subject) => ownerMove(world, subject, 'abandon'),
+  retryLater: (world, subject) => ownerMove(world, subject, 'retryLater'),
+  park: (world, subject) => ownerMove(world, subject, 'park'),
   reclaim: (world) => reap(world, 'reclaim', 10),
   reclaimCancelled: (world) => reap(world, 'reclaimCancelled', 10),
+  reclaimTimedOut: (world) => reap(world, 'reclaimTimedOut', 10),
   reclaimCrashLoop: (world) => reap(world, 'reclaimCrashLoop', 0),
   cancel: async (world, { id }) => (await world.store.runs.cancel(id))?.outcome === 'cancelled',
   retry: async (world, { id }) => (await world.store.runs.retry(id))?.outcome === 'retried',
 }
 
 async function ownerMove(world: World, { id, owner }: Subject, type: EndingVerb['type']): Promise<boolean> {
-  if (owner) return (await owner.write(OWNER_VERBS[type]())).ok
-  const claim = { runId: id, generation: 0, token: 'never claimed' }
-  return (await send(world, { claim, number: 1, verb: OWNER_VERBS[type](), ...NO_RIDERS })).ok
+  if (owner) return (await owner.write(OWNER_VERBS[type](owner))).ok
+  const stranger = new Owner(world, await get(world, id), 'never claimed')
+  return (await stranger.write(OWNER_VERBS[type](stranger))).ok
 }
 
 async function reap({ store }: World, move: Move, maxRecoveries: number): Promise<boolean> {
@@ -47,7 +50,7 @@ function caseOf(status: RunStatus, move: Move): Case {
   return {
     name: allowed ? `${move} takes a ${status} run to ${TRANSITIONS[move].to}` : `${move} of a ${status} run is refused`,
     async run(world) {
-      const subject = await inStatus(world, status, JOB)
+      const subject = await inStatus(world, status, JOB, move === 'reclaimTimedOut' ? { deadlineAt: world.env.wall() + 1 } : {})
       await meetGuard(world, move, subject, status)
       const before = await everything(world, subject.id)
       equal(await ATTEMPTS[move](world, subject), allowed, 'it happened')

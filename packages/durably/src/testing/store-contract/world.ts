@@ -3,8 +3,10 @@ import { iso } from '../../model/env.ts'
 import type { RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import type { RunRow, RunStatus } from '../../model/run.ts'
+import type { SignalRow } from '../../model/signal.ts'
 import type { StepRow } from '../../model/step.ts'
 import { encodeStreams } from '../../model/stream.ts'
+import { encodeWaits, NEVER_MS, type Wait } from '../../model/wait.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../../store/owner-write.ts'
 import type { NewRun } from '../../store/runs.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
@@ -18,7 +20,9 @@ export const REFUSED: WriteOutcome = { ok: false }
 
 export function newRun({ env }: World, run: Partial<NewRun> = {}): NewRun {
   const createdAt = iso(env.wall())
-  return { id: env.id(), jobName: JOB, payload: '{"page":1}', idempotencyKey: null, concurrencyKey: null, createdAt, ...run }
+  const keys = { idempotencyKey: null, concurrencyKey: null }
+  const times = { delayMs: null, runAt: null, deadlineAt: null }
+  return { id: env.id(), jobName: JOB, payload: '{"page":1}', ...keys, ...times, parentRunId: null, createdAt, ...run }
 }
 
 export async function create(world: World, run: Partial<NewRun> = {}): Promise<RunRow> {
@@ -46,9 +50,9 @@ export function byId<T extends { id: string }>(rows: readonly T[]): T[] {
 }
 
 /** What gathered since the owner's last write. */
-export type Riders = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'streams'>
+export type Riders = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'streams' | 'effects'>
 
-export const NO_RIDERS: Riders = { events: [], logs: [], progress: null, streams: null }
+export const NO_RIDERS: Riders = { events: [], logs: [], progress: null, streams: null, effects: null }
 
 /** Someone who claimed a run, and numbers the writes as a worker does. */
 export class Owner {
@@ -60,7 +64,7 @@ export class Owner {
   constructor(world: World, run: RunRow, token: string) {
     this.world = world
     this.run = run
-    this.claim = { runId: run.id, generation: run.leaseGeneration, token }
+    this.claim = { runId: run.id, generation: run.leaseGeneration, token, parentRunId: run.parentRunId }
   }
 
   /** The next write, to be sent by the case itself. */
@@ -145,6 +149,22 @@ export const fail = (error = 'boom'): OwnerVerb => ({
   failedStepName: 'fetch',
 })
 
+/** The attempt has failed, the next one is due at `runAt`. */
+export const retryLater = (runAt: number, error = 'boom'): OwnerVerb => ({
+  type: 'retryLater',
+  runAt,
+  error,
+  failure: JSON.stringify({ name: 'Error', message: error }),
+  attempt: 1,
+  waitingFor: encodeWaits([{ name: 'import-users', kind: 'retry', dueAt: runAt }]),
+})
+
+/** By someone who has seen `signals` of them. */
+export function park(waits: readonly Wait[], signals = 0): OwnerVerb {
+  const dueAt = waits.map((wait) => wait.dueAt ?? NEVER_MS)
+  return { type: 'park', runAt: Math.min(...dueAt), waitingFor: encodeWaits(waits), signals }
+}
+
 export function recordStep(owner: Owner, step: Partial<StepRow> = {}, leaseMs = LEASE_MS): OwnerVerb {
   const { env } = owner.world
   const at = iso(env.wall())
@@ -181,6 +201,8 @@ export const OWNER_VERBS = {
   fail: () => fail(),
   release: () => release(),
   abandon: () => abandon(),
+  retryLater: (owner) => retryLater(owner.run.runAt),
+  park: (owner) => park([{ name: 'a nap', kind: 'sleep', dueAt: owner.run.runAt }]),
 } satisfies Record<OwnerVerb['type'], (owner: Owner) => OwnerVerb>
 
 export const OWNER_VERB_NAMES = Object.keys(OWNER_VERBS) as (keyof typeof OWNER_VERBS)[]
@@ -189,11 +211,15 @@ export function logLine({ env }: World, runId: string, line: Partial<LogRow> = {
   return { id: env.id(), runId, stepName: null, level: 'info', message: 'hello', data: null, timestamp: iso(env.wall()), ...line }
 }
 
+export function newSignal({ env }: World, runId: string, signal: Partial<SignalRow> = {}): SignalRow {
+  return { id: env.id(), runId, name: 'answer', value: '"yes"', createdAt: iso(env.wall()), ...signal }
+}
+
 export function recorded({ env }: World, type: RecordedEvent['type'], payload: RecordedEvent['payload'] = {}): RecordedEvent {
   return { type, payload, createdAt: iso(env.wall()) }
 }
 
-/** A full load: two events, a log line, progress, an open stream. */
+/** A full load: two events, a log line, progress, an open stream, an effect that has begun. */
 export function ridersOf({ world, claim: { runId, generation } }: Owner): Riders {
   const line = logLine(world, runId)
   return {
@@ -204,13 +230,19 @@ export function ridersOf({ world, claim: { runId, generation } }: Owner): Riders
     logs: [line],
     progress: '{"current":1,"total":2}',
     streams: encodeStreams([{ stepName: 'write', kept: 3, state: '"checkpoint"' }]),
+    effects: '["charge"]',
   }
 }
 
 /** A run of a job of its own that reached the status by legal moves, and the last one who owned it, if any. */
-export async function inStatus(world: World, status: RunStatus, jobName: string): Promise<{ id: string; owner: Owner | null }> {
-  if (status === 'pending') return { id: (await create(world, { jobName })).id, owner: null }
-  const owner = await held(world, { jobName })
+export async function inStatus(
+  world: World,
+  status: RunStatus,
+  jobName: string,
+  run: Partial<NewRun> = {},
+): Promise<{ id: string; owner: Owner | null }> {
+  if (status === 'pending') return { id: (await create(world, { ...run, jobName })).id, owner: null }
+  const owner = await held(world, { ...run, jobName })
   if (status !== 'running') await owner.succeed({ completed: complete, failed: fail, cancelled: abandon }[status]())
   return { id: owner.run.id, owner }
 }
@@ -232,6 +264,7 @@ export async function everything({ store }: World, id: string) {
     steps: await store.steps.list(id),
     events: await store.events.list(id),
     logs: await store.logs.list(id),
+    signals: await store.signals.list(id),
   }
 }
 

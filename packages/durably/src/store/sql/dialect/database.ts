@@ -1,6 +1,8 @@
 import type { Dialect, Driver, Kysely } from 'kysely'
 import type { Env } from '../../../model/env.ts'
+import type { DurablyError } from '../../../model/errors.ts'
 import type { SqlContext, Syntax } from '../context.ts'
+import type { QueriesOf } from '../runs/owner-statements.ts'
 import type { RunWrites } from '../runs.ts'
 import type { DurablyTables } from '../schema.ts'
 import type { Session } from '../session.ts'
@@ -11,8 +13,11 @@ export interface Database {
   session: Session
   syntax: Syntax
   writes(context: SqlContext): RunWrites
+  /** The statements of one owner write; the first one returns a row if it was accepted. */
+  ownerQueries(context: SqlContext): QueriesOf
   /** A concurrency key was taken between the pick and the update. */
   isKeyTaken(error: unknown): boolean
+  classify(thrown: unknown): DurablyError
   /** Rejects when the database is too old, or lacks what the store needs. */
   checkRequirements(): Promise<void>
 }

@@ -1,5 +1,6 @@
 import { type Env, sleep } from '../../../model/env.ts'
 import type { DurablyError } from '../../../model/errors.ts'
+import { TransactionFailed } from './interact.ts'
 
 /** A lock held longer than this is not contention but a stuck process: the caller shall know. */
 const BUSY_MS_MAX = 5000
@@ -20,6 +21,7 @@ export async function waitWhileBusy<T>({ env, attempt, classify, isHurried }: Bu
     try {
       return await attempt()
     } catch (thrown) {
+      if (thrown instanceof TransactionFailed) throw thrown
       const error = classify(thrown)
       if (error.code !== 'store_busy' || isHurried() || env.mono() - began >= BUSY_MS_MAX) throw error
       await sleep(env, Math.min(PAUSE_MS_MAX, 2 ** tries) * (0.5 + env.random() / 2))

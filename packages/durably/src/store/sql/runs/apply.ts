@@ -9,6 +9,7 @@ import { type CompiledQuery, sql } from 'kysely'
 import type { WriteOutcome } from '../../owner-write.ts'
 import type { RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
+import { cancelOf } from '../guards.ts'
 import type { Row } from '../session.ts'
 import { statement } from '../statement.ts'
 import { wasApplied } from './owner-moves.ts'
@@ -24,7 +25,10 @@ export function applyWrites(context: SqlContext): RunStore['apply'] {
   const { db, session, env, tables: t } = context
   const queriesOf = ownerStatements(context)
   /** A3. */
-  const lookAgain = statement<WriteValues>(db, (p) => sql`SELECT r.cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(context, p)}`)
+  const lookAgain = statement<WriteValues>(
+    db,
+    (p) => sql`SELECT ${cancelOf(t)} AS cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(context, p)}`,
+  )
 
   return async (writes) => {
     const members: Member[] = writes.map((write) => {

@@ -6,9 +6,11 @@ import type { RunStatus } from '../../../model/run.ts'
 import type { Move } from '../../../model/transitions.ts'
 import type { RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canMove, eventType, isTerminal, target } from '../guards.ts'
+import { canMove, eventType, isActive, isTerminal, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
-import { statement } from '../statement.ts'
+import type { Tables } from '../schema.ts'
+import { type Param, statement } from '../statement.ts'
+import { awokenParent } from './owner-moves.ts'
 
 export interface ClientValues {
   id: string
@@ -26,11 +28,16 @@ const NO_LEASE = sql`lease_owner = NULL, lease_expires_at = NULL`
 export const CLIENT_MOVES = {
   cancel: (now: RawBuilder<unknown>) => sql`cancel_requested_at = ${now}, finished_at = ${now}, ${NO_LEASE}`,
   retry: () =>
-    sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0, ${NO_LEASE}`,
+    sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0, attempts = 0, ${NO_LEASE}`,
 } satisfies { [move in Move]?: (now: RawBuilder<unknown>) => RawBuilder<unknown> }
 
 /** Of the run `r`. Asked once is enough: the first request keeps its time. */
 export const canBeAsked = sql`r.status = 'running' AND r.cancel_requested_at IS NULL`
+
+/** The run `r` triggered the one that has just been cancelled. */
+function isEndedParent(t: Pick<Tables, 'runs'>, p: Param<ClientValues>): RawBuilder<unknown> {
+  return sql`${isActive()} AND r.id = (SELECT child.parent_run_id FROM ${t.runs} AS child WHERE child.id = ${p('id')} AND child.status = ${target('cancel')})`
+}
 
 export function clientValues(id: string, now: number): ClientValues {
   return { id, now, at: iso(now) }
@@ -60,11 +67,16 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
       WHERE r.id = ${p('id')} AND ${canBeAsked}`,
   )
 
+  const wakeParent = statement<ClientValues>(
+    db,
+    (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'))} WHERE ${isEndedParent(t, p)}`,
+  )
+
   const retryEvent = event('retry')
   const retry = update('retry')
 
   /** Explicitly, because a connection may not enforce foreign keys. */
-  const deleteChildren = [t.steps, t.logs, t.events].map((table) =>
+  const deleteChildren = [t.steps, t.logs, t.events, t.signals].map((table) =>
     statement<{ id: string }>(
       db,
       (p) =>
@@ -86,7 +98,12 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
   return {
     async cancel(id) {
       const values = clientValues(id, env.wall())
-      const [cancelled, , found] = await move(cancelEvent(values), [cancel(values), requestCancel(values), select(values)])
+      const [cancelled, , , found] = await move(cancelEvent(values), [
+        cancel(values),
+        requestCancel(values),
+        wakeParent(values),
+        select(values),
+      ])
       if (!found?.[0]) return null
       const run = runRow(found[0])
       if (cancelled?.[0]) return { outcome: 'cancelled', run }

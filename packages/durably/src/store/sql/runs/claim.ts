@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canMove, eventType, target } from '../guards.ts'
+import { cancelOf, canMove, eventType, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import type { Row } from '../session.ts'
 import { type Param, statement } from '../statement.ts'
@@ -29,10 +29,15 @@ export interface ClaimValues {
 type Fragment = RawBuilder<unknown>
 
 /** What a claim makes of a run: it starts, and what its last attempt left in its open streams is taken back. */
-export function newLease({ syntax }: Pick<SqlContext, 'syntax'>, p: Param<ClaimValues>, token: Fragment, now: Fragment): Fragment {
+export function newLease(
+  { syntax, tables: t }: Pick<SqlContext, 'syntax' | 'tables'>,
+  p: Param<ClaimValues>,
+  token: Fragment,
+  now: Fragment,
+): Fragment {
   return sql`status = ${target('claim')}, lease_owner = ${token}, lease_generation = lease_generation + 1,
         lease_expires_at = ${now} + ${p('leaseMs')}, lease_writes = 0, heartbeat_at = ${p('at')}, updated_at = ${p('at')},
-        started_at = coalesce(started_at, ${now}), version = version + 1,
+        cancel_requested_at = ${cancelOf(t)}, started_at = coalesce(started_at, ${now}), version = version + 1,
         last_event_sequence = last_event_sequence + 1 + ${syntax.count(sql`streams`)}`
 }
 

@@ -6,7 +6,7 @@ import type { Created, NewRun, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
 import { chunked, jsonRows } from '../json-rows.ts'
 import { runRow } from '../rows.ts'
-import type { Row } from '../session.ts'
+import { queryRunner, type Row } from '../session.ts'
 import { statement } from '../statement.ts'
 
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
@@ -14,9 +14,9 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
   const insertRuns = statement<{ rows: string; now: number }>(
     db,
     (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
-        status, run_at, last_event_sequence)
+        status, run_at, deadline_at, parent_run_id, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
-        'pending', ${p('now')}, 1
+        'pending', coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0)), e.value ->> 8, e.value ->> 9, 1
       FROM ${syntax.elements(p('rows'))} AS e WHERE true
       ON CONFLICT DO NOTHING`,
   )
@@ -35,7 +35,7 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
         (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = e.value ->> 1 AND known.idempotency_key = e.value ->> 3))`,
   )
 
-  return async (runs) => {
+  return async (runs, { within } = {}) => {
     if (runs.length === 0) return []
     const now = env.wall()
     const at = iso(now)
@@ -44,13 +44,25 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
     const inserts = parameters.flatMap((rows) =>
       eventLog ? [insertRuns({ rows, now }), insertEvents({ rows, at })] : [insertRuns({ rows, now })],
     )
-    const results = await session.write([...inserts, ...parameters.map((rows) => selectRuns({ rows }))])
+    const queries = [...inserts, ...parameters.map((rows) => selectRuns({ rows }))]
+    const results = within ? await session.writeWithin(queryRunner(within), queries) : await session.write(queries)
     return chunks.flatMap((chunk, i) => answers(chunk, results[inserts.length + i] ?? []))
   }
 }
 
 function toRow(run: NewRun) {
-  return [run.id, run.jobName, run.payload, run.idempotencyKey, run.concurrencyKey, run.createdAt]
+  return [
+    run.id,
+    run.jobName,
+    run.payload,
+    run.idempotencyKey,
+    run.concurrencyKey,
+    run.createdAt,
+    run.delayMs,
+    run.runAt,
+    run.deadlineAt,
+    run.parentRunId,
+  ]
 }
 
 export function charsOf(run: NewRun): number {

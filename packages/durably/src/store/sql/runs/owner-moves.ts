@@ -1,8 +1,10 @@
 // What owner writes change in the row of their run, and when a step may be recorded.
 import { type RawBuilder, sql } from 'kysely'
+import { isTerminal } from '../../../model/run.ts'
+import { type Move, TRANSITIONS } from '../../../model/transitions.ts'
 import type { OwnerVerb } from '../../owner-write.ts'
 import type { SqlContext } from '../context.ts'
-import { isMine, target } from '../guards.ts'
+import { cancelOf, isMine, target } from '../guards.ts'
 import type { Param } from '../statement.ts'
 import type { WriteValues } from './owner-values.ts'
 
@@ -10,7 +12,7 @@ type P = Param<WriteValues>
 type Fragment = RawBuilder<unknown>
 
 /** A failed step changes no more than a heartbeat does. */
-export type OwnerMove = 'renew' | 'completeStep' | 'complete' | 'fail' | 'release' | 'abandon'
+export type OwnerMove = 'renew' | 'completeStep' | 'complete' | 'fail' | 'release' | 'retryLater' | 'park' | 'abandon'
 
 export function moveOf(verb: OwnerVerb): OwnerMove {
   if (verb.type === 'heartbeat') return 'renew'
@@ -19,15 +21,17 @@ export function moveOf(verb: OwnerVerb): OwnerMove {
 }
 
 /** The SET clause of a write. */
-export function movedRun(move: OwnerMove, p: P, now: Fragment): Fragment {
-  return sql`${moved(move, p, now)}, lease_writes = ${p('number')}, progress = coalesce(${p('progress')}, r.progress), streams = coalesce(${p('streams')}, r.streams),
+export function movedRun(move: OwnerMove, t: SqlContext['tables'], p: P, now: Fragment): Fragment {
+  return sql`${moved(move, t, p, now)}, lease_writes = ${p('number')}, progress = coalesce(${p('progress')}, r.progress), streams = coalesce(${p('streams')}, r.streams), effects = coalesce(${p('effects')}, r.effects),
           last_event_sequence = last_event_sequence + ${p('eventCount')}, updated_at = ${p('at')}`
 }
 
-function moved(move: OwnerMove, p: P, now: Fragment): Fragment {
+function moved(move: OwnerMove, t: SqlContext['tables'], p: P, now: Fragment): Fragment {
   const renew = sql`lease_expires_at = ${now} + ${p('leaseMs')}, heartbeat_at = ${p('at')}`
   const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, version = version + 1`
   const finish = sql`${letGo}, finished_at = ${now}`
+  /** Who was asked to stop meanwhile, or got what it waits for, is claimed at once. */
+  const due = sql`run_at = CASE WHEN ${cancelOf(t)} IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN ${p('runAt')} ELSE run_at END, waiting_for = ${p('waitingFor')}`
   const failure = sql`error = ${p('error')}, failure = ${p('failure')}, reason = ${p('reason')}`
   switch (move) {
     case 'renew':
@@ -37,12 +41,26 @@ function moved(move: OwnerMove, p: P, now: Fragment): Fragment {
     case 'complete':
       return sql`status = ${target('complete')}, output = ${p('output')}, ${failure}, ${finish}`
     case 'fail':
-      return sql`status = ${target('fail')}, ${failure}, ${finish}`
+      return sql`status = ${target('fail')}, attempts = attempts + 1, ${failure}, ${finish}`
     case 'release':
       return sql`status = ${target('release')}, ${letGo}`
+    case 'retryLater':
+      return sql`status = ${target('retryLater')}, attempts = attempts + 1, error = ${p('error')}, failure = ${p('failure')}, ${due}, ${letGo}`
+    case 'park':
+      return sql`status = ${target('park')}, ${due}, ${letGo}`
     case 'abandon':
       return sql`status = ${target('abandon')}, ${finish}`
   }
+}
+
+export function endsRun(move: OwnerMove): boolean {
+  return move in TRANSITIONS && isTerminal(TRANSITIONS[move as Move].to)
+}
+
+/** What the end of so many runs changes in the one that triggered them: it is told, and goes on if that is what it waits for. */
+export function awokenParent(now: Fragment, ended: Fragment = sql`1`): Fragment {
+  return sql`signals = r.signals + ${ended},
+    run_at = CASE WHEN r.status = 'pending' AND r.run_at > ${now} AND r.waiting_for LIKE '%"kind":"child"%' THEN ${now} ELSE r.run_at END`
 }
 
 /** W1, W2, and a step completes once: a write that would record it again is refused as a whole. */

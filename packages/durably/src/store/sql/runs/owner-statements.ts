@@ -2,9 +2,12 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { SqlContext } from '../context.ts'
+import { isActive } from '../guards.ts'
 import { type Param, type Statement, statement } from '../statement.ts'
 import {
+  awokenParent,
   EVENT_COLUMNS,
+  endsRun,
   isWelcome,
   LOG_COLUMNS,
   movedRun,
@@ -26,11 +29,14 @@ export type QueriesOf = (write: OwnerWrite, values: WriteValues) => CompiledQuer
 
 export function ownerStatements(context: SqlContext): QueriesOf {
   const { db, tables: t, syntax, eventLog } = context
+  /** The table has no other name in RETURNING. */
+  const cancelOfOwned = (p: Param<WriteValues>) =>
+    sql`coalesce(cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = ${p('parentRunId')}))`
   const update = (move: OwnerMove): Statement<WriteValues> =>
     statement<WriteValues>(
       db,
       (p) =>
-        sql`UPDATE ${t.runs} AS r SET ${movedRun(move, p, p('now'))} WHERE ${isWelcome(move, context, p)} RETURNING cancel_requested_at`,
+        sql`UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, p('now'))} WHERE ${isWelcome(move, context, p)} RETURNING ${cancelOfOwned(p)} AS cancel_requested_at`,
     )
   const updates: Record<OwnerMove, Statement<WriteValues>> = {
     renew: update('renew'),
@@ -38,6 +44,8 @@ export function ownerStatements(context: SqlContext): QueriesOf {
     complete: update('complete'),
     fail: update('fail'),
     release: update('release'),
+    retryLater: update('retryLater'),
+    park: update('park'),
     abandon: update('abandon'),
   }
   const step = statement<WriteValues>(
@@ -72,10 +80,18 @@ export function ownerStatements(context: SqlContext): QueriesOf {
         ON CONFLICT DO NOTHING`,
   )
 
+  /** A1: the run that ended is written once more, as it is, so that the next statement finds something written whatever the parent does. */
+  const parent = statement<WriteValues>(
+    db,
+    (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`(r.id = ${p('parentRunId')})`)}
+        WHERE (r.id = ${p('runId')} OR (r.id = ${p('parentRunId')} AND ${isActive()})) AND changes() > 0`,
+  )
+
   return ({ verb }, values) => {
     const queries = [updates[moveOf(verb)](values)]
     if (eventLog && values.eventCount > 0) queries.push(events(values))
     if (verb.type === 'recordStep') queries.push(step(values))
+    if (endsRun(moveOf(verb)) && values.parentRunId !== null) queries.push(parent(values))
     if (values.logCount > 0) queries.push(logs(values))
     if (eventLog && verb.type === 'recordStep' && verb.endsStream) queries.push(forgetStream(values))
     return queries

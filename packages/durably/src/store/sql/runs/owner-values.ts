@@ -16,11 +16,16 @@ export interface WriteValues extends OwnerParams {
   logCount: number
   progress: string | null
   streams: string | null
+  effects: string | null
   leaseMs: number | null
+  runAt: number | null
+  waitingFor: string | null
+  signals: number | null
   output: string | null
   error: string | null
   failure: string | null
   reason: string | null
+  parentRunId: string | null
   stepId: string | null
   stepName: string | null
   stepIndex: number | null
@@ -35,7 +40,7 @@ export interface WriteValues extends OwnerParams {
 }
 
 export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
-  const { claim, number, verb, logs, progress, streams } = write
+  const { claim, number, verb, logs, progress, streams, effects } = write
   const now = env.wall()
   const at = iso(now)
   const events = eventsOf(write, at)
@@ -43,6 +48,7 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     runId: claim.runId,
     generation: claim.generation,
     token: claim.token,
+    parentRunId: claim.parentRunId ?? null,
     number,
     now,
     at,
@@ -52,6 +58,7 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     logCount: logs.length,
     progress,
     streams,
+    effects,
     leaseMs: 'leaseMs' in verb ? verb.leaseMs : null,
     ...endingValues(verb),
     ...stepValues(verb.type === 'recordStep' ? verb.step : null),
@@ -59,14 +66,21 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
   }
 }
 
-function endingValues(verb: OwnerVerb): Pick<WriteValues, 'output' | 'error' | 'failure' | 'reason'> {
+type EndingValues = Pick<WriteValues, 'output' | 'error' | 'failure' | 'reason' | 'runAt' | 'waitingFor' | 'signals'>
+const NO_ENDING: EndingValues = { output: null, error: null, failure: null, reason: null, runAt: null, waitingFor: null, signals: null }
+
+function endingValues(verb: OwnerVerb): EndingValues {
   switch (verb.type) {
     case 'complete':
-      return { output: verb.output, error: null, failure: null, reason: null }
+      return { ...NO_ENDING, output: verb.output }
     case 'fail':
-      return { output: null, error: verb.error, failure: verb.failure, reason: verb.reason }
+      return { ...NO_ENDING, error: verb.error, failure: verb.failure, reason: verb.reason }
+    case 'retryLater':
+      return { ...NO_ENDING, error: verb.error, failure: verb.failure, runAt: verb.runAt, waitingFor: verb.waitingFor }
+    case 'park':
+      return { ...NO_ENDING, runAt: verb.runAt, waitingFor: verb.waitingFor, signals: verb.signals }
     default:
-      return { output: null, error: null, failure: null, reason: null }
+      return NO_ENDING
   }
 }
 

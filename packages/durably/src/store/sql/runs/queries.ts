@@ -2,12 +2,18 @@ import { type RawBuilder, sql } from 'kysely'
 import { RUN_STATUSES, type RunStatus } from '../../../model/run.ts'
 import type { RunQuery, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
+import { isActive } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import { statement } from '../statement.ts'
 
-export function runQueries({ db, session, tables: t }: SqlContext): Pick<RunStore, 'get' | 'list'> {
+export function runQueries({ db, session, tables: t }: SqlContext): Pick<RunStore, 'get' | 'list' | 'activeChildren'> {
   const byId = statement<{ id: string }>(db, (p) => sql`SELECT * FROM ${t.runs} WHERE id = ${p('id')}`)
+  const children = statement<{ id: string }>(
+    db,
+    (p) => sql`SELECT r.id FROM ${t.runs} AS r WHERE r.parent_run_id = ${p('id')} AND ${isActive()} ORDER BY r.id`,
+  )
   return {
+    activeChildren: async (id) => (await session.read(children({ id }))).map((row) => String(row.id)),
     async get(id) {
       const [row] = await session.read(byId({ id }))
       return row ? runRow(row) : null

@@ -1,12 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
+import type { ErrorCode } from '../../../model/errors.ts'
 import type { RecordedPayload } from '../../../model/event.ts'
-import { TRANSITIONS } from '../../../model/transitions.ts'
-import { crashLoopError, REAP_MAX, type Reaped, type RunStore } from '../../runs.ts'
+import { crashLoopError, DEADLINE_ERROR, REAP_MAX, type Reaped, type RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canMove, eventType, farAhead, target } from '../guards.ts'
+import { canMove, eventType, farAhead, isActive, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import { type Param, statement } from '../statement.ts'
+import { awokenParent } from './owner-moves.ts'
 
 export interface ReapValues {
   now: number
@@ -16,6 +17,9 @@ export interface ReapValues {
   error: string
   failure: string
   payload: string
+  deadlineError: string
+  deadlineFailure: string
+  deadlinePayload: string
 }
 type P = Param<ReapValues>
 type Fragment = RawBuilder<unknown>
@@ -28,18 +32,36 @@ export function lostRuns({ tables: t, syntax }: Pick<SqlContext, 'tables' | 'syn
   return { late: leaseEnds(sql`<= ${now}`), far: leaseEnds(sql`> ${farAhead(now)}`) }
 }
 
-function fate(p: P, cancelled: Fragment, crashLoop: Fragment, reclaimed: Fragment): Fragment {
-  return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${cancelled} WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${crashLoop} ELSE ${reclaimed} END`
+interface Fates {
+  cancelled: Fragment
+  timedOut: Fragment
+  crashLoop: Fragment
+  reclaimed: Fragment
+}
+
+/** Of the lost run `r`. */
+function fate(p: P, now: Fragment, { cancelled, timedOut, crashLoop, reclaimed }: Fates): Fragment {
+  return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${cancelled} WHEN r.deadline_at <= ${now} THEN ${timedOut}
+    WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${crashLoop} ELSE ${reclaimed} END`
+}
+
+/** Whether the run ends. */
+const ENDS: Fates = { cancelled: sql`1`, timedOut: sql`1`, crashLoop: sql`1`, reclaimed: sql`0` }
+
+function unlessFailed(column: Fragment, failed: { timedOut: Fragment; crashLoop: Fragment }): Fates {
+  return { cancelled: column, reclaimed: column, ...failed }
 }
 
 /** What becomes of a lost run. */
 export function takenBack(p: P, now: Fragment): Fragment {
-  return sql`status = ${fate(p, target('reclaimCancelled'), target('reclaimCrashLoop'), target('reclaim'))},
-        recoveries = ${fate(p, sql`recoveries`, sql`recoveries`, sql`recoveries + 1`)},
-        error = ${fate(p, sql`error`, p('error'), sql`error`)},
-        failure = ${fate(p, sql`failure`, p('failure'), sql`failure`)},
-        reason = ${fate(p, sql`reason`, sql`'crash_loop'`, sql`reason`)},
-        finished_at = ${fate(p, now, now, sql`NULL`)},
+  const of = (fates: Fates) => fate(p, now, fates)
+  const recoveries = sql`recoveries`
+  return sql`status = ${of({ cancelled: target('reclaimCancelled'), timedOut: target('reclaimTimedOut'), crashLoop: target('reclaimCrashLoop'), reclaimed: target('reclaim') })},
+        recoveries = ${of({ cancelled: recoveries, timedOut: recoveries, crashLoop: recoveries, reclaimed: sql`recoveries + 1` })},
+        error = ${of(unlessFailed(sql`error`, { timedOut: p('deadlineError'), crashLoop: p('error') }))},
+        failure = ${of(unlessFailed(sql`failure`, { timedOut: p('deadlineFailure'), crashLoop: p('failure') }))},
+        reason = ${of(unlessFailed(sql`reason`, { timedOut: sql`'timeout'`, crashLoop: sql`'crash_loop'` }))},
+        finished_at = ${of({ cancelled: now, timedOut: now, crashLoop: now, reclaimed: sql`NULL` })},
         lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
 }
 
@@ -55,9 +77,16 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
     db,
     (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
       SELECT r.id, r.last_event_sequence + 1,
-        ${fate(p, eventType('reclaimCancelled'), eventType('reclaimCrashLoop'), eventType('reclaim'))}, ${fate(p, sql`'{}'`, p('payload'), sql`'{}'`)},
-        ${p('at')}
+        ${fate(p, p('now'), { cancelled: eventType('reclaimCancelled'), timedOut: eventType('reclaimTimedOut'), crashLoop: eventType('reclaimCrashLoop'), reclaimed: eventType('reclaim') })},
+        ${fate(p, p('now'), unlessFailed(sql`'{}'`, { timedOut: p('deadlinePayload'), crashLoop: p('payload') }))}, ${p('at')}
       FROM ${t.runs} AS r WHERE r.id IN (${lost(p)})`,
+  )
+  const parents = statement<ReapValues>(
+    db,
+    (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`ended.count`)}
+      FROM (SELECT r.parent_run_id, count(*) AS count FROM ${t.runs} AS r
+        WHERE r.id IN (${lost(p)}) AND ${fate(p, p('now'), ENDS)} GROUP BY 1) AS ended
+      WHERE r.id = ended.parent_run_id AND ${isActive()}`,
   )
   const update = statement<ReapValues>(
     db,
@@ -68,7 +97,7 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
 
   return async ({ maxRecoveries }) => {
     const values = reapValues(env.wall(), maxRecoveries)
-    const results = await session.write(eventLog ? [order(values), events(values), update(values)] : [order(values), update(values)])
+    const results = await session.write([order(values), ...(eventLog ? [events(values)] : []), parents(values), update(values)])
     const inOrder = results.at(0) ?? []
     const rows = results.at(-1) ?? []
     const reaped = new Map(rows.map((row) => [row.id, toReaped(row)]))
@@ -77,21 +106,35 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
 }
 
 export function reapValues(now: number, maxRecoveries: number): ReapValues {
-  const error = crashLoopError(maxRecoveries)
+  const crashLoop = reapFailure('crash_loop', crashLoopError(maxRecoveries))
+  const timeout = reapFailure('timeout', DEADLINE_ERROR)
   return {
     now,
     at: iso(now),
     maxRecoveries: Number.isFinite(maxRecoveries) ? maxRecoveries : null,
+    ...crashLoop,
+    deadlineError: timeout.error,
+    deadlineFailure: timeout.failure,
+    deadlinePayload: timeout.payload,
+  }
+}
+
+function reapFailure(code: ErrorCode, error: string) {
+  return {
     error,
-    failure: JSON.stringify({ name: 'DurablyError', code: 'crash_loop', message: error }),
+    failure: JSON.stringify({ name: 'DurablyError', code, message: error }),
     payload: JSON.stringify({ error, failedStepName: '' } satisfies RecordedPayload),
   }
 }
 
-const MOVES = ['reclaim', 'reclaimCancelled', 'reclaimCrashLoop'] as const
-
-/** The three end in three different statuses. */
 export function toReaped(row: Parameters<typeof runRow>[0]): Reaped {
   const run = runRow(row)
-  return { run, move: MOVES.find((move) => TRANSITIONS[move].to === run.status) ?? 'reclaim' }
+  switch (run.status) {
+    case 'cancelled':
+      return { run, move: 'reclaimCancelled' }
+    case 'failed':
+      return { run, move: run.reason === 'timeout' ? 'reclaimTimedOut' : 'reclaimCrashLoop' }
+    default:
+      return { run, move: 'reclaim' }
+  }
 }

@@ -1,10 +1,10 @@
-// Owner writes: one is one statement, and so are many, as long as no two are of the same run.
-import { isSameRun, type OwnerWrite } from '../../../owner-write.ts'
+// Owner writes: one is one statement, and so are many, as long as no two change the same run.
+import type { OwnerWrite } from '../../../owner-write.ts'
 import type { RunStore } from '../../../runs.ts'
 import type { SqlContext } from '../../context.ts'
 import { jsonRows } from '../../json-rows.ts'
 import { outcomeOf } from '../../runs/apply.ts'
-import { moveOf } from '../../runs/owner-moves.ts'
+import { endsRun, moveOf } from '../../runs/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../../runs/owner-values.ts'
 import type { Row } from '../../session.ts'
 import { OwnerStatements } from './owner-statement.ts'
@@ -62,14 +62,24 @@ function note(found: Map<Member, Row>, asked: readonly Member[], rows: readonly 
   }
 }
 
-/** A statement changes a row once, so the second write of a run goes into the second round. */
+/**
+ * A statement changes a row once, so the second write of a run goes into the second round; so does the write of a run that
+ * is told of the end of another. Several that tell the same one are counted together.
+ */
 function roundsOf(members: readonly Member[]): Member[][] {
   const rounds: Member[][] = []
   for (const member of members) {
-    const last = rounds.findLastIndex((round) => round.some(({ write }) => isSameRun(write, member.write)))
+    const last = rounds.findLastIndex((round) =>
+      round.some((other) => tells(other, member.values.runId) || tells(member, other.values.runId)),
+    )
     const round = rounds[last + 1]
     if (round) round.push(member)
     else rounds.push([member])
   }
   return rounds
+}
+
+/** It changes this run: its own, or the one that hears of its end. */
+function tells({ write, values }: Member, runId: string): boolean {
+  return values.runId === runId || (values.parentRunId === runId && endsRun(moveOf(write.verb)))
 }

@@ -3,10 +3,10 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RunStatus } from '../../../../model/run.ts'
 import type { RunStore } from '../../../runs.ts'
 import type { SqlContext } from '../../context.ts'
-import { canMove, eventType, isTerminal, target } from '../../guards.ts'
+import { canMove, eventType, isActive, isTerminal, target } from '../../guards.ts'
 import { runRow } from '../../rows.ts'
 import { CLIENT_MOVES, type ClientValues, canBeAsked, clientValues } from '../../runs/cancel-retry-delete.ts'
-import { EVENT_COLUMNS } from '../../runs/owner-moves.ts'
+import { awokenParent, EVENT_COLUMNS } from '../../runs/owner-moves.ts'
 import { type Param, statement } from '../../statement.ts'
 
 type P = Param<ClientValues>
@@ -32,6 +32,7 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
   const cancel = statement<ClientValues>(
     db,
     (p) => sql`${locked(p)}, ${moved('cancel', p)},
+      parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(syntax.now(p))} FROM moved WHERE r.id = moved.parent_run_id AND ${isActive()}),
       asked AS (UPDATE ${t.runs} AS run SET cancel_requested_at = ${syntax.now(p)}, version = version + 1, updated_at = ${p('at')}
         FROM r WHERE run.id = r.id AND ${canBeAsked} RETURNING run.*)
       SELECT 'cancelled' AS outcome, moved.* FROM moved UNION ALL SELECT 'requested', asked.* FROM asked

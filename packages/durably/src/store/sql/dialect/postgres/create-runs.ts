@@ -8,7 +8,7 @@ import { chunked } from '../../json-rows.ts'
 import { runRow } from '../../rows.ts'
 import { charsOf } from '../../runs/create.ts'
 import { EVENT_COLUMNS } from '../../runs/owner-moves.ts'
-import type { Row } from '../../session.ts'
+import { queryRunner, type Row } from '../../session.ts'
 import { type Param, statement } from '../../statement.ts'
 
 interface Columns {
@@ -18,6 +18,10 @@ interface Columns {
   idempotencyKeys: (string | null)[]
   concurrencyKeys: (string | null)[]
   createdAts: string[]
+  delays: (string | null)[]
+  runAts: (string | null)[]
+  deadlines: (string | null)[]
+  parents: (string | null)[]
 }
 type CreateValues = Columns & { now: number; at: string }
 
@@ -27,8 +31,8 @@ const LOOKS_MAX = 3
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
-      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[]) WITH ORDINALITY
-      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, position))`
+      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('parents')}::text[]) WITH ORDINALITY
+      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, parent_run_id, position))`
   /** PG1: those that were there when the statement began. */
   const known = sql`SELECT g.position, r.* FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
@@ -43,8 +47,8 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
     db,
     (p) => sql`${syntax.clock(p)}, ${given(p)},
       created AS (
-        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, last_event_sequence)
-        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', ${syntax.now(p)}, 1
+        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, last_event_sequence)
+        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)), deadline_at, parent_run_id, 1
         FROM given ORDER BY job_name, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
       ${eventLog ? told(p) : sql``}
@@ -52,20 +56,23 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
   )
   const look = statement<CreateValues>(db, (p) => sql`WITH ${given(p)} ${known}`)
 
-  return async (runs) => {
+  return async (runs, { within } = {}) => {
     if (runs.length === 0) return []
     const now = env.wall()
     const valuesOf = (some: readonly NewRun[]) => ({ ...columnsOf(some), now, at: iso(now) })
     const found = new Found(runs)
     const chunks = chunked(runs, charsOf)
-    const results = await session.write(chunks.map((chunk) => insert(valuesOf(chunk))))
+    const queries = chunks.map((chunk) => insert(valuesOf(chunk)))
+    const results = within ? await session.writeWithin(queryRunner(within), queries) : await session.write(queries)
     chunks.forEach((chunk, i) => {
       found.add(chunk, results[i] ?? [])
     })
     // Someone else has just stored these keys, too late for the statement to see them.
     for (let looks = 1; found.missing().length > 0 && looks <= LOOKS_MAX; looks++) {
       for (const chunk of chunked(found.missing(), charsOf)) {
-        found.add(chunk, await session.read(look(valuesOf(chunk.map((run) => ({ ...run, payload: null }))))))
+        const query = look(valuesOf(chunk.map((run) => ({ ...run, payload: null }))))
+        const [rows = []] = within ? await session.writeWithin(queryRunner(within), [query]) : [await session.read(query)]
+        found.add(chunk, rows)
       }
     }
     return found.answers()
@@ -80,7 +87,15 @@ function columnsOf(runs: readonly NewRun[]): Columns {
     idempotencyKeys: runs.map((run) => run.idempotencyKey),
     concurrencyKeys: runs.map((run) => run.concurrencyKey),
     createdAts: runs.map((run) => run.createdAt),
+    delays: runs.map((run) => textOrNull(run.delayMs)),
+    runAts: runs.map((run) => textOrNull(run.runAt)),
+    deadlines: runs.map((run) => textOrNull(run.deadlineAt)),
+    parents: runs.map((run) => run.parentRunId),
   }
+}
+
+function textOrNull(ms: number | null): string | null {
+  return ms === null ? null : String(ms)
 }
 
 /** Which run was asked for and which one there is. */

@@ -1,12 +1,15 @@
 // Owner writes as one statement: the guarded update of a run takes its lock, and the rest is selected from what it
 // returned, so a refused write writes nothing and a takeover waits until the step is committed.
 //   G1. One write binds its values; several come as the rows `w` of one JSON parameter. Nothing else differs.
-//   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock.
+//   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are those that are told of an end.
 import { type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../../owner-write.ts'
 import type { SqlContext } from '../../context.ts'
+import { cancelOf, isActive } from '../../guards.ts'
 import {
+  awokenParent,
   EVENT_COLUMNS,
+  endsRun,
   isWelcome,
   LOG_COLUMNS,
   movedRun,
@@ -29,6 +32,7 @@ interface Form {
   streams: boolean
   events: boolean
   logs: boolean
+  parents: boolean
 }
 
 export interface GroupValues {
@@ -50,7 +54,8 @@ export class OwnerStatements {
     const { db, tables: t } = context
     this.applied = statement<GroupValues>(
       db,
-      (p) => sql`SELECT w.position, r.cancel_requested_at FROM ${writesOf(p)} JOIN ${t.runs} AS r ON ${wasApplied(context, w)}`,
+      (p) =>
+        sql`SELECT w.position, ${cancelOf(t)} AS cancel_requested_at FROM ${writesOf(p)} JOIN ${t.runs} AS r ON ${wasApplied(context, w)}`,
     )
   }
 
@@ -79,6 +84,7 @@ function formOf(writes: readonly OwnerWrite[], values: readonly WriteValues[], {
     streams: eventLog && writes.some(({ verb }) => verb.type === 'recordStep' && verb.endsStream),
     events: eventLog && values.some(({ eventCount }) => eventCount > 0),
     logs: values.some(({ logCount }) => logCount > 0),
+    parents: writes.some(({ verb }, i) => endsRun(moveOf(verb)) && values[i]?.parentRunId !== null),
   }
 }
 
@@ -87,7 +93,7 @@ function singleStatement(context: SqlContext, form: Form): Statement<WriteValues
   return statement<WriteValues>(db, (p) => {
     const [move = 'renew'] = form.moves
     const moved = sql`moved AS (
-      UPDATE ${t.runs} AS r SET ${movedRun(move, p, syntax.now(p))} WHERE ${isWelcome(move, context, p)} RETURNING ${returned(p)})`
+      UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, syntax.now(p))} WHERE ${isWelcome(move, context, p)} RETURNING ${returned(t, p)})`
     return sql`${syntax.clock(p)}, ${moved} ${rest(context, form, p, sql`moved AS r`)} SELECT cancel_requested_at FROM moved`
   })
 }
@@ -104,24 +110,26 @@ function groupStatement(context: SqlContext, form: Form): Statement<GroupValues>
   return statement<GroupValues>(db, (p) => {
     const movedBy = form.moves.map(
       (move) => sql`${sql.id(`moved_${move}`)} AS (
-        UPDATE ${t.runs} AS r SET ${movedRun(move, w, syntax.now(p))} FROM w JOIN locked ON locked.id = w."runId"
-        WHERE w.move = ${sql.lit(move)} AND ${isWelcome(move, context, w)} RETURNING w.position, ${returned(w)})`,
+        UPDATE ${t.runs} AS r SET ${movedRun(move, t, w, syntax.now(p))} FROM w JOIN locked ON locked.id = w."runId"
+        WHERE w.move = ${sql.lit(move)} AND ${isWelcome(move, context, w)} RETURNING w.position, ${returned(t, w)})`,
     )
+    const isEnd = sql`w.move IN (${sql.join(form.moves.filter(endsRun).map((move) => sql.lit(move)))})`
     const moved = form.moves.map((move) => sql`SELECT * FROM ${sql.id(`moved_${move}`)}`)
     return sql`${syntax.clock(p)},
       w AS MATERIALIZED (SELECT * FROM ${writesOf(p)}),
-      locked AS MATERIALIZED (SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (SELECT w."runId" FROM w) ORDER BY r.id FOR NO KEY UPDATE),
+      locked AS MATERIALIZED (SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (
+        SELECT w."runId" FROM w ${form.parents ? sql`UNION ALL SELECT w."parentRunId" FROM w WHERE ${isEnd}` : sql``}) ORDER BY r.id FOR NO KEY UPDATE),
       ${sql.join(movedBy)}, moved AS (${sql.join(moved, sql` UNION ALL `)})
-      ${rest(context, form, w, sql`moved AS r JOIN w ON w.position = r.position`)} SELECT position, cancel_requested_at FROM moved`
+      ${rest(context, form, w, sql`moved AS r JOIN w ON w.position = r.position`, isEnd)} SELECT position, cancel_requested_at FROM moved`
   })
 }
 
-function returned(p: P): Fragment {
-  return sql`r.id, r.lease_generation, r.last_event_sequence - ${p('eventCount')} AS told, r.cancel_requested_at`
+function returned(t: SqlContext['tables'], p: P): Fragment {
+  return sql`r.id, r.lease_generation, r.last_event_sequence - ${p('eventCount')} AS told, ${cancelOf(t)} AS cancel_requested_at`
 }
 
 /** What is written beside the runs, out of the accepted ones `r`. */
-function rest({ tables: t, syntax }: SqlContext, form: Form, p: P, accepted: Fragment): Fragment {
+function rest({ tables: t, syntax }: SqlContext, form: Form, p: P, accepted: Fragment, isEnd: Fragment = sql`true`): Fragment {
   const parts: Fragment[] = []
   if (form.steps) {
     parts.push(sql`step AS (INSERT INTO ${t.steps} (${STEP_COLUMNS})
@@ -143,6 +151,11 @@ function rest({ tables: t, syntax }: SqlContext, form: Form, p: P, accepted: Fra
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
       FROM ${accepted} CROSS JOIN ${syntax.elements(p('logs'))} AS e ORDER BY r.id, e.key ON CONFLICT DO NOTHING)`)
   }
+  if (form.parents) {
+    parts.push(sql`parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(sql`(SELECT now FROM clock)`, sql`ended.count`)}
+      FROM (SELECT ${p('parentRunId')}::text AS id, count(*)::integer AS count FROM ${accepted} WHERE ${isEnd} GROUP BY 1) AS ended
+      WHERE r.id = ended.id AND ${isActive()})`)
+  }
   return parts.length === 0 ? sql`` : sql`, ${sql.join(parts)}`
 }
 
@@ -159,7 +172,12 @@ const TYPES: { [name in keyof WriteValues]: 'text' | 'integer' | 'bigint' } = {
   logCount: 'integer',
   progress: 'text',
   streams: 'text',
+  effects: 'text',
   leaseMs: 'bigint',
+  parentRunId: 'text',
+  runAt: 'bigint',
+  waitingFor: 'text',
+  signals: 'integer',
   output: 'text',
   error: 'text',
   failure: 'text',

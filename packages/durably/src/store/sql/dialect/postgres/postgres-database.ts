@@ -1,19 +1,25 @@
 import type { Database, DatabaseParts } from '../database.ts'
-import { isKeyTaken } from './classify-error.ts'
+import { classifyError, isKeyTaken } from './classify-error.ts'
+import { OwnerStatements } from './owner-statement.ts'
 import { PostgresSession } from './postgres-session.ts'
 import { checkRequirements, confirm } from './requirements.ts'
 import { singleWrites } from './single-writes.ts'
 import { postgresSyntax } from './syntax.ts'
 
 export function postgresDatabase({ db, env, dialect, detected, clock }: DatabaseParts): Database {
-  const session = new PostgresSession(db, env, async () => {
+  const session = new PostgresSession(db, dialect, env, async () => {
     if (!detected.certain) await confirm(db, dialect)
   })
   return {
     session,
     syntax: postgresSyntax(clock),
     writes: singleWrites,
+    ownerQueries(context) {
+      const statements = new OwnerStatements(context)
+      return (write, values) => [statements.single(write, values)(values)]
+    },
     isKeyTaken,
+    classify: classifyError,
     checkRequirements: () => checkRequirements(session),
   }
 }

@@ -1,12 +1,14 @@
 // PostgresSession — the connections of a Kysely dialect; each call takes one of them and gives it back.
 // Owns the transactions, the waiting for conflicts that pass, and the end of the pool.
 // Several calls are under way at once, so Q2 is kept by who asks: an owner waits for the answer to each of its writes.
-import { CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Kysely } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
 import type { DurablyTables } from '../../schema.ts'
-import type { Row, Session } from '../../session.ts'
+import type { BoundTransaction, QueryRunner, Row, Session } from '../../session.ts'
+import { interact } from '../interact.ts'
 import { waitWhileBusy } from '../wait-while-busy.ts'
+import { writeInOrder } from '../write-in-order.ts'
 import { classifyError } from './classify-error.ts'
 import { storable } from './storable-text.ts'
 
@@ -16,6 +18,7 @@ const ROLLBACK = CompiledQuery.raw('rollback')
 
 export class PostgresSession implements Session {
   readonly #db: Kysely<DurablyTables>
+  readonly #dialect: Dialect
   readonly #env: Env
   readonly #prepare: () => Promise<void>
   readonly #underWay = new Set<Promise<unknown>>()
@@ -23,8 +26,9 @@ export class PostgresSession implements Session {
   #closing: Promise<void> | undefined
 
   /** `prepare` looks at the database before its first use. */
-  constructor(db: Kysely<DurablyTables>, env: Env, prepare: () => Promise<void>) {
+  constructor(db: Kysely<DurablyTables>, dialect: Dialect, env: Env, prepare: () => Promise<void>) {
     this.#db = db
+    this.#dialect = dialect
     this.#env = env
     this.#prepare = prepare
   }
@@ -40,6 +44,16 @@ export class PostgresSession implements Session {
     if (only === undefined) return []
     // One statement is a transaction of its own, and one round trip.
     return this.#call(guarded.length === 1 ? async () => [await this.#run(only)] : () => this.#transact(guarded))
+  }
+
+  async writeWithin(trx: QueryRunner, queries: readonly CompiledQuery[]): Promise<Row[][]> {
+    await this.#ready()
+    return writeInOrder(trx, queries.map(storable), classifyError)
+  }
+
+  transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
+    const words = { begin: BEGIN, commit: COMMIT, rollback: ROLLBACK }
+    return this.#call(() => this.#db.getExecutor().provideConnection((connection) => interact(connection, this.#dialect, words, work)))
   }
 
   close(): Promise<void> {

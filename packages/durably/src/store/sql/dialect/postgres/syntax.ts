@@ -19,6 +19,7 @@ export function postgresSyntax(whose: Clock): Syntax {
     now: () => sql`(SELECT now FROM clock)`,
     // Not FOR UPDATE, which would also pass over a run that a row of the user's own just refers to.
     skipLocked: sql`FOR NO KEY UPDATE OF r SKIP LOCKED`,
+    lock: sql`FOR NO KEY UPDATE OF r`,
     keep: sql`FOR KEY SHARE OF r`,
     by: () => nothing,
     insertionOrder: sql`inserted`,
@@ -26,6 +27,7 @@ export function postgresSyntax(whose: Clock): Syntax {
     creationOrder: sql`id`,
     key: sql`TEXT COLLATE "C"`,
     belongsTo: (runs: RawBuilder<unknown>) => sql`REFERENCES ${runs} (id) ON DELETE CASCADE`,
+    cascades: true,
     clustered: nothing,
     bigint: sql`BIGINT`,
     migrationLock: sql`SELECT pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`,

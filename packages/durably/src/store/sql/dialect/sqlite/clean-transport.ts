@@ -6,7 +6,8 @@
 import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
-import type { Row } from '../../session.ts'
+import type { BoundTransaction, Row } from '../../session.ts'
+import { TransactionFailed } from '../interact.ts'
 import { classifyError } from './classify-error.ts'
 import type { Transport } from './transport.ts'
 
@@ -35,6 +36,10 @@ export class CleanTransport implements Transport {
 
   transactNothing(): Promise<void> {
     return this.#watched(() => this.#inner.transactNothing())
+  }
+
+  interact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
+    return this.#watched(() => this.#inner.interact(work))
   }
 
   close(): Promise<void> {
@@ -81,6 +86,7 @@ export class CleanTransport implements Transport {
 
 /** A statement has; a file that could not be opened is no matter of statements, and is already explained. */
 function hasMetLock(thrown: unknown): boolean {
+  if (thrown instanceof TransactionFailed) return hasMetLock(thrown.cause)
   return !(thrown instanceof DurablyError) && classifyError(thrown).code === 'store_busy'
 }
 

@@ -1,8 +1,9 @@
 // Any SQLite dialect of Kysely. Its own transactions begin deferred, which fails at once with BUSY_SNAPSHOT when another
 // connection wrote in between; ours take the write lock first.
-import { CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Kysely } from 'kysely'
 import type { DurablyTables } from '../../schema.ts'
 import type { Row } from '../../session.ts'
+import { interact } from '../interact.ts'
 import type { Transport } from './transport.ts'
 
 const BEGIN = CompiledQuery.raw('begin immediate')
@@ -10,7 +11,7 @@ const BEGIN_WITHOUT_LOCK = CompiledQuery.raw('begin')
 const COMMIT = CompiledQuery.raw('commit')
 const ROLLBACK = CompiledQuery.raw('rollback')
 
-export function kyselyTransport(db: Kysely<DurablyTables>): Transport {
+export function kyselyTransport(db: Kysely<DurablyTables>, dialect: Dialect): Transport {
   const executor = db.getExecutor()
   return {
     async run(query) {
@@ -21,6 +22,8 @@ export function kyselyTransport(db: Kysely<DurablyTables>): Transport {
     async transactNothing() {
       await executor.provideConnection((connection) => transact(connection, BEGIN_WITHOUT_LOCK, []))
     },
+    interact: (work) =>
+      executor.provideConnection((connection) => interact(connection, dialect, { begin: BEGIN, commit: COMMIT, rollback: ROLLBACK }, work)),
     close: () => db.destroy(),
   }
 }

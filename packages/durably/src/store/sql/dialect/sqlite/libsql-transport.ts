@@ -1,6 +1,7 @@
 // libSQL's client, local or remote. Its `transaction()` leaves a connection behind each time and drops `busy_timeout`;
 // `batch` does neither, and is one round trip to a remote database.
 import type { CompiledQuery, Driver, Kysely } from 'kysely'
+import { DurablyError } from '../../../../model/errors.ts'
 import type { DurablyTables } from '../../schema.ts'
 import type { Row } from '../../session.ts'
 import type { Transport } from './transport.ts'
@@ -29,6 +30,12 @@ export function libsqlTransport(db: Kysely<DurablyTables>, client: LibsqlClient)
     },
     async transactNothing() {
       await client.batch([{ sql: 'select 1', args: [] }], 'deferred')
+    },
+    async interact() {
+      throw new DurablyError(
+        'transaction_unsupported',
+        'ctx.transaction needs a connection of its own, which @libsql/client cannot give; use sqlite() or another dialect',
+      )
     },
     close: () => db.destroy(),
   }

@@ -20,7 +20,7 @@ export interface SessionParts {
 
 export function openSqliteSession({ db, driver, env, dialect, detected }: SessionParts): Session {
   const client = libsqlClientOf(driver)
-  const direct = client ? libsqlTransport(db, client) : kyselyTransport(db)
+  const direct = client ? libsqlTransport(db, client) : kyselyTransport(db, dialect)
   const transport = resetsStatements(dialect) ? direct : new CleanTransport(direct, env)
   return new SqliteSession(transport, env, async () => {
     if (!detected.certain) await confirm(transport, dialect)

@@ -3,8 +3,9 @@
 import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
-import type { Row, Session } from '../../session.ts'
+import type { BoundTransaction, QueryRunner, Row, Session } from '../../session.ts'
 import { waitWhileBusy } from '../wait-while-busy.ts'
+import { writeInOrder } from '../write-in-order.ts'
 import { guardParameters } from './bind-guard.ts'
 import { classifyError } from './classify-error.ts'
 import type { Transport } from './transport.ts'
@@ -41,6 +42,16 @@ export class SqliteSession implements Session {
     // One statement is a transaction of its own.
     const attempt = guarded.length === 1 ? async () => [await this.#transport.run(only)] : () => this.#transport.transact(guarded)
     return this.#writes.pass(() => this.#waiting(attempt))
+  }
+
+  async writeWithin(trx: QueryRunner, queries: readonly CompiledQuery[]): Promise<Row[][]> {
+    this.#admit()
+    return writeInOrder(trx, queries.map(guard), classifyError)
+  }
+
+  transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
+    this.#admit()
+    return this.#writes.pass(() => this.#waiting(() => this.#transport.interact(work)))
   }
 
   close(): Promise<void> {

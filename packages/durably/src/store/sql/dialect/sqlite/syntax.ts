@@ -12,6 +12,7 @@ export const sqliteSyntax: Syntax = {
   clock: () => nothing,
   now: (p) => p('now'),
   skipLocked: nothing,
+  lock: nothing,
   keep: nothing,
   by: (index) => sql`INDEXED BY ${index}`,
   insertionOrder: sql`rowid`,
@@ -20,6 +21,7 @@ export const sqliteSyntax: Syntax = {
   key: sql`TEXT`,
   // A connection may not enforce foreign keys, so a run's rows are deleted explicitly.
   belongsTo: () => nothing,
+  cascades: false,
   clustered: sql`WITHOUT ROWID`,
   bigint: sql`INTEGER`,
   migrationLock: null,

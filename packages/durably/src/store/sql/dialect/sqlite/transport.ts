@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely'
-import type { Row } from '../../session.ts'
+import type { BoundTransaction, Row } from '../../session.ts'
 
 /** How statements get to the driver, one call at a time; rejects with the driver's own errors. */
 export interface Transport {
@@ -8,5 +8,7 @@ export interface Transport {
   transact(queries: readonly CompiledQuery[]): Promise<Row[][]>
   /** An empty transaction that takes no lock: it fails to commit while an earlier statement still runs. */
   transactNothing(): Promise<void>
+  /** A transaction with code of the user in it. */
+  interact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T>
   close(): Promise<void>
 }

@@ -1,0 +1,34 @@
+// Effect — a step that must not run twice. Its start is written before the function is called, so that whoever finds a start
+// without a record knows that the function may have run, and asks instead of running it again.
+
+/** A step that has begun and is not recorded, and in which lease of its run. */
+export interface Effect {
+  name: string
+  generation: number
+}
+
+/** They stand in the row of their run. */
+export function encodeEffects(effects: Iterable<Effect>): string {
+  return JSON.stringify([...effects])
+}
+
+export function decodeEffects(encoded: string | null): Effect[] {
+  return encoded === null ? [] : (JSON.parse(encoded) as Effect[])
+}
+
+/** What is known of an effect whose worker was lost: it took place and this was its result, it did not, or it counts as failed. */
+export type Decision<T = unknown> = { done: T } | 'run again' | { failed: string }
+
+export const NOT_A_DECISION = "a decision is { done: result }, { failed: message } or 'run again'"
+
+export function isDecision(value: unknown): value is Decision {
+  return value === 'run again' || (typeof value === 'object' && value !== null && ('done' in value || 'failed' in value))
+}
+
+/** Decisions are kept as signals; nobody else may use these names. */
+export const DECISION_PREFIX = 'decision/'
+
+/** One for each start: a decision about the first says nothing about the second. */
+export function decisionName(stepName: string, generation: number): string {
+  return `${DECISION_PREFIX}${generation}/${stepName}`
+}

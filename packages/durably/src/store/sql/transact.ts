@@ -1,0 +1,41 @@
+import type { OwnerWrite } from '../owner-write.ts'
+import type { Store } from '../store.ts'
+import type { SqlContext } from './context.ts'
+import { TransactionFailed } from './dialect/interact.ts'
+import { outcomeOf } from './runs/apply.ts'
+import type { QueriesOf } from './runs/owner-statements.ts'
+import { valuesOf } from './runs/owner-values.ts'
+
+class Refused extends Error {}
+
+/** The user's rows first, the step last: the run is locked only while its record is written. */
+export function transact(context: SqlContext, queriesOf: QueriesOf): NonNullable<Store['transact']> {
+  const { session, env } = context
+  return async (body) => {
+    let bodyEnded = false
+    try {
+      return await session.transact(async (trx) => {
+        const write: OwnerWrite = await body(trx.db)
+        bodyEnded = true
+        // A query of the user's in between would answer `changes()` for ours (A1).
+        trx.seal()
+        const [update, ...rest] = queriesOf(write, valuesOf(write, env))
+        const [accepted] = update ? await trx.run(update) : []
+        if (!accepted) throw new Refused()
+        for (const query of rest) await trx.run(query)
+        return outcomeOf(accepted)
+      })
+    } catch (error) {
+      if (!(error instanceof TransactionFailed)) throw error
+      if (error.cause instanceof Refused) return { ok: false }
+      // What our own statements or the commit met is not the job's fault (R6).
+      if (error.isUndone && (!bodyEnded || isAborted(error.cause))) return { undone: error.cause }
+      throw context.classify(error.cause)
+    }
+  }
+}
+
+/** Postgres refuses everything after a statement that failed, also when the body caught its error. */
+function isAborted(cause: unknown): boolean {
+  return typeof cause === 'object' && cause !== null && Reflect.get(cause, 'code') === '25P02'
+}

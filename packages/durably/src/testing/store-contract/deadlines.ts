@@ -1,0 +1,64 @@
+// A run whose deadline is over when its worker is lost fails with `timeout`; its owner sees to it while there is one.
+import { deepEqual, equal } from '../assert.ts'
+import { chapter } from './chapter.ts'
+import { claim, complete, create, get, held, LEASE_MS, leasesEnd, mustClaim } from './world.ts'
+
+export const deadlines = chapter('deadlines', {
+  'a lost run whose deadline is over fails with reason timeout': async (world) => {
+    const owner = await held(world, { deadlineAt: world.env.wall() + LEASE_MS })
+    await leasesEnd(world)
+    const [reaped] = await world.store.runs.reap({ maxRecoveries: 10 })
+    const row = await get(world, owner.run.id)
+    deepEqual(reaped, { run: row, move: 'reclaimTimedOut' }, 'answer')
+    const { status, reason, finishedAt, recoveries, failure, deadlineAt } = row
+    deepEqual([status, reason, finishedAt, recoveries], ['failed', 'timeout', world.env.wall(), 0], 'the row')
+    equal(deadlineAt, owner.run.deadlineAt, 'its deadline')
+    equal(JSON.parse(failure ?? '{}').code, 'timeout', 'the code of its failure')
+    const event = (await world.store.events.list(row.id)).at(-1)
+    deepEqual([event?.type, JSON.parse(event?.payload ?? '{}')], ['run:fail', { error: row.error, failedStepName: '' }], 'the event')
+  },
+
+  'a lost run whose deadline is ahead goes on, and fails when it is lost again after it': async (world) => {
+    await create(world, { deadlineAt: world.env.wall() + 2 * LEASE_MS })
+    await mustClaim(world)
+    await leasesEnd(world)
+    equal((await world.store.runs.reap({ maxRecoveries: 10 }))[0]?.move, 'reclaim', 'the first time')
+    await mustClaim(world)
+    await leasesEnd(world)
+    equal((await world.store.runs.reap({ maxRecoveries: 10 }))[0]?.move, 'reclaimTimedOut', 'the second time')
+  },
+
+  'a deadline is over when its time has come, not before': async (world) => {
+    const leaseEnd = world.env.wall() + LEASE_MS
+    for (const [jobName, deadlineAt] of [
+      ['over', leaseEnd],
+      ['ahead', leaseEnd + 1],
+    ] as const)
+      await held(world, { jobName, deadlineAt })
+    await world.env.advance(LEASE_MS)
+    const moves = (await world.store.runs.reap({ maxRecoveries: 10 })).map(({ run, move }) => `${run.jobName} ${move}`)
+    deepEqual(moves.sort(), ['ahead reclaim', 'over reclaimTimedOut'], 'moves')
+  },
+
+  'a cancel goes before a deadline, a deadline before the count of recoveries': async (world) => {
+    const deadlineAt = world.env.wall() + 1
+    const cancelled = await held(world, { jobName: 'cancelled', deadlineAt })
+    await world.store.runs.cancel(cancelled.run.id)
+    await held(world, { jobName: 'late', deadlineAt })
+    await leasesEnd(world)
+    const moves = (await world.store.runs.reap({ maxRecoveries: 0 })).map(({ run, move }) => `${run.jobName} ${move}`)
+    deepEqual(moves.sort(), ['cancelled reclaimCancelled', 'late reclaimTimedOut'], 'moves')
+  },
+
+  'an owner may still end a run whose deadline is over': async (world) => {
+    const owner = await held(world, { deadlineAt: world.env.wall() + 1 })
+    await world.env.advance(2)
+    deepEqual(await world.store.runs.reap({ maxRecoveries: 10 }), [], 'its lease is not over')
+    await owner.succeed(complete())
+  },
+
+  'a run whose deadline is over before it starts is claimed all the same': async (world) => {
+    const { id } = await create(world, { deadlineAt: world.env.wall() - 1 })
+    equal((await claim(world))?.run.id, id, 'the owner fails it')
+  },
+})

@@ -1,0 +1,44 @@
+// `ctx.run` and `ctx.stream`: a function of the user and the record of what it returned.
+import { DurablyError } from '../model/errors.ts'
+import type { StepOptions } from '../model/job.ts'
+import { beginEffect, settleEffect } from './effect-step.ts'
+import type { StepBody } from './step-body.ts'
+import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
+
+export async function functionStep(
+  steps: StepRunner,
+  name: string,
+  fn: unknown,
+  bodyOf: () => StepBody | Promise<StepBody>,
+  options: StepOptions = {},
+): Promise<unknown> {
+  return steps.step(name, async (call) => {
+    if (typeof fn !== 'function')
+      throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
+    const { parking } = steps.parts.execution
+    const wait = parking.isOver(name) === false && parking.get(name)
+    if (wait) return { wait }
+    return (await settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options)
+  })
+}
+
+async function execute(
+  steps: StepRunner,
+  called: StepCall,
+  bodyOf: () => StepBody | Promise<StepBody>,
+  { retry, timeout, effect }: StepOptions,
+): Promise<StepOutcome> {
+  const body = await bodyOf()
+  await steps.parts.execution.assureLease()
+  const call = steps.start(called)
+  try {
+    if (effect === 'once') await beginEffect(steps, call)
+    const returned = await steps.call(call, body.call, { timeout })
+    const output = steps.parts.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
+    const endsStream = await body.finish()
+    return await steps.record(call, output, { endsStream, rides: () => body.record() })
+  } catch (error) {
+    body.giveUp()
+    return steps.fail(call, error, retry)
+  }
+}

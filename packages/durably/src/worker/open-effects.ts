@@ -1,0 +1,36 @@
+// The effects of one execution that have begun and are not recorded, as they stand in the row of the run.
+import { decodeEffects, type Effect, encodeEffects } from '../model/effect.ts'
+import type { RunRow } from '../model/run.ts'
+import type { Owner } from './owner.ts'
+
+export class OpenEffects {
+  readonly #open: Map<string, Effect>
+  readonly #owner: Owner
+  readonly #generation: number
+
+  constructor(run: RunRow, owner: Owner) {
+    this.#open = new Map(decodeEffects(run.effects).map((effect) => [effect.name, effect]))
+    this.#owner = owner
+    this.#generation = run.leaseGeneration
+  }
+
+  /** The lease in which it was begun; `undefined` when it is not open. */
+  startedIn(stepName: string): number | undefined {
+    return this.#open.get(stepName)?.generation
+  }
+
+  /** Rides on the next write. */
+  add(name: string): void {
+    this.#open.set(name, { name, generation: this.#generation })
+    this.#ride()
+  }
+
+  /** Rides on the next write. */
+  delete(stepName: string): void {
+    if (this.#open.delete(stepName)) this.#ride()
+  }
+
+  #ride(): void {
+    this.#owner.rideEffects(encodeEffects(this.#open.values()))
+  }
+}

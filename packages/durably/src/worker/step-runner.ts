@@ -1,0 +1,179 @@
+// StepRunner — runs the steps of one execution and records what comes of them.
+//   J1. A completed step is found by its name and never runs again; its recorded value is returned.
+//   J2. A step starts without a read or a write; its end is one write, which renews the lease.
+//   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
+//   J4. A call is in flight until it has its record or has said what it waits for: nothing parks or ends in between.
+import type { Duration } from '../model/duration.ts'
+import { iso } from '../model/env.ts'
+import { DurablyError, hasCode } from '../model/errors.ts'
+import { failureOf } from '../model/failure.ts'
+import { checkName } from '../model/name.ts'
+import type { RetryPolicy } from '../model/retry-policy.ts'
+import { readStepColumn, type StepRow } from '../model/step.ts'
+import type { Wait } from '../model/wait.ts'
+import { delayOf } from './delay-of.ts'
+import { FailedSteps } from './failed-steps.ts'
+import type { JobContextParts } from './job-context.ts'
+import { SentSignals } from './sent-signals.ts'
+import type { StepBody } from './step-body.ts'
+import { stepLogger } from './step-logger.ts'
+import { StepTimeLimit } from './step-time-limit.ts'
+import { wrapStep } from './step-wrapper.ts'
+
+export interface StepCall {
+  name: string
+  /** Its place among the calls of the job. */
+  index: number
+  startedAt: number
+}
+
+/** What comes of a call: its value, or what the run has to wait for first. */
+export type StepOutcome = { value: unknown } | { wait: Wait }
+
+export class StepRunner {
+  readonly parts: JobContextParts
+  readonly failed: FailedSteps
+  readonly signals: SentSignals
+  readonly #recorded: Map<string, StepRow>
+  readonly #called = new Set<string>()
+  readonly #inFlight = new Set<string>()
+
+  constructor(parts: JobContextParts) {
+    this.parts = parts
+    this.failed = new FailedSteps(parts.steps)
+    this.signals = new SentSignals(parts)
+    this.#recorded = new Map(parts.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
+    for (const name of this.#recorded.keys()) parts.execution.parking.forget(name)
+  }
+
+  /** One call of `ctx`: what is recorded under its name, or what `work` comes to (J1, J4). */
+  async step(name: string, work: (call: StepCall) => Promise<StepOutcome>): Promise<unknown> {
+    const { execution, codec } = this.parts
+    const call = this.#begin(name)
+    const recorded = this.#recorded.get(name)
+    if (recorded) return readStepColumn(recorded, 'output', codec)
+    const outcome = await execution.track(work(call))
+    return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
+  }
+
+  #begin(name: string): StepCall {
+    const { execution, stepScope, env } = this.parts
+    const scope = stepScope?.current()
+    if (scope?.isTransaction)
+      throw new DurablyError(
+        'transaction_open',
+        `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
+      )
+    execution.admit()
+    checkName('step name', name)
+    if (this.#called.has(name)) {
+      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called in this run; give each step its own name`)
+    }
+    const index = this.#called.size
+    this.#called.add(name)
+    return { name, index, startedAt: env.wall() }
+  }
+
+  /** Told right before a function of the user is called; the lease was assured before. */
+  start(call: StepCall): StepCall {
+    const { execution, env, emitter } = this.parts
+    const started = { ...call, startedAt: env.wall() }
+    execution.owner.rideEvent(execution.recorded('step:start', { stepName: call.name, stepIndex: call.index }))
+    emitter.emit({ type: 'step:start', ...this.#facts(started) })
+    return started
+  }
+
+  /** Calls a function of the user in the name of a step. */
+  async call(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
+    const { stepScope, stepWrappers, env, execution, emitter } = this.parts
+    const { name } = call
+    const limit = timeout === undefined ? null : new StepTimeLimit(env, name, timeout, execution.signal)
+    const signal = limit?.signal ?? execution.signal
+    const idempotencyKey = `${execution.run.id}:${name}`
+    const step = { signal, log: stepLogger(emitter, execution.run.id, () => name), attempt: this.failed.times(name) + 1, idempotencyKey }
+    const run = () => wrapStep(stepWrappers, { ...this.#facts(call), signal }, () => fn(step))
+    this.#inFlight.add(name)
+    try {
+      const result = stepScope ? stepScope.run({ stepName: name, isTransaction }, run) : run()
+      return await (limit ? limit.race(result) : result)
+    } finally {
+      this.#inFlight.delete(name)
+    }
+  }
+
+  /** The value as a replay will see it (J3). */
+  async record(call: StepCall, output: string | null, { endsStream = false, rides }: RecordOptions = {}): Promise<StepOutcome> {
+    const { execution } = this.parts
+    const step = this.row(call, { status: 'completed', output })
+    const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
+      execution.effects.delete(call.name)
+      rides?.()
+    })
+    if (!accepted) execution.goOn()
+    return { value: this.tellCompleted(call, output) }
+  }
+
+  tellCompleted(call: StepCall, output: string | null): unknown {
+    const { execution, codec, emitter, env } = this.parts
+    execution.parking.forget(call.name)
+    const value = codec.decode(output)
+    emitter.emit({ type: 'step:complete', ...this.#facts(call), output: value, duration: env.wall() - call.startedAt })
+    return value
+  }
+
+  /** A step that was interrupted has not failed: it will run again where the run goes on. */
+  async fail(call: StepCall, error: unknown, retry?: RetryPolicy): Promise<StepOutcome> {
+    const { execution, emitter, report } = this.parts
+    execution.goOn()
+    const failure = failureOf(error)
+    const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
+    // It threw: that is known, and it may be tried again. What ran out of time may still take place.
+    const rides = () => void (hasCode(error, 'timeout') || execution.effects.delete(call.name))
+    if (!(await execution.owner.write({ type: 'recordStep', step }, rides))) execution.goOn()
+    this.failed.add(call.name, error)
+    emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
+    const decide = { env: this.parts.env, report: (wrong: unknown) => report(wrong, execution.run.id) }
+    const delayMs = retry ? delayOf(decide, retry, this.failed.times(call.name), error) : 'dead'
+    if (delayMs === 'dead') throw error
+    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil(execution.storeNow() + delayMs) } }
+  }
+
+  row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {
+    const { env, execution } = this.parts
+    return {
+      id: env.id(),
+      runId: execution.run.id,
+      name: call.name,
+      index: call.index,
+      output: null,
+      error: null,
+      failure: null,
+      startedAt: iso(call.startedAt),
+      completedAt: iso(env.wall()),
+      leaseGeneration: execution.generation,
+      ...result,
+    }
+  }
+
+  #facts(call: StepCall) {
+    const { id, jobName } = this.parts.execution.run
+    return { runId: id, jobName, stepName: call.name, stepIndex: call.index }
+  }
+
+  /** Without async scopes the step is known only while a single one is in flight. */
+  currentStep(): string | null {
+    if (this.parts.stepScope) return this.parts.stepScope.current()?.stepName ?? null
+    const [only, ...others] = this.#inFlight
+    return only !== undefined && others.length === 0 ? only : null
+  }
+}
+
+interface CallOptions {
+  timeout?: Duration | undefined
+  isTransaction?: boolean
+}
+
+interface RecordOptions {
+  endsStream?: boolean
+  rides?: () => void
+}

@@ -1,0 +1,33 @@
+import { type Duration, durationMs } from '../model/duration.ts'
+import type { Env } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+
+const LONGEST_MS = 5000
+
+/** Heartbeats wait for it, so it must be over long before the lease is. */
+export function transactionLimitMs(leaseMs: number, timeout: Duration | undefined): number {
+  const most = Math.floor(leaseMs / 3)
+  if (timeout === undefined) return Math.min(LONGEST_MS, most)
+  const ms = durationMs('timeout', timeout)
+  if (ms <= most) return ms
+  throw new DurablyError(
+    'invalid_argument',
+    `timeout of a transaction must be at most a third of staleThreshold, ${most} ms; got ${timeout}`,
+  )
+}
+
+export async function withinTransactionLimit<T>(env: Env, name: string, limitMs: number, work: Promise<T>): Promise<T> {
+  work.catch(() => {})
+  let timer: unknown
+  const late = new Promise<never>((_, reject) => {
+    timer = env.timer(limitMs, () =>
+      reject(
+        new DurablyError(
+          'transaction_timeout',
+          `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone; keep it short`,
+        ),
+      ),
+    )
+  })
+  return Promise.race([work, late]).finally(() => env.clear(timer))
+}

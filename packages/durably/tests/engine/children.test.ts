@@ -1,0 +1,197 @@
+// Child runs: triggered once, waited for without a slot, cancelled with their parent.
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Durably } from '../../src/durably.ts'
+import { faulty } from './faulty-store.ts'
+import { listenTo, ofType } from './listening.ts'
+import { setup, WORLDS } from './world.ts'
+
+const anything = z.unknown()
+const HOUR = 3_600_000
+
+function defineDouble(durably: Durably) {
+  return durably.defineJob({ name: 'double', input: z.number(), output: z.number() }, async (ctx, n) => {
+    if (n < 0) throw new Error(`${n} is negative`)
+    return ctx.run('double', () => n * 2)
+  })
+}
+
+describe.each(WORLDS)('child runs on %s', (world) => {
+  test('invoke returns the output of the child; with one slot there is no deadlock, and no poll is waited for', async () => {
+    const { durably, env } = await setup(world, { concurrency: 1, pollingInterval: 10 * HOUR })
+    const double = defineDouble(durably)
+    const parent = durably.defineJob({ name: 'parent', input: z.number() }, async (ctx, n) => {
+      const once = await ctx.invoke(double, n)
+      const twice: number = await ctx.invoke(double, once)
+      return twice
+    })
+    const { id } = await parent.trigger(3)
+    durably.start()
+    await env.advance(100)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 12 })
+    expect(await double.getRuns()).toMatchObject([{ parentRunId: id }, { parentRunId: id }])
+    expect((await durably.getSteps(id)).map(({ name, output }) => [name, output])).toEqual([
+      ['invoke double', 6],
+      ['invoke double 2', 12],
+    ])
+  })
+
+  test('trigger goes on at once; the child is there once, however often the parent is executed', async () => {
+    const { durably, env } = await setup(world)
+    const double = defineDouble(durably)
+    const ids: string[] = []
+    const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
+      ids.push((await ctx.trigger(double, 1)).id)
+      ids.push((await ctx.trigger(double, 2, { name: 'the second', concurrencyKey: 'k' })).id)
+      await ctx.sleep('nap', 1000)
+    })
+    await parent.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(ids).toHaveLength(4)
+    expect(ids.slice(2)).toEqual(ids.slice(0, 2))
+    expect((await double.getRuns()).map((run) => [run.output, run.concurrencyKey])).toEqual([
+      [4, 'k'],
+      [2, null],
+    ])
+  })
+
+  test('while it waits for a child, the parent is waiting', async () => {
+    const { durably, env } = await setup(world)
+    const never = durably.defineJob({ name: 'never', input: anything }, (ctx) => ctx.waitFor('go'))
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(never, null))
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(100)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending', phase: 'waiting' })
+  })
+
+  test.each(['invoke', 'trigger'] as const)('%s: a worker killed between the child and its record triggers no second one', async (verb) => {
+    const mortal = faulty()
+    const { durably, another, env } = await setup(world, { wrap: mortal.wrap })
+    const define = (instance: Durably) => {
+      const double = defineDouble(instance)
+      const parent = instance.defineJob(
+        { name: 'parent', input: anything },
+        (ctx): Promise<unknown> => (verb === 'invoke' ? ctx.invoke(double, 21) : ctx.trigger(double, 21)),
+      )
+      return { double, parent }
+    }
+    const { parent } = define(durably)
+    const { id } = await parent.trigger(null)
+    mortal.faults.fail(verb === 'invoke' ? 'apply.park' : 'apply.recordStep', { when: 'silent' })
+    durably.start()
+    await env.advance(1000)
+    mortal.faults.die()
+    const heir = another()
+    const { double } = define(heir)
+    expect(await double.getRuns()).toHaveLength(1)
+    heir.start()
+    await env.advance(60_000)
+    const [child, ...others] = await double.getRuns()
+    expect(others).toEqual([])
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: verb === 'invoke' ? 42 : { id: child?.id } })
+  })
+
+  test('a child that failed, or was cancelled, rejects with its run; the job may catch it', async () => {
+    const { durably, env } = await setup(world, { pollingInterval: 10 * HOUR })
+    const double = defineDouble(durably)
+    const never = durably.defineJob({ name: 'never', input: anything }, (ctx) => ctx.waitFor('go'))
+    const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
+      const failed = await ctx.invoke(double, -1).catch((error: Error & { code: string }) => [error.code, error.message])
+      const cancelled = await ctx.invoke(never, null).catch((error: { code: string }) => error.code)
+      return [failed, cancelled]
+    })
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(100)
+    const [waiting] = await never.getRuns()
+    await durably.cancel(waiting?.id ?? '')
+    await env.advance(100)
+    expect(await durably.getRun(id)).toMatchObject({
+      status: 'completed',
+      output: [['run_failed', expect.stringContaining('-1 is negative')], 'run_cancelled'],
+    })
+  })
+
+  test('an input that the child’s schema refuses fails the step', async () => {
+    const { durably, soon } = await setup(world)
+    const heard = listenTo(durably)
+    const double = defineDouble(durably)
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(double, 'text' as unknown as number))
+    const { id } = await parent.trigger(null)
+    await soon(durably.processUntilIdle())
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'invalid_input' } })
+    expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'invoke double' }])
+  })
+
+  test('cancelling the parent cancels its children, their children, and those that sleep', async () => {
+    const { durably, env } = await setup(world, { concurrency: 5 })
+    const sleeper = durably.defineJob({ name: 'sleeper', input: anything }, (ctx) => ctx.sleep('nap', HOUR))
+    const busy = durably.defineJob({ name: 'busy', input: anything }, (ctx) =>
+      ctx.run('work', ({ signal }) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))),
+    )
+    const middle = durably.defineJob({ name: 'middle', input: anything }, (ctx) => ctx.invoke(sleeper, null))
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) =>
+      Promise.all([ctx.invoke(middle, null), ctx.invoke(busy, null), ctx.trigger(sleeper, null)]),
+    )
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(100)
+    await durably.cancel(id)
+    await env.advance(10_000)
+    const runs = await durably.getRuns()
+    expect(runs.map(({ jobName, status }) => `${jobName} ${status}`).sort()).toEqual([
+      'busy cancelled',
+      'middle cancelled',
+      'parent cancelled',
+      'sleeper cancelled',
+      'sleeper cancelled',
+    ])
+  })
+
+  test('a child that is not yet started when its parent was cancelled never starts', async () => {
+    const { durably, store, env, soon } = await setup(world)
+    let started = 0
+    const child = durably.defineJob({ name: 'child', input: anything }, async () => void started++)
+    const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
+      await ctx.trigger(child, null)
+      await ctx.sleep('nap', HOUR)
+    })
+    const { id } = await parent.trigger(null)
+    await soon(durably.processOne())
+    // The canceller died before it came to the children.
+    await store.runs.cancel(id)
+    durably.start()
+    await env.advance(1000)
+    expect(started).toBe(0)
+    expect(await child.getRuns()).toMatchObject([{ status: 'cancelled' }])
+  })
+
+  test('many in parallel, nested', async () => {
+    const { durably, env } = await setup(world, { concurrency: 2, pollingInterval: 10 * HOUR })
+    const sum = durably.defineJob({ name: 'sum', input: z.number(), output: z.number() }, async (ctx, depth): Promise<number> => {
+      if (depth === 0) return 1
+      const parts = await Promise.all([1, 2, 3].map(() => ctx.invoke(sum, depth - 1)))
+      return parts.reduce((a, b) => a + b, 0)
+    })
+    const { id } = await sum.trigger(3)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 27 })
+    expect(await sum.getRuns()).toHaveLength(40)
+  })
+
+  test('a job of another database is a clear error, not an endless wait', async () => {
+    const { durably, env } = await setup(world)
+    const elsewhere = await setup(world)
+    // Another seed would do as well: its ids must not be ours.
+    for (let i = 0; i < 10; i++) elsewhere.env.id()
+    const double = defineDouble(elsewhere.durably)
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(double, 1))
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(100)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'run_not_found' } })
+  })
+})

@@ -1,0 +1,284 @@
+// effect: 'once' — a start is recorded before the function is called; who finds a start without a record asks.
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Durably } from '../../src/durably.ts'
+import type { StepOptions } from '../../src/model/job.ts'
+import { retry } from '../../src/model/retry-policy.ts'
+import { type Faults, faulty } from './faulty-store.ts'
+import { gate } from './gate.ts'
+import { setup, WORLDS, type WorldName } from './world.ts'
+
+const anything = z.unknown()
+const ONCE = { effect: 'once' } as const
+
+function defineCharge(durably: Durably, charge: (key: string) => unknown, options: StepOptions = ONCE) {
+  return durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+    ctx.run('charge', options, ({ idempotencyKey }) => charge(idempotencyKey)),
+  )
+}
+
+/** A world in which the worker was killed while the effect was at work. */
+async function killedInside(world: WorldName, options: StepOptions = ONCE) {
+  const mortal = faulty()
+  const built = await setup(world, { wrap: mortal.wrap })
+  const charges: string[] = []
+  const job = defineCharge(
+    built.durably,
+    (key) => {
+      charges.push(key)
+      return new Promise(() => {})
+    },
+    options,
+  )
+  const { id } = await job.trigger(null)
+  built.durably.start()
+  await built.env.advance(1000)
+  mortal.faults.die()
+  const heir = built.another()
+  return { ...built, id, charges, heir }
+}
+
+describe.each(WORLDS)('effects on %s', (world) => {
+  test('the start is stored before the function is called; the record takes it away', async () => {
+    const { durably, store, soon } = await setup(world)
+    let atStart: string | null | undefined
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('charge', ONCE, async () => {
+        atStart = (await store.runs.get(ctx.runId))?.effects
+        return 'charged'
+      }),
+    )
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    expect(JSON.parse(atStart ?? '[]')).toMatchObject([{ name: 'charge' }])
+    expect(await store.runs.get(id)).toMatchObject({ status: 'completed', effects: '[]' })
+  })
+
+  test('a step without it pays no write for it', async () => {
+    const count = async (options: StepOptions): Promise<Faults> => {
+      const { wrap, faults } = faulty()
+      const { durably, soon } = await setup(world, { wrap })
+      await defineCharge(durably, () => 1, options).trigger(null)
+      await soon(durably.processUntilIdle())
+      return faults
+    }
+    const plain = await count({})
+    expect([plain.count('apply.heartbeat'), plain.count('apply.recordStep'), plain.count('signals.list')]).toEqual([0, 1, 0])
+    const once = await count(ONCE)
+    expect([once.count('apply.heartbeat'), once.count('apply.recordStep'), once.count('signals.list')]).toEqual([1, 1, 0])
+  })
+
+  test('when the start cannot be stored the function is not called', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    faults.fail('apply.heartbeat', { when: 'before', times: 1000 })
+    let calls = 0
+    await defineCharge(durably, () => void calls++).trigger(null)
+    durably.start()
+    await env.advance(20_000)
+    expect(calls).toBe(0)
+  })
+
+  test('killed inside it, without reconcile: the run waits for a decision and the function is not called', async () => {
+    const { heir, id, charges, env } = await killedInside(world)
+    defineCharge(heir, () => void charges.push('twice'))
+    heir.start()
+    await env.advance(100_000)
+    expect(charges).toHaveLength(1)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'pending', phase: 'waiting' })
+  })
+
+  test.each([
+    [{ done: { chargeId: 7 } }, { status: 'completed', output: { chargeId: 7 } }, 1],
+    [{ done: undefined }, { status: 'completed', output: undefined }, 1],
+    ['run again' as const, { status: 'completed', output: 'charged' }, 2],
+    [{ failed: 'the card was refused' }, { status: 'failed', error: 'the card was refused' }, 1],
+  ])('decide(%j) lets it go on', async (decision, ending, calls) => {
+    const { heir, id, charges, env } = await killedInside(world)
+    defineCharge(heir, (key) => {
+      charges.push(key)
+      return 'charged'
+    })
+    heir.start()
+    await env.advance(40_000)
+    await heir.decide(id, 'charge', decision)
+    await env.advance(1000)
+    expect(await heir.getRun(id)).toMatchObject(ending)
+    expect(charges).toHaveLength(calls)
+    expect(new Set(charges).size).toBe(1)
+  })
+
+  test('“run again” is good for one start: killed again, it asks again', async () => {
+    const { heir, id, charges, env, another } = await killedInside(world)
+    defineCharge(heir, () => void charges.push('the wrong one'))
+    heir.start()
+    await env.advance(40_000)
+    await heir.stop()
+    const second = faulty()
+    const mortal = another({ wrap: second.wrap })
+    defineCharge(mortal, (key) => {
+      charges.push(key)
+      return new Promise(() => {})
+    })
+    await mortal.decide(id, 'charge', 'run again')
+    mortal.start()
+    await env.advance(1000)
+    expect(charges).toHaveLength(2)
+    second.faults.die()
+    const last = another()
+    defineCharge(last, () => void charges.push('thrice'))
+    last.start()
+    await env.advance(60_000)
+    expect(charges).toHaveLength(2)
+    expect(await last.getRun(id)).toMatchObject({ phase: 'waiting' })
+    await last.decide(id, 'charge', { done: 'known' })
+    await env.advance(1000)
+    expect(await last.getRun(id)).toMatchObject({ status: 'completed', output: 'known' })
+  })
+
+  test('a decision that nobody waits for is refused, so is one that is none', async () => {
+    const { durably, soon, env } = await setup(world)
+    const { id } = await defineCharge(durably, () => 1).trigger(null)
+    await expect(durably.decide(id, 'charge', 'run again')).rejects.toMatchObject({ code: 'invalid_argument' })
+    await expect(durably.decide(id, 'charge', 'maybe' as 'run again')).rejects.toMatchObject({ code: 'invalid_argument' })
+    await expect(durably.decide('nobody', 'charge', 'run again')).rejects.toMatchObject({ code: 'run_not_found' })
+    await soon(durably.processUntilIdle())
+    await expect(durably.decide(id, 'charge', 'run again')).rejects.toMatchObject({ code: 'invalid_argument' })
+    expect(env.nextInMs()).toBe(null)
+  })
+
+  test.each([
+    [{ done: 'found it' }, 'found it', 1],
+    ['run again' as const, 'charged', 2],
+  ])('reconcile answers %j, and nobody is asked', async (answer, output, calls) => {
+    const { heir, id, charges, env } = await killedInside(world)
+    const keys: string[] = []
+    defineCharge(
+      heir,
+      (key) => {
+        charges.push(key)
+        return 'charged'
+      },
+      {
+        ...ONCE,
+        reconcile: ({ idempotencyKey }) => {
+          keys.push(idempotencyKey)
+          return answer
+        },
+      },
+    )
+    heir.start()
+    await env.advance(40_000)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output })
+    expect(charges).toHaveLength(calls)
+    expect(keys).toEqual([charges[0]])
+  })
+
+  test('reconcile that throws, or answers nonsense, fails the run and leaves the question open', async () => {
+    const { heir, id, charges, env, store } = await killedInside(world)
+    let answers = 0
+    defineCharge(heir, () => void charges.push('twice'), {
+      ...ONCE,
+      reconcile: () => {
+        if (++answers === 1) throw new Error('their API is down')
+        return (answers === 2 ? 'dunno' : { done: 'found' }) as { done: string }
+      },
+    })
+    heir.start()
+    await env.advance(40_000)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'failed', error: 'their API is down' })
+    expect((await store.runs.get(id))?.effects).toContain('charge')
+    await heir.retry(id)
+    await env.advance(1000)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'invalid_argument' } })
+    await heir.retry(id)
+    await env.advance(1000)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 'found' })
+    expect(charges).toHaveLength(1)
+  })
+
+  test('one that threw is known to have failed: it is tried again by its policy', async () => {
+    const { durably, env } = await setup(world)
+    const keys: string[] = []
+    const job = defineCharge(
+      durably,
+      (key) => {
+        keys.push(key)
+        if (keys.length < 3) throw new Error('503')
+        return 'charged'
+      },
+      { ...ONCE, retry: retry.fixed({ maxAttempts: 3, delay: 1000 }) },
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(10_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'charged' })
+    expect(keys).toHaveLength(3)
+    expect(new Set(keys).size).toBe(1)
+  })
+
+  test('one that ran out of time may still take place: it is not called again before somebody knows', async () => {
+    const { durably, env } = await setup(world)
+    let calls = 0
+    const neverEnds = () => {
+      calls++
+      return new Promise(() => {})
+    }
+    const policy = retry.fixed({ maxAttempts: 3, delay: 1000 })
+    const job = defineCharge(durably, neverEnds, { ...ONCE, timeout: 1000, retry: policy })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(20_000)
+    expect(calls).toBe(1)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending', phase: 'waiting' })
+    await durably.decide(id, 'charge', { done: 'it did' })
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'it did' })
+  })
+
+  test('a worker killed after the record asks nobody', async () => {
+    const mortal = faulty()
+    const { durably, another, env } = await setup(world, { wrap: mortal.wrap })
+    const recorded = gate()
+    let calls = 0
+    const define = (instance: Durably, hangs: boolean) =>
+      instance.defineJob({ name: 'job', input: anything }, async (ctx) => {
+        const value = await ctx.run('charge', ONCE, () => ++calls)
+        recorded.open()
+        if (hangs) await new Promise(() => {})
+        return value
+      })
+    const { id } = await define(durably, true).trigger(null)
+    durably.start()
+    await env.advance(100)
+    await recorded.opened
+    mortal.faults.die()
+    const heir = another()
+    define(heir, false)
+    heir.start()
+    await env.advance(40_000)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
+    expect(calls).toBe(1)
+  })
+
+  test('asked to stop before the function was called: nothing is open, and the next worker runs it', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, another, env, within } = await setup(world, { wrap })
+    const release = faults.hold('apply.heartbeat')
+    let calls = 0
+    const define = (instance: Durably) => defineCharge(instance, () => ++calls)
+    const { id } = await define(durably).trigger(null)
+    durably.start()
+    await env.advance(100)
+    const stopped = durably.stop({ timeout: 0 })
+    await env.advance(10)
+    release()
+    await within(2000, stopped)
+    expect(calls).toBe(0)
+    const heir = another()
+    define(heir)
+    heir.start()
+    await env.advance(1000)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
+  })
+})
