@@ -1,0 +1,24 @@
+import { hasCode } from '../model/errors.ts'
+import type { Queue, RedriveOptions } from './queue.ts'
+
+/** From the newest to the oldest: one that dies again meanwhile is behind, and is not met twice. */
+export async function redriveAll(queue: Pick<Queue, 'list' | 'redrive'>, options: RedriveOptions): Promise<number> {
+  let redriven = 0
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await queue.list({ ...options, state: 'Dead', cursor: cursor ?? null })
+    for (const { id } of page.tasks) if (await isRedriven(queue, id)) redriven++
+    cursor = page.cursor
+  }
+  return redriven
+}
+
+/** False when somebody else was faster, or removed it. */
+async function isRedriven(queue: Pick<Queue, 'redrive'>, taskId: string): Promise<boolean> {
+  try {
+    await queue.redrive(taskId)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'run_not_found') || hasCode(error, 'run_not_retryable')) return false
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+// The options of `createTaskQueue` and their defaults.
+import type { DurablyOptions } from '../config.ts'
+import { memoryStore } from '../memory.ts'
+import { type Env, systemEnv } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+import { type RetryPolicy, retry } from '../model/retry-policy.ts'
+import type { TaskLogger } from './log-line.ts'
+import type { RetentionOptions } from './retention.ts'
+
+export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
+  /** Default: exponential from 1 s, doubling, at most 5 min, full jitter, five executions. */
+  retry?: RetryPolicy
+  /** Executions in all, whatever the policy says. Default 5, or what `retry` says if that is given. */
+  maxAttempts?: number
+  /** How long finished tasks are kept. */
+  retention?: RetentionOptions
+  /** Gets a record for each thing that happens to a task. Default: silence. */
+  logger?: TaskLogger
+}
+
+/** The queue's own tables: what counts, lists and redrives tasks must not meet other runs. */
+const TABLE_PREFIX = 'tasks_'
+const ATTEMPTS_MAX = 5
+/** Finished tasks kept in memory: what a person may still look at, a few megabytes. */
+const FINISHED_MAX = 10_000
+
+export interface TaskConfig {
+  env: Env
+  durably: DurablyOptions
+  retry: RetryPolicy
+  maxAttempts: number | null
+  finishedMax: number
+}
+
+export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
+  const { retry: policy, maxAttempts, retention, logger, ...durably } = options
+  const env = options.env ?? systemEnv()
+  const limit = maxAttempts ?? (policy ? null : ATTEMPTS_MAX)
+  return {
+    env,
+    durably: { ...storage(durably, env), env },
+    retry: limited(policy ?? retry.exponential({ maxAttempts: Number.POSITIVE_INFINITY }), limit),
+    maxAttempts: limit,
+    finishedMax: finishedMax(options),
+  }
+}
+
+function storage(durably: DurablyOptions, env: Env): DurablyOptions {
+  if (durably.store) return durably
+  // Nobody can read the event log through a queue.
+  if (durably.dialect) return { tablePrefix: TABLE_PREFIX, eventLog: false, ...durably }
+  const { eventLog = false, ...rest } = durably
+  return { ...rest, store: memoryStore({ env, eventLog }) }
+}
+
+function limited(policy: RetryPolicy, maxAttempts: number | null): RetryPolicy {
+  if (typeof policy !== 'function')
+    throw new DurablyError('invalid_config', 'retry must be a policy such as retry.exponential(), or nothing')
+  if (maxAttempts === null) return policy
+  if (!(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1))
+    throw new DurablyError('invalid_config', `maxAttempts must be a whole number of at least 1, got ${maxAttempts}`)
+  return (attempt, error, chance) => (attempt < maxAttempts ? policy(attempt, error, chance) : 'dead')
+}
+
+function finishedMax({ store, dialect, retention }: TaskQueueOptions): number {
+  const isOwn = !store && !dialect
+  const max = retention?.max
+  if (max === undefined) return isOwn ? FINISHED_MAX : Number.POSITIVE_INFINITY
+  if (!isOwn)
+    throw new DurablyError('invalid_config', "retention.max bounds the queue's own memory; with a store or a dialect use retention.ttl")
+  if (max !== Number.POSITIVE_INFINITY && !(Number.isSafeInteger(max) && max >= 0))
+    throw new DurablyError('invalid_config', `retention.max must be a whole number of at least 0, got ${max}`)
+  return max
+}

@@ -1,0 +1,148 @@
+// TaskQueue — seed 003's vocabulary over the engine: a task is a run without steps, its type the job's name.
+// Owns the handlers, what is told, and what is forgotten. The engine owns the rest; the store is the only truth.
+import { type TriggerOptions, triggerAll } from '../client/trigger.ts'
+import { createDurably, type Durably, type EngineParts, engineParts } from '../durably.ts'
+import type { Unsubscribe } from '../events/emitter.ts'
+import { iso } from '../model/env.ts'
+import { checkName } from '../model/name.ts'
+import type { Run } from '../model/run.ts'
+import type { CancelOutcome } from '../store/runs.ts'
+import { logLines } from './log-line.ts'
+import type { EnqueueRequest, Page, PageRequest, PurgeTasks, Queue, RedriveOptions, RegisteredTask, TaskQueueEvents } from './queue.ts'
+import { redriveAll } from './redrive-all.ts'
+import { Retention } from './retention.ts'
+import { StateChanges } from './state-change.ts'
+import { ANY_PAYLOAD, checkHandler, executeTask, type TaskHandler } from './task-handler.ts'
+import { TaskListeners } from './task-listeners.ts'
+import { readTaskOptions, type TaskConfig, type TaskQueueOptions } from './task-options.ts'
+import { readPage } from './task-page.ts'
+import { type TaskRecord, taskRecord } from './task-record.ts'
+import { FINISHED_STATES, finishedStatus, stateOfCount, TASK_STATES, type TaskState } from './task-state.ts'
+
+/**
+ * Makes a task queue: in memory, or on the database of `dialect`, or on a `store`.
+ *
+ * @example const queue = createTaskQueue({ concurrency: 10 })
+ */
+export function createTaskQueue(options: TaskQueueOptions = {}): TaskQueue {
+  return new TaskQueue(options)
+}
+
+export class TaskQueue implements Queue {
+  readonly #config: TaskConfig
+  readonly #durably: Durably
+  readonly #engine: EngineParts
+  readonly #changes: StateChanges
+  readonly #listeners = new TaskListeners()
+  readonly #retention: Retention
+
+  constructor(options: TaskQueueOptions) {
+    const config = readTaskOptions(options)
+    const durably = createDurably(config.durably)
+    const report = (error: unknown, taskId: string | null = null) => this.#listeners.tell('error', { error, taskId })
+    const { logger } = options
+    if (logger) this.#listeners.on('stateChange', (change) => logLines(change).forEach(logger))
+    this.#config = config
+    this.#durably = durably
+    this.#engine = engineParts(durably)
+    this.#retention = new Retention({
+      ...config,
+      ttl: options.retention?.ttl,
+      forget: (taskId) => this.#engine.store.runs.delete(taskId),
+      purge: (olderThan) => durably.purge({ olderThan }),
+      report,
+    })
+    this.#changes = new StateChanges((change) => {
+      this.#retention.hear(change)
+      this.#listeners.tell('stateChange', change)
+    })
+    this.#changes.follow(durably)
+    durably.on('worker:error', ({ cause, runId }) => report(cause, runId))
+  }
+
+  register<TPayload, TInput = TPayload>(handler: TaskHandler<TPayload, TInput>): RegisteredTask<TInput> {
+    checkHandler(handler)
+    const { taskType, timeout } = handler
+    const { retry, env } = this.#config
+    const definition = { name: taskType, input: ANY_PAYLOAD, retry, ...(timeout !== undefined && { timeout }) }
+    this.#durably.defineJob(definition, async ({ runId: taskId, attempt, signal }, payload) => {
+      const context = { taskId, attempt, signal }
+      this.#changes.started(context, taskType, iso(env.wall()))
+      await executeTask(handler, payload, context)
+    })
+    return { taskType, enqueue: (payload, options) => this.#enqueue(taskType, payload, options) }
+  }
+
+  enqueue({ taskType, payload, ...options }: EnqueueRequest): Promise<TaskRecord> {
+    return this.#enqueue(taskType, payload, options)
+  }
+
+  async #enqueue(taskType: string, payload: unknown, options: TriggerOptions = {}): Promise<TaskRecord> {
+    const job = { name: checkName('taskType', taskType), input: ANY_PAYLOAD, output: undefined, run: () => {} }
+    const [run] = await triggerAll(this.#engine.trigger, job, [{ payload, options }])
+    if (!run) throw new Error('S2: create must answer for each run')
+    return this.#record(run)
+  }
+
+  async getStatus(taskId: string): Promise<TaskRecord | null> {
+    const run = await this.#durably.getRun(taskId)
+    return run && this.#record(run)
+  }
+
+  async countsByState(): Promise<Record<TaskState, number>> {
+    const counts = Object.fromEntries(TASK_STATES.map((state) => [state, 0])) as Record<TaskState, number>
+    for (const counted of await this.#engine.store.runs.count()) counts[stateOfCount(counted)] += counted.count
+    return counts
+  }
+
+  list(request: PageRequest = {}): Promise<Page> {
+    return readPage(
+      (filter) => this.#durably.getRuns(filter),
+      (run) => this.#record(run),
+      request,
+    )
+  }
+
+  on<T extends keyof TaskQueueEvents>(event: T, listener: (event: TaskQueueEvents[T]) => unknown): Unsubscribe {
+    return this.#listeners.on(event, listener)
+  }
+
+  cancel(taskId: string): Promise<CancelOutcome['outcome']> {
+    return this.#durably.cancel(taskId)
+  }
+
+  async redrive(taskId: string): Promise<TaskRecord> {
+    return this.#record(await this.#durably.retry(taskId))
+  }
+
+  redriveAll(options: RedriveOptions = {}): Promise<number> {
+    return redriveAll(this, options)
+  }
+
+  async purge({ state = FINISHED_STATES, ...options }: PurgeTasks): Promise<number> {
+    return this.#durably.purge({ ...options, status: [state].flat().map(finishedStatus) })
+  }
+
+  migrate(): Promise<void> {
+    return this.#durably.migrate()
+  }
+
+  start(): void {
+    this.#durably.start()
+    this.#retention.start()
+  }
+
+  async stop(options?: { timeout?: number }): Promise<void> {
+    this.#retention.stop()
+    await this.#durably.stop(options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#retention.stop()
+    await this.#durably[Symbol.asyncDispose]()
+  }
+
+  #record(run: Run): TaskRecord {
+    return taskRecord(run, this.#config.maxAttempts, this.#config.env.wall())
+  }
+}

@@ -1,0 +1,54 @@
+// TaskState — seed 003's words for the state of a run, derived, never stored; and `Cancelled`, which only `cancel()` leads to.
+import { DurablyError } from '../model/errors.ts'
+import type { Phase } from '../model/phase.ts'
+import type { Run, RunStatus, TerminalStatus } from '../model/run.ts'
+import type { RunCount } from '../store/runs.ts'
+
+export const TASK_STATES = ['Queued', 'Running', 'Succeeded', 'RetryScheduled', 'Dead', 'Cancelled'] as const
+export type TaskState = (typeof TASK_STATES)[number]
+
+export const FINISHED_STATES = ['Succeeded', 'Dead', 'Cancelled'] as const satisfies TaskState[]
+export type FinishedState = (typeof FINISHED_STATES)[number]
+
+export type TaskFacts = Pick<Run, 'status' | 'attempts' | 'runAt'>
+
+/** A task that waits for its first execution is `Queued`, also when it was enqueued with a delay. */
+export function taskState({ status, attempts, runAt }: TaskFacts, nowMs: number): TaskState {
+  if (status === 'pending') return attempts > 0 && Date.parse(runAt) > nowMs ? 'RetryScheduled' : 'Queued'
+  return STATE_OF[status]
+}
+
+const STATE_OF = { running: 'Running', completed: 'Succeeded', failed: 'Dead', cancelled: 'Cancelled' } as const
+
+/** The same, from what a store counts. */
+export function stateOfCount({ phase, isRetried }: Pick<RunCount, 'phase' | 'isRetried'>): TaskState {
+  const state = STATE_OF_PHASE[phase]
+  return state === 'later' ? (isRetried ? 'RetryScheduled' : 'Queued') : state
+}
+
+const STATE_OF_PHASE = {
+  pending: 'Queued',
+  sleeping: 'later',
+  waiting: 'later',
+  running: 'Running',
+  cancelling: 'Running',
+  stale: 'Running',
+  completed: 'Succeeded',
+  failed: 'Dead',
+  cancelled: 'Cancelled',
+} as const satisfies Record<Phase, TaskState | 'later'>
+
+/** The stored status of all runs in this state. */
+export const STATUS_OF = {
+  Queued: 'pending',
+  RetryScheduled: 'pending',
+  Running: 'running',
+  Succeeded: 'completed',
+  Dead: 'failed',
+  Cancelled: 'cancelled',
+} as const satisfies Record<TaskState, RunStatus>
+
+export function finishedStatus(state: FinishedState): TerminalStatus {
+  if (FINISHED_STATES.includes(state)) return STATUS_OF[state]
+  throw new DurablyError('invalid_argument', `state must be one of ${FINISHED_STATES.join(', ')}, got ${JSON.stringify(state)}`)
+}
