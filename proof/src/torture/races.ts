@@ -156,7 +156,7 @@ export const RACES: ContestedRace[] = [
     first: (world, owner) => send(world, owner.next(recordStep(owner), ridersOf(owner))),
     second: async ({ store }, { run: { id } }) => ({
       run: await store.runs.get(id),
-      steps: await store.steps.completed(id),
+      steps: await store.steps.list(id),
       events: await store.events.list(id),
     }),
     fits: (_, { run, steps, events }) => run?.currentStepIndex === steps.length && run.lastEventSequence === events.length,

@@ -38,9 +38,9 @@ describe('a reply that is swallowed', () => {
     const write = recordStep(claim, 1)
     const error = await rejects(store.runs.apply([write]), 'store_unavailable', 'the call without a reply')
     expect(isPassing(error)).toBe(true)
-    expect(await direct.steps.completed(claim.runId)).toHaveLength(1)
+    expect(await direct.steps.list(claim.runId)).toHaveLength(1)
     expect(await store.runs.apply([write])).toEqual([{ ok: true, cancelRequested: false }])
-    expect(await direct.steps.completed(claim.runId)).toHaveLength(1)
+    expect(await direct.steps.list(claim.runId)).toHaveLength(1)
     expect(line.figures.swallowed).toBe(1)
   })
 

@@ -35,7 +35,7 @@ describe('connections that are cut', () => {
     const again = store.runs.apply([write])
     await lock.release()
     expect(await again).toEqual([{ ok: true, cancelRequested: false }])
-    expect(await store.steps.completed(claim.runId)).toHaveLength(1)
+    expect(await store.steps.list(claim.runId)).toHaveLength(1)
   })
 
   test('within a transaction of several statements: nothing of it is there', async () => {
@@ -135,7 +135,7 @@ test.skipIf(process.env.DATABASE_URL)(
       expect(outcomes).toEqual([{ ok: true, cancelRequested: false }])
       await crashed
     }
-    expect(await store.steps.completed(claim.runId)).toHaveLength(3)
+    expect(await store.steps.list(claim.runId)).toHaveLength(3)
   },
   60_000,
 )

@@ -49,7 +49,7 @@ describe.each(DRIVERS)('$name', ({ dialect }) => {
     const other = await claimed(store)
     const writes = [recordStep(one, 1), recordStep(other, 1), recordStep(one, 2), recordStep(other, 2), recordStep(one, 3)]
     expect(await store.runs.apply(writes)).toEqual(writes.map(() => ACCEPTED))
-    expect((await store.steps.completed(one.runId)).map(({ name }) => name)).toEqual(['step 1', 'step 2', 'step 3'])
+    expect((await store.steps.list(one.runId)).map(({ name }) => name)).toEqual(['step 1', 'step 2', 'step 3'])
     expect((await store.runs.get(one.runId))?.leaseWrites).toBe(3)
   })
 })

@@ -119,7 +119,6 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await runs.list({ limit: 20, status: 'failed' })
   await runs.list({ limit: 20, status: 'failed', jobName: 'job', after: { createdAt: '', id: '' } })
   await steps.list('id')
-  await steps.completed('id')
   await events.list('id', { after: 3, limit: 10 })
   await logs.list('id')
   await logs.append([line])

@@ -8,7 +8,6 @@ export function memorySteps(tables: Tables): StepStore {
     (tables.records.get(runId)?.steps ?? []).map((step) => ({ ...step })).sort((a, b) => a.index - b.index)
   return {
     list: async (runId) => stepsOf(runId),
-    completed: async (runId) => stepsOf(runId).filter((step) => step.status === 'completed'),
     find: async (runId, ids) => stepsOf(runId).filter(({ id }) => ids.includes(id)),
   }
 }

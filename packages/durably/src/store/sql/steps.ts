@@ -10,10 +10,6 @@ export function sqlSteps({ db, session, tables: t, syntax }: SqlContext): StepSt
     db,
     (p) => sql`SELECT * FROM ${inOrder} WHERE run_id = ${p('runId')} ORDER BY "index", ${syntax.insertionOrder}`,
   )
-  const completed = statement<{ runId: string }>(
-    db,
-    (p) => sql`SELECT * FROM ${inOrder} WHERE run_id = ${p('runId')} AND status = 'completed' ORDER BY "index", ${syntax.insertionOrder}`,
-  )
   const find = statement<{ runId: string; ids: string }>(
     db,
     (p) =>
@@ -21,7 +17,6 @@ export function sqlSteps({ db, session, tables: t, syntax }: SqlContext): StepSt
   )
   return {
     list: async (runId) => (await session.read(list({ runId }))).map(stepRow),
-    completed: async (runId) => (await session.read(completed({ runId }))).map(stepRow),
     find: async (runId, ids) => (await session.read(find({ runId, ids: JSON.stringify(ids) }))).map(stepRow),
   }
 }

@@ -243,7 +243,7 @@ export const claimChapter = chapter('claim', {
     equal(run.leaseWrites, 0, 'writes of the new lease')
     equal(run.currentStepIndex, 1, 'completed steps')
     equal(run.progress, '{"current":3}', 'progress')
-    equal((await world.store.steps.completed(run.id)).length, 1, 'steps')
+    equal((await world.store.steps.list(run.id)).length, 1, 'steps')
   },
 })
 

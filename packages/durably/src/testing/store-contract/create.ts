@@ -206,7 +206,8 @@ export const createChapter = chapter('create', {
     ok(verb.type === 'recordStep', 'the verb')
     await owner.succeed(verb)
     verb.step.output = 'changed by the caller'
-    for (const read of [world.store.steps.list, world.store.steps.completed]) {
+    const find = (runId: string) => world.store.steps.find(runId, [verb.step.id])
+    for (const read of [world.store.steps.list, find]) {
       const [step] = await read(owner.run.id)
       equal(step?.output, '"mine"', 'what is stored')
       if (step) step.output = 'changed by the reader'

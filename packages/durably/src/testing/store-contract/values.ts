@@ -51,7 +51,7 @@ export const values = chapter('values', {
     await owner.succeed(complete(MEGABYTE))
     const { payload, progress, output } = await get(world, owner.run.id)
     ok(payload === MEGABYTE && progress === MEGABYTE && output === MEGABYTE, 'payload, progress and output')
-    ok((await world.store.steps.completed(owner.run.id))[0]?.output === MEGABYTE, 'output of the step')
+    ok((await world.store.steps.list(owner.run.id))[0]?.output === MEGABYTE, 'output of the step')
     ok((await world.store.logs.list(owner.run.id))[0]?.data === MEGABYTE, 'data of the log line')
   },
 
@@ -118,7 +118,7 @@ export const values = chapter('values', {
       equal((await owner.write(recordStep(owner, { name: text }))).ok, false, `the same step again: ${what}`)
       await owner.succeed({ type: 'fail', error: text, failure: '{}', reason: 'error', failedStepName: text })
       equal((await get(world, owner.run.id)).error, text, `error: ${what}`)
-      equal((await world.store.steps.completed(owner.run.id))[0]?.name, text, `step: ${what}`)
+      equal((await world.store.steps.list(owner.run.id))[0]?.name, text, `step: ${what}`)
       deepEqual(await world.store.logs.list(owner.run.id), [line], `log: ${what}`)
       const event = (await world.store.events.list(owner.run.id)).at(-1)
       deepEqual(JSON.parse(event?.payload ?? ''), { generation: 1, error: text, failedStepName: text }, `event: ${what}`)

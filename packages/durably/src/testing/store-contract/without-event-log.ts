@@ -111,7 +111,6 @@ async function kept({ store }: World) {
     run,
     head: heads.get(run.id),
     steps: await store.steps.list(run.id),
-    completed: await store.steps.completed(run.id),
     logs: await store.logs.list(run.id),
   }))
   return Promise.all(rows)
