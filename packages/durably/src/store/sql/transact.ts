@@ -1,7 +1,7 @@
 import type { OwnerWrite } from '../owner-write.ts'
 import type { Store } from '../store.ts'
 import type { SqlContext } from './context.ts'
-import { TransactionFailed } from './dialect/interact.ts'
+import { TransactionFailed } from './dialect/transaction.ts'
 import { outcomeOf } from './runs/apply.ts'
 import type { QueriesOf } from './runs/owner-statements.ts'
 import { valuesOf } from './runs/owner-values.ts'

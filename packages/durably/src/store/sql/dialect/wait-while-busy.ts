@@ -1,6 +1,6 @@
 import { type Env, sleep } from '../../../model/env.ts'
 import type { DurablyError } from '../../../model/errors.ts'
-import { TransactionFailed } from './interact.ts'
+import { TransactionFailed } from './transaction.ts'
 
 /** A lock held longer than this is not contention but a stuck process: the caller shall know. */
 const BUSY_MS_MAX = 5000

@@ -6,15 +6,17 @@ import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
 import type { DurablyTables } from '../../schema.ts'
 import type { BoundTransaction, QueryRunner, Row, Session } from '../../session.ts'
-import { interact } from '../interact.ts'
+import { interact, type TransactionWords, transact } from '../transaction.ts'
 import { waitWhileBusy } from '../wait-while-busy.ts'
 import { writeInOrder } from '../write-in-order.ts'
 import { classifyError } from './classify-error.ts'
 import { storable } from './storable-text.ts'
 
-const BEGIN = CompiledQuery.raw('begin')
-const COMMIT = CompiledQuery.raw('commit')
-const ROLLBACK = CompiledQuery.raw('rollback')
+const WORDS: TransactionWords = {
+  begin: CompiledQuery.raw('begin'),
+  commit: CompiledQuery.raw('commit'),
+  rollback: CompiledQuery.raw('rollback'),
+}
 
 export class PostgresSession implements Session {
   readonly #db: Kysely<DurablyTables>
@@ -43,7 +45,9 @@ export class PostgresSession implements Session {
     const [only] = guarded
     if (only === undefined) return []
     // One statement is a transaction of its own, and one round trip.
-    return this.#call(guarded.length === 1 ? async () => [await this.#run(only)] : () => this.#transact(guarded))
+    return this.#call(
+      guarded.length === 1 ? async () => [await this.#run(only)] : () => this.#onOne((connection) => transact(connection, WORDS, guarded)),
+    )
   }
 
   async writeWithin(trx: QueryRunner, queries: readonly CompiledQuery[]): Promise<Row[][]> {
@@ -52,8 +56,7 @@ export class PostgresSession implements Session {
   }
 
   transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
-    const words = { begin: BEGIN, commit: COMMIT, rollback: ROLLBACK }
-    return this.#call(() => this.#db.getExecutor().provideConnection((connection) => interact(connection, this.#dialect, words, work)))
+    return this.#call(() => this.#onOne((connection) => interact(connection, this.#dialect, WORDS, work)))
   }
 
   close(): Promise<void> {
@@ -103,26 +106,7 @@ export class PostgresSession implements Session {
     return rows as Row[]
   }
 
-  #transact(queries: readonly CompiledQuery[]): Promise<Row[][]> {
-    return this.#db.getExecutor().provideConnection(async (connection) => {
-      try {
-        await connection.executeQuery(BEGIN)
-        const results: Row[][] = []
-        for (const query of queries) results.push((await connection.executeQuery<Row>(query)).rows)
-        await connection.executeQuery(COMMIT)
-        return results
-      } catch (error) {
-        await rollback(connection)
-        throw error
-      }
-    })
-  }
-}
-
-async function rollback(connection: DatabaseConnection): Promise<void> {
-  try {
-    await connection.executeQuery(ROLLBACK)
-  } catch {
-    // A lost connection has rolled back by itself; the first error is the one to tell.
+  #onOne<T>(use: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    return this.#db.getExecutor().provideConnection(use)
   }
 }

@@ -7,7 +7,7 @@ import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
 import type { BoundTransaction, Row } from '../../session.ts'
-import { TransactionFailed } from '../interact.ts'
+import { TransactionFailed } from '../transaction.ts'
 import { classifyError } from './classify-error.ts'
 import type { Transport } from './transport.ts'
 
