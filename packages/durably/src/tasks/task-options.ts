@@ -1,11 +1,18 @@
 // The options of `createTaskQueue` and their defaults.
 import type { DurablyOptions } from '../config.ts'
 import { memoryStore } from '../memory.ts'
+import type { Duration } from '../model/duration.ts'
 import { type Env, systemEnv } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type RetryPolicy, retry } from '../model/retry-policy.ts'
 import type { TaskLogger } from './log-line.ts'
-import type { RetentionOptions } from './retention.ts'
+
+export interface RetentionOptions {
+  /** Finished tasks that are kept in the queue's own memory, the newest. Default 10,000; `Infinity` keeps all. */
+  max?: number
+  /** Finished tasks are removed when they are older, on every store, by a queue that works. Default: never. */
+  ttl?: Duration
+}
 
 export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
   /** Default: exponential from 1 s, doubling, at most 5 min, full jitter, five executions. */
@@ -38,7 +45,7 @@ export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
   const limit = maxAttempts ?? (policy ? null : ATTEMPTS_MAX)
   return {
     env,
-    durably: { ...storage(durably, env), env },
+    durably: { ...storage(durably, env), env, ...(retention?.ttl !== undefined && { retention: retention.ttl }) },
     retry: limited(policy ?? retry.exponential({ maxAttempts: Number.POSITIVE_INFINITY }), limit),
     maxAttempts: limit,
     finishedMax: finishedMax(options),

@@ -7,10 +7,10 @@ import { iso } from '../model/env.ts'
 import { checkName } from '../model/name.ts'
 import type { Run } from '../model/run.ts'
 import type { CancelOutcome } from '../store/runs.ts'
+import { FinishedTasks } from './finished-tasks.ts'
 import { logLines } from './log-line.ts'
 import type { EnqueueRequest, Page, PageRequest, PurgeTasks, Queue, RedriveOptions, RegisteredTask, TaskQueueEvents } from './queue.ts'
 import { redriveAll } from './redrive-all.ts'
-import { Retention } from './retention.ts'
 import { StateChanges } from './state-change.ts'
 import { ANY_PAYLOAD, checkHandler, executeTask, type TaskHandler } from './task-handler.ts'
 import { TaskListeners } from './task-listeners.ts'
@@ -34,7 +34,7 @@ export class TaskQueue implements Queue {
   readonly #engine: EngineParts
   readonly #changes: StateChanges
   readonly #listeners = new TaskListeners()
-  readonly #retention: Retention
+  readonly #finished: FinishedTasks
 
   constructor(options: TaskQueueOptions) {
     const config = readTaskOptions(options)
@@ -45,15 +45,9 @@ export class TaskQueue implements Queue {
     this.#config = config
     this.#durably = durably
     this.#engine = engineParts(durably)
-    this.#retention = new Retention({
-      ...config,
-      ttl: options.retention?.ttl,
-      forget: (taskId) => this.#engine.store.runs.delete(taskId),
-      purge: (olderThan) => durably.purge({ olderThan }),
-      report,
-    })
+    this.#finished = new FinishedTasks({ ...config, forget: (taskId) => this.#engine.store.runs.delete(taskId), report })
     this.#changes = new StateChanges((change) => {
-      this.#retention.hear(change)
+      this.#finished.hear(change)
       this.#listeners.tell('stateChange', change)
     })
     this.#changes.follow(durably)
@@ -129,17 +123,14 @@ export class TaskQueue implements Queue {
 
   start(): void {
     this.#durably.start()
-    this.#retention.start()
   }
 
-  async stop(options?: { timeout?: number }): Promise<void> {
-    this.#retention.stop()
-    await this.#durably.stop(options)
+  stop(options?: { timeout?: number }): Promise<void> {
+    return this.#durably.stop(options)
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#retention.stop()
-    await this.#durably[Symbol.asyncDispose]()
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#durably[Symbol.asyncDispose]()
   }
 
   #record(run: Run): TaskRecord {
