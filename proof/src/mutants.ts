@@ -201,9 +201,10 @@ export const MUTANTS: Mutant[] = [
     also: [
       {
         file: 'worker/commit-queue.ts',
-        find: 'if (fits) group.push(member)',
-        replace: 'if (group.length < GROUP_MAX) group.unshift(member)',
+        find: 'if (group.size < GROUP_MAX && !group.has(runId)) group.set(runId, member)',
+        replace: 'if (group.size < GROUP_MAX) group.set(runId + group.size, member)',
       },
+      { file: 'worker/commit-queue.ts', find: 'return [...group.values()]', replace: 'return [...group.values()].reverse()' },
     ],
   },
   {

@@ -2,7 +2,17 @@
 import { parseArgs } from 'node:util'
 import { huntMutants } from './mutant-hunt.ts'
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const HELP = `Takes one guard after the other out of the engine's source; the simulator must notice each within 2,000 seeds.
+
+  npm run mutants                     all of them
+  npm run mutants -- --only no-fence  one of them`
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean', default: false } } })
+
+if (values.help) {
+  console.log(HELP)
+  process.exit()
+}
 
 const results = await huntMutants(({ mutant, seed, by }) => {
   console.log(`${mutant.name.padEnd(26)} ${seed === null ? 'NOT CAUGHT' : `seed ${String(seed).padStart(4)}  ${by.join(' ')}`}`)

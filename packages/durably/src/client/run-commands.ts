@@ -7,7 +7,7 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
 import { isTerminal, type Run, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
-import type { CancelOutcome, RunStore } from '../store/runs.ts'
+import { type CancelOutcome, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 
 export interface RunCommandParts {
@@ -17,9 +17,6 @@ export interface RunCommandParts {
   emitter: Emitter
   signals: SignalStore
 }
-
-/** Short transactions: others want to write as well. */
-const PURGE_PAGE = 200
 
 export interface PurgeOptions {
   olderThan: Duration

@@ -2,6 +2,7 @@
 // `RunRow` is what a store keeps: values encoded, times that decide in ms, times that inform in ISO-8601.
 // `Run` is what a user sees: values decoded, lease words left out.
 import type { Codec } from './codec.ts'
+import { iso } from './env.ts'
 import { DurablyError } from './errors.ts'
 import type { Failure } from './failure.ts'
 import { type Phase, phase } from './phase.ts'
@@ -133,7 +134,7 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
     cancelRequestedAt: isoOrNull(row.cancelRequestedAt),
     recoveries: row.recoveries,
     attempts: row.attempts,
-    runAt: new Date(row.runAt).toISOString(),
+    runAt: iso(row.runAt),
     deadlineAt: isoOrNull(row.deadlineAt),
     parentRunId: row.parentRunId,
     version: row.version,
@@ -150,5 +151,5 @@ export function readColumn(row: RunRow, column: 'payload' | 'progress' | 'output
 }
 
 function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
+  return ms === null ? null : iso(ms)
 }

@@ -5,7 +5,7 @@
 //       (A refused step stays refused, also when a later number was accepted: its row is not there.)
 //   W3. Events, log lines, progress and open streams that gathered since the last write ride along.
 
-import { iso as isoOf } from '../model/env.ts'
+import { iso } from '../model/env.ts'
 import type { EventType, RecordedEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { FailureReason } from '../model/run.ts'
@@ -53,10 +53,6 @@ export type OwnerVerb =
   | { type: 'park'; runAt: number; waitingFor: string; signals: number }
   | { type: 'abandon' }
 
-export function isSameRun(a: OwnerWrite, b: OwnerWrite): boolean {
-  return a.claim.runId === b.claim.runId
-}
-
 export type WriteOutcome = { ok: true; cancelRequested: boolean } | { ok: false }
 
 /** Verbs that end the lease. */
@@ -82,9 +78,9 @@ function ownEvent({ verb, claim }: OwnerWrite): Pick<RecordedEvent, 'type' | 'pa
     case 'fail':
       return { type: eventOf(verb.type), payload: { generation, error: verb.error, failedStepName: verb.failedStepName } }
     case 'retryLater':
-      return { type: eventOf(verb.type), payload: { generation, error: verb.error, attempt: verb.attempt, runAt: isoOf(verb.runAt) } }
+      return { type: eventOf(verb.type), payload: { generation, error: verb.error, attempt: verb.attempt, runAt: iso(verb.runAt) } }
     case 'park':
-      return { type: eventOf(verb.type), payload: { generation, runAt: isoOf(verb.runAt) } }
+      return { type: eventOf(verb.type), payload: { generation, runAt: iso(verb.runAt) } }
     default:
       return { type: eventOf(verb.type), payload: { generation } }
   }

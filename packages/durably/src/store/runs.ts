@@ -89,6 +89,9 @@ export interface PurgeRequest {
   limit: number
 }
 
+/** One page of old runs: short transactions, for others want to write as well. */
+export const PURGE_PAGE = 200
+
 /** One page of lost runs; a larger backlog takes several calls. */
 export const REAP_MAX = 50
 

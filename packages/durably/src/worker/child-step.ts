@@ -3,8 +3,8 @@ import { DurablyError } from '../model/errors.ts'
 import type { ChildRunOptions, Triggers } from '../model/job.ts'
 import { PARENT } from '../model/parent.ts'
 import { isTerminal, type RunRow } from '../model/run.ts'
+import { readForRun } from './read-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
-import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 type ChildTrigger = { idempotencyKey: string; concurrencyKey?: string; [PARENT]: string }
 
@@ -32,7 +32,7 @@ export function invokeStep<TInput, TOutput>(
   input: TInput,
   options: ChildRunOptions,
 ): Promise<unknown> {
-  const { execution, store } = steps.parts
+  const { store } = steps.parts
   return steps.step(name, async (call) => {
     let id: string
     try {
@@ -40,10 +40,7 @@ export function invokeStep<TInput, TOutput>(
     } catch (error) {
       return steps.fail(call, error)
     }
-    const answer = await untilLeaseIsOver(steps.parts, async () => ({ child: await store.runs.get(id) }))
-    if (answer === null) execution.owner.lose('its child could not be read for a whole lease')
-    execution.goOn()
-    const child = answer?.child
+    const child = await readForRun(steps.parts, 'its child', () => store.runs.get(id))
     if (!child)
       return steps.fail(call, new DurablyError('run_not_found', `run ${id} of job ${JSON.stringify(job.name)} is not in this database`))
     if (!isTerminal(child.status)) return { wait: { name, kind: 'child', dueAt: null } }

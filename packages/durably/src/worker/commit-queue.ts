@@ -7,7 +7,7 @@
 //       the whole transaction, so the members are sent one by one, and only the bad one fails.
 import type { Env, TimerHandle } from '../model/env.ts'
 import { hasCode } from '../model/errors.ts'
-import { isSameRun, type OwnerWrite, type WriteOutcome } from '../store/owner-write.ts'
+import type { OwnerWrite, WriteOutcome } from '../store/owner-write.ts'
 import type { RunStore } from '../store/runs.ts'
 
 /** What one transaction takes; more of them would hold the others up. */
@@ -74,15 +74,15 @@ export class CommitQueue {
 
   /** B2. The second write of a run, of an owner that lost it and the next one, waits for the next group. */
   #takeGroup(): Member[] {
-    const group: Member[] = []
+    const group = new Map<string, Member>()
     const later: Member[] = []
     for (const member of this.#waiting) {
-      const fits = group.length < GROUP_MAX && !group.some(({ write }) => isSameRun(write, member.write))
-      if (fits) group.push(member)
+      const { runId } = member.write.claim
+      if (group.size < GROUP_MAX && !group.has(runId)) group.set(runId, member)
       else later.push(member)
     }
     this.#waiting = later
-    return group
+    return [...group.values()]
   }
 
   async #commit(group: readonly Member[]): Promise<void> {

@@ -94,12 +94,11 @@ async function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Ou
 }
 
 /** P1, P2. A deadline that is over leaves no other attempt. */
-function failureOrRetry({ env, report }: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName: string): EndingVerb {
+function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName: string): EndingVerb {
   const ending = failure(error, failedStepName)
   const { attempts, deadlineAt } = execution.run
   const attempt = attempts + 1
-  const decide = { env, report: (wrong: unknown) => report(wrong, execution.run.id) }
-  const delayMs = job.retry ? delayOf(decide, job.retry, attempt, error) : 'dead'
+  const delayMs = job.retry ? delayOf(kit, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
   const runAt = execution.storeNow() + delayMs
   if (deadlineAt !== null && deadlineAt <= runAt) return ending

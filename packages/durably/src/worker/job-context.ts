@@ -21,6 +21,7 @@ import type { Store } from '../store/store.ts'
 import { ChildNames, invokeStep, triggerChild } from './child-step.ts'
 import type { Execution } from './execution.ts'
 import { functionStep } from './function-step.ts'
+import { handled } from './handled.ts'
 import { signalStep } from './signal-step.ts'
 import { sleepStep } from './sleep-step.ts'
 import { plainStep } from './step-body.ts'
@@ -125,12 +126,6 @@ export class RunningJobContext implements JobContext {
 
 function optional<TOptions extends object, TFn>(optionsOrFn: TOptions | TFn, maybeFn: TFn | undefined): [TOptions, TFn] {
   return typeof optionsOrFn === 'function' ? [{} as TOptions, optionsOrFn as TFn] : [(optionsOrFn ?? {}) as TOptions, maybeFn as TFn]
-}
-
-/** A job that never awaits a step must not bring the process down when the step fails. */
-function handled<T>(result: Promise<unknown>): Promise<T> {
-  result.catch(() => {})
-  return result as Promise<T>
 }
 
 function quote(name: string): string {

@@ -1,10 +1,8 @@
 // Retention — lets go of runs that ended long ago: a page at a time, between other work, so that nobody waits for it.
 import type { Env } from '../model/env.ts'
 import type { RetentionRule } from '../model/retention.ts'
-import type { RunStore } from '../store/runs.ts'
+import { PURGE_PAGE, type RunStore } from '../store/runs.ts'
 
-/** Short transactions: others want to write as well. */
-const PAGE = 200
 const EVERY_MS = 60_000
 
 interface RetentionParts {
@@ -28,8 +26,8 @@ export class Retention {
     if (env.mono() >= this.#againAt) {
       // Not before the answer: one that fails is not tried again at once.
       this.#againAt = env.mono() + EVERY_MS
-      const gone = await Promise.all(rules.map((rule) => runs.purge({ ...rule, limit: PAGE })))
-      if (gone.includes(PAGE)) this.#againAt = env.mono()
+      const gone = await Promise.all(rules.map((rule) => runs.purge({ ...rule, limit: PURGE_PAGE })))
+      if (gone.includes(PURGE_PAGE)) this.#againAt = env.mono()
     }
     return Math.max(0, this.#againAt - env.mono())
   }

@@ -123,7 +123,7 @@ export class StepRunner {
 
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
   async fail(call: StepCall, error: unknown, retry?: RetryPolicy): Promise<StepOutcome> {
-    const { execution, emitter, report } = this.parts
+    const { execution, emitter } = this.parts
     execution.goOn()
     const failure = failureOf(error)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
@@ -132,8 +132,7 @@ export class StepRunner {
     if (!(await execution.owner.write({ type: 'recordStep', step }, rides))) execution.goOn()
     this.failed.add(call.name, error)
     emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
-    const decide = { env: this.parts.env, report: (wrong: unknown) => report(wrong, execution.run.id) }
-    const delayMs = retry ? delayOf(decide, retry, this.failed.times(call.name), error) : 'dead'
+    const delayMs = retry ? delayOf(this.parts, execution.run.id, retry, this.failed.times(call.name), error) : 'dead'
     if (delayMs === 'dead') throw error
     return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil(execution.storeNow() + delayMs) } }
   }

@@ -1,38 +1,26 @@
 import { type Duration, durationMs } from '../model/duration.ts'
-import type { Env } from '../model/env.ts'
+import { type Env, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 
 /** The time of one try of a step. A function that ignores its signal goes on, but nobody waits for it. */
 export class StepTimeLimit {
   readonly signal: AbortSignal
   readonly #abort = new AbortController()
-  readonly #over: Promise<never>
-  readonly #stop: () => void
+  readonly #env: Env
+  readonly #ms: number
+  readonly #late: DurablyError
 
   constructor(env: Env, stepName: string, timeout: Duration, outer: AbortSignal) {
-    const ms = durationMs(`timeout of step ${JSON.stringify(stepName)}`, timeout)
+    const name = JSON.stringify(stepName)
     this.signal = AbortSignal.any([outer, this.#abort.signal])
-    let fail: (error: DurablyError) => void = () => {}
-    this.#over = new Promise((_, reject) => {
-      fail = reject
-    })
-    this.#over.catch(() => {})
-    const timer = env.timer(ms, () => {
-      const error = new DurablyError(
-        'timeout',
-        `step ${JSON.stringify(stepName)} took longer than ${timeout}${typeof timeout === 'number' ? ' ms' : ''}`,
-      )
-      this.#abort.abort(error)
-      fail(error)
-    })
-    this.#stop = () => env.clear(timer)
+    this.#env = env
+    this.#ms = durationMs(`timeout of step ${name}`, timeout)
+    this.#late = new DurablyError('timeout', `step ${name} took longer than ${timeout}${typeof timeout === 'number' ? ' ms' : ''}`)
   }
 
   async race<T>(result: Promise<T>): Promise<T> {
-    try {
-      return await Promise.race([result, this.#over])
-    } finally {
-      this.#stop()
-    }
+    if (await within(this.#env, this.#ms, result)) return result
+    this.#abort.abort(this.#late)
+    throw this.#late
   }
 }

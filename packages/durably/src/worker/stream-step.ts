@@ -5,10 +5,11 @@ import type { Checkpoint, StreamFunction } from '../model/job.ts'
 import { decodeState } from '../model/stream.ts'
 import type { Store } from '../store/store.ts'
 import type { Execution } from './execution.ts'
+import { handled } from './handled.ts'
 import { keptChunks } from './kept-chunks.ts'
+import { readForRun } from './read-for-run.ts'
 import type { StepBody } from './step-body.ts'
 import { StreamWriter } from './stream-writer.ts'
-import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 interface StreamStepParts {
   execution: Execution
@@ -25,15 +26,10 @@ interface StreamStepParts {
 export async function streamStep<TState>(parts: StreamStepParts, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
   const { execution, store, codec, stepName } = parts
   const open = execution.streams.get(stepName)
-  const kept = open ? await untilLeaseIsOver(parts, () => keptChunks(store, codec, execution.run.id, open)) : []
-  if (kept === null) {
-    // An error of the store is not the job's (R6): somebody else goes on with the run.
-    execution.owner.lose('the output that was kept could not be read for a whole lease')
-    execution.goOn()
-  }
-  const writer = new StreamWriter({ ...parts, eventLog: store.eventLog, kept: kept ?? [] })
-  const emit = (chunk: unknown) => handled(writer.emit(chunk))
-  const checkpoint = Object.assign((state: TState) => handled(writer.checkpoint(state)), {
+  const kept = open ? await readForRun(parts, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
+  const writer = new StreamWriter({ ...parts, eventLog: store.eventLog, kept })
+  const emit = (chunk: unknown) => handled<void>(writer.emit(chunk))
+  const checkpoint = Object.assign((state: TState) => handled<void>(writer.checkpoint(state)), {
     state: decodeState(codec, open?.state ?? null) as TState | undefined,
   }) satisfies Checkpoint<TState>
   return {
@@ -42,10 +38,4 @@ export async function streamStep<TState>(parts: StreamStepParts, fn: StreamFunct
     record: () => writer.record(),
     giveUp: () => writer.giveUp(),
   }
-}
-
-/** Who does not wait for a chunk must not bring the process down when it is refused. */
-function handled(done: Promise<void>): Promise<void> {
-  done.catch(() => {})
-  return done
 }

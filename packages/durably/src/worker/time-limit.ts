@@ -1,5 +1,5 @@
 import { durationMs } from '../model/duration.ts'
-import type { Env, TimerHandle } from '../model/env.ts'
+import { type Env, iso, type TimerHandle } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
 import type { Execution } from './execution.ts'
 
@@ -18,7 +18,7 @@ export function limitTime(env: Env, execution: Execution, { timeout }: Job): { s
     handles.add(handle)
   }
   if (timeout !== undefined) stopAt(execution.storeNow() + durationMs('timeout', timeout), `its timeout is ${timeout}`)
-  if (deadlineAt !== null) stopAt(deadlineAt, `its deadline was ${new Date(deadlineAt).toISOString()}`)
+  if (deadlineAt !== null) stopAt(deadlineAt, `its deadline was ${iso(deadlineAt)}`)
   return {
     stop() {
       for (const handle of handles) env.clear(handle)

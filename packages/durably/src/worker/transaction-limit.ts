@@ -1,5 +1,5 @@
 import { type Duration, durationMs } from '../model/duration.ts'
-import type { Env } from '../model/env.ts'
+import { type Env, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 
 const LONGEST_MS = 5000
@@ -17,17 +17,7 @@ export function transactionLimitMs(leaseMs: number, timeout: Duration | undefine
 }
 
 export async function withinTransactionLimit<T>(env: Env, name: string, limitMs: number, work: Promise<T>): Promise<T> {
-  work.catch(() => {})
-  let timer: unknown
-  const late = new Promise<never>((_, reject) => {
-    timer = env.timer(limitMs, () =>
-      reject(
-        new DurablyError(
-          'transaction_timeout',
-          `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone; keep it short`,
-        ),
-      ),
-    )
-  })
-  return Promise.race([work, late]).finally(() => env.clear(timer))
+  if (await within(env, limitMs, work)) return work
+  const message = `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone; keep it short`
+  throw new DurablyError('transaction_timeout', message)
 }

@@ -1,0 +1,20 @@
+import type { Env } from '../model/env.ts'
+import type { Execution } from './execution.ts'
+import { untilLeaseIsOver } from './until-lease-is-over.ts'
+
+interface ReaderParts {
+  execution: Execution
+  env: Env
+  leaseMs: number
+  report: (error: unknown, runId?: string) => void
+}
+
+/** What a call of `ctx` has to know first. That it cannot be read is not the job's fault (R6): somebody else goes on with the run. */
+export async function readForRun<T>(parts: ReaderParts, what: string, read: () => Promise<T>): Promise<T> {
+  const { execution } = parts
+  const answer = await untilLeaseIsOver(parts, async () => ({ value: await read() }))
+  if (answer === null) execution.owner.lose(`${what} could not be read for a whole lease`)
+  execution.goOn()
+  if (answer === null) throw new Error('X1: a lost lease interrupts')
+  return answer.value
+}
