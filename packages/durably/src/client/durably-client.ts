@@ -1,0 +1,81 @@
+// DurablyClient — what a page or a program asks of Durably, the same in the tab that runs the jobs and across HTTP.
+//   D1. State comes from runs and their event log, never from a connection: a client that was cut off goes on and misses nothing.
+//   D2. Values are what the jobs see: Dates, Maps and BigInts arrive as such.
+import type { RunLogEvent } from '../events/full-event.ts'
+import type { Decision } from '../model/effect.ts'
+import type { Log } from '../model/log.ts'
+import type { Phase } from '../model/phase.ts'
+import type { Run } from '../model/run.ts'
+import type { Step } from '../model/step.ts'
+import type { CancelOutcome } from '../store/runs.ts'
+import type { JobHandle } from './job-handle.ts'
+import type { SignalOptions } from './run-commands.ts'
+import type { RunFilter } from './run-reader.ts'
+import type { BatchTriggerInput, TriggerOptions } from './trigger.ts'
+
+/** The jobs of a program, `typeof jobs` where `export const jobs = { greet, importCsv }`; by any key, the job's own name counts. */
+export type Jobs = { readonly [key: string]: JobHandle<string, never, unknown> }
+
+export type JobName<TJobs extends Jobs> = TJobs[keyof TJobs]['name']
+type JobNamed<TJobs extends Jobs, TName> = Extract<TJobs[keyof TJobs], { readonly name: TName }>
+export type JobInput<TJobs extends Jobs, TName> = JobNamed<TJobs, TName> extends JobHandle<string, infer TInput, unknown> ? TInput : never
+export type JobOutput<TJobs extends Jobs, TName> =
+  JobNamed<TJobs, TName> extends JobHandle<string, never, infer TOutput> ? TOutput : unknown
+
+/** Jobs of which nothing is known: any name, any input. */
+export type AnyJobs = { readonly [key: string]: JobHandle<string, unknown, unknown> }
+
+/** A transaction stays where it was begun. */
+export type ClientTriggerOptions = Omit<TriggerOptions, 'tx'>
+
+export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
+  trigger<TName extends JobName<TJobs>>(
+    jobName: TName,
+    input: JobInput<TJobs, TName>,
+    options?: ClientTriggerOptions,
+  ): Promise<Run<JobOutput<TJobs, TName>>>
+  /** All of them or none. */
+  batchTrigger<TName extends JobName<TJobs>>(
+    jobName: TName,
+    inputs: readonly BatchTriggerInput<JobInput<TJobs, TName>>[],
+  ): Promise<Run<JobOutput<TJobs, TName>>[]>
+  getRun(id: string): Promise<Run | null>
+  getRuns(filter?: RunFilter): Promise<Run[]>
+  getSteps(runId: string): Promise<Step[]>
+  getLogs(runId: string): Promise<Log[]>
+  getJobs(): Promise<JobInfo[]>
+  countsByState(): Promise<Record<Phase, number>>
+  cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']>
+  retry(id: string, options?: IfVersion): Promise<Run>
+  deleteRun(id: string, options?: IfVersion): Promise<void>
+  signal(runId: string, name: string, value: unknown, options?: SignalOptions): Promise<void>
+  decide(runId: string, stepName: string, decision: Decision): Promise<void>
+  /** The events of a run from a place in its log, then live, until the run has ended; it outlasts broken connections. */
+  subscribe(runId: string, options?: FollowOptions & { after?: number }): AsyncIterable<RunLogEvent>
+  /** The newest runs that match, now and whenever they changed; until it is left or its signal aborts. */
+  watchRuns(filter?: WatchFilter, options?: FollowOptions): AsyncIterable<readonly Run[]>
+}
+
+export interface IfVersion {
+  /** Only if the run still has this `version`; else rejects with the code `version_mismatch`, and nothing is changed. */
+  ifVersion?: number
+}
+
+export interface JobInfo {
+  name: string
+  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot tell. */
+  input: Record<string, unknown> | null
+}
+
+export interface FollowOptions {
+  signal?: AbortSignal
+  /** Hears how the connection is; for a page to show, nothing depends on it. */
+  onConnection?: (state: ConnectionState) => void
+}
+
+export type ConnectionState = 'connecting' | 'live' | 'reconnecting'
+
+export interface WatchFilter extends Omit<RunFilter, 'cursor' | 'limit'> {
+  /** Default 50, at most 200. */
+  limit?: number
+}
