@@ -1,4 +1,13 @@
+import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
+import { chromiumLaunchOptions } from './packages/durably/tests/browser/chromium.ts'
+
+/** Tests that run inside a page, and those that drive a whole browser from outside: kill it, open tabs. */
+const IN_PAGE = 'packages/*/tests/**/*.browser.test.{ts,tsx}'
+const ON_CHROMIUM = 'packages/*/tests/**/*.chromium.test.ts'
+
+/** Without them a page has no SharedArrayBuffer, and SQLocal no OPFS. */
+const CROSS_ORIGIN_ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 
 export default defineConfig({
   test: {
@@ -7,14 +16,35 @@ export default defineConfig({
         test: {
           name: 'engine',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/tests/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: [IN_PAGE, ON_CHROMIUM, '**/node_modules/**'],
           testTimeout: 20_000,
           globalSetup: ['packages/durably/tests/postgres/global-setup.ts'],
           sequence: { groupOrder: 0 },
         },
       },
       {
+        server: { headers: CROSS_ORIGIN_ISOLATION },
+        test: {
+          name: 'browser',
+          include: [IN_PAGE],
+          testTimeout: 20_000,
+          globalSetup: ['packages/durably/tests/browser/global-setup.ts'],
+          sequence: { groupOrder: 1 },
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            instances: [{ browser: 'chromium' }],
+            provider: playwright({ launchOptions: chromiumLaunchOptions() }),
+          },
+        },
+      },
+      {
+        test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000, sequence: { groupOrder: 1 } },
+      },
+      {
         // Programs that take the whole machine and measure it: after everything else, one by one.
-        test: { name: 'proof', include: ['proof/src/**/*.test.ts'], fileParallelism: false, sequence: { groupOrder: 1 } },
+        test: { name: 'proof', include: ['proof/src/**/*.test.ts'], fileParallelism: false, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -1,0 +1,3 @@
+import { unpackChromium } from './chromium.ts'
+
+export default unpackChromium

@@ -1,0 +1,2 @@
+// A page without a program: tests bring their own.
+export {}
