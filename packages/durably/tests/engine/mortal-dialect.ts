@@ -1,8 +1,11 @@
-// MortalDialect — a SQLite dialect that ends at a statement of the test's choice, as a killed process or a lost reply does.
+// MortalDialect — a dialect that ends at a statement of the test's choice, as a killed process or a lost reply does.
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver } from 'kysely'
 
-/** `killed before`, `killed after`: nothing is answered any more, what was not committed is gone. `reply lost`: it took effect. */
-export type Death = 'killed before' | 'killed after' | 'reply lost'
+/**
+ * `killed before`, `killed after`: nothing is answered any more, what was not committed is gone. `killed when sent`: the same,
+ * while the database still works on it. `reply lost`: it took effect.
+ */
+export type Death = 'killed before' | 'killed when sent' | 'killed after' | 'reply lost'
 
 export interface MortalDialect extends Dialect {
   /** Counts from here: the statement number `n`, from 0, is the one. */
@@ -12,10 +15,11 @@ export interface MortalDialect extends Dialect {
   readonly isDead: boolean
 }
 
-export function mortalDialect(dialect: Dialect): MortalDialect {
+/** `kill`: how it dies; by default only its connections do. */
+export function mortalDialect(dialect: Dialect, kill?: () => void): MortalDialect {
   const fate = new Fate()
   const extra = {
-    createDriver: () => mortalDriver(dialect.createDriver(), fate),
+    createDriver: () => mortalDriver(dialect.createDriver(), fate, kill),
     dieAt: (n: number, death: Death) => fate.plan(n, death),
   }
   return new Proxy(dialect, {
@@ -40,36 +44,36 @@ class Fate {
     this.#death = death
   }
 
-  async meet<T>(sql: string, run: () => Promise<T>, kill: () => Promise<void>): Promise<T> {
+  async meet<T>(sql: string, run: () => Promise<T>, kill: () => unknown): Promise<T> {
     if (this.isDead) return new Promise(() => {})
     const isIt = this.statements.push(sql) - 1 === this.#at
     if (isIt && this.#death === 'killed before') return this.#die(kill)
+    if (isIt && this.#death === 'killed when sent') {
+      void run()
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      return this.#die(kill)
+    }
     const answer = await run()
     if (!isIt) return answer
     if (this.#death === 'killed after') return this.#die(kill)
     throw new Error('the connection was reset')
   }
 
-  async #die(kill: () => Promise<void>): Promise<never> {
+  async #die(kill: () => unknown): Promise<never> {
     this.isDead = true
     await kill()
     return new Promise(() => {})
   }
 }
 
-function mortalDriver(inner: Driver, fate: Fate): Driver {
+function mortalDriver(inner: Driver, fate: Fate, kill: () => unknown = () => inner.destroy()): Driver {
   const connections = new WeakMap<DatabaseConnection, DatabaseConnection>()
   const originals = new WeakMap<DatabaseConnection, DatabaseConnection>()
   const mortal = (connection: DatabaseConnection): DatabaseConnection => {
     const known = connections.get(connection)
     if (known) return known
     const made: DatabaseConnection = {
-      executeQuery: (query: CompiledQuery) =>
-        fate.meet(
-          query.sql,
-          () => connection.executeQuery(query),
-          () => inner.destroy(),
-        ),
+      executeQuery: (query: CompiledQuery) => fate.meet(query.sql, () => connection.executeQuery(query), kill),
       streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
     }
     connections.set(connection, made)
