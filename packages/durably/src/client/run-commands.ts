@@ -113,9 +113,14 @@ export class RunCommands {
 
   /** Removes a run that has ended, with its steps, logs and events; its idempotency key is free again. */
   async deleteRun(id: string): Promise<void> {
-    const { outcome, status } = found(await this.#parts.runs.delete(id), id)
-    if (outcome === 'refused')
-      throw new DurablyError('run_active', `run ${id} is ${status}; cancel it and wait for its end, then delete it`, { runId: id })
+    const { runs } = this.#parts
+    const { outcome, status } = found(await runs.delete(id), id)
+    if (outcome === 'deleted') return
+    const parentRunId = isTerminal(status) ? (await runs.get(id))?.parentRunId : undefined
+    const why = parentRunId
+      ? `run ${id} was triggered by run ${parentRunId}, which has not ended and may still ask for it; delete it after that one's end`
+      : `run ${id} is ${status}; cancel it and wait for its end, then delete it`
+    throw new DurablyError('run_active', why, { runId: id })
   }
 }
 

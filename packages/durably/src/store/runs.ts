@@ -20,7 +20,7 @@ export interface RunStore {
   cancel(id: string): Promise<CancelOutcome | null>
   /** A failed run goes back to pending and keeps its steps; `null` when there is no such run. */
   retry(id: string): Promise<RetryOutcome | null>
-  /** Removes a finished run and all that belongs to it; `null` when there is no such run. */
+  /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */
   delete(id: string): Promise<DeleteOutcome | null>
   get(id: string): Promise<RunRow | null>
   /** Newest first: by `createdAt`, then by id. */
@@ -29,7 +29,7 @@ export interface RunStore {
   activeChildren(id: string): Promise<string[]>
   /** How many runs there are in each phase; of these jobs, or of all. */
   count(jobNames?: readonly string[]): Promise<RunCount[]>
-  /** Removes runs that ended long ago, by `finishedAt`, then by id; answers how many. */
+  /** Removes runs that ended long ago and can go, by `finishedAt`, then by id; answers how many. */
   purge(request: PurgeRequest): Promise<number>
   /** What an idle worker wants to know, in one read. */
   probe(jobNames: readonly string[]): Promise<Probe>
@@ -120,6 +120,7 @@ export interface RetryOutcome {
   run: RunRow
 }
 
+/** A run can go when it has ended, and the run that triggered it, if there is one, has too: until then that one may ask for it. */
 export interface DeleteOutcome {
   outcome: 'deleted' | 'refused'
   status: RunStatus

@@ -8,6 +8,7 @@ import { setup, WORLDS } from './world.ts'
 
 const anything = z.unknown()
 const HOUR = 3_600_000
+const MINUTE = 60_000
 
 function defineDouble(durably: Durably) {
   return durably.defineJob({ name: 'double', input: z.number(), output: z.number() }, async (ctx, n) => {
@@ -54,6 +55,28 @@ describe.each(WORLDS)('child runs on %s', (world) => {
       [4, 'k'],
       [2, null],
     ])
+  })
+
+  test('a child that ended long ago is kept for a parent that could not go on, and is not run again', async () => {
+    const { durably, another, env, soon } = await setup(world)
+    const kids = another({ retention: '1m' })
+    let runs = 0
+    const defineKid = (instance: Durably) => instance.defineJob({ name: 'kid', input: anything, output: z.number() }, async () => ++runs)
+    const kid = defineKid(durably)
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(kid, null))
+    const { id } = await parent.trigger(null)
+    expect(await soon(durably.processOne())).toBe(true)
+    defineKid(kids)
+    kids.start()
+    await env.advance(5 * MINUTE)
+    const [child] = await kid.getRuns()
+    const refused = await durably.deleteRun(child?.id ?? '').catch((error) => error)
+    expect(refused).toMatchObject({ code: 'run_active', message: expect.stringContaining(id), runId: child?.id })
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
+    await env.advance(5 * MINUTE)
+    expect(await durably.getRuns()).toEqual([])
   })
 
   test('while it waits for a child, the parent is waiting', async () => {

@@ -184,7 +184,7 @@ function remove(tables: Tables, id: string): DeleteOutcome | null {
   const record = tables.records.get(id)
   if (!record) return null
   const { status } = record.row
-  if (!isTerminal(status)) return { outcome: 'refused', status }
+  if (!isTerminal(status) || tables.isAwaited(record.row)) return { outcome: 'refused', status }
   tables.remove(record)
   return { outcome: 'deleted', status }
 }
@@ -231,11 +231,12 @@ function count(tables: Tables, jobNames?: readonly string[]): RunCount[] {
 function purge(tables: Tables, { statuses, olderThanMs, jobNames, limit }: PurgeRequest): number {
   const end = tables.nowMs - olderThanMs
   const ended = [...tables.records.values()].filter(
-    ({ row: { status, finishedAt, jobName } }) =>
-      (statuses as readonly string[]).includes(status) &&
-      finishedAt !== null &&
-      finishedAt <= end &&
-      (!jobNames || jobNames.includes(jobName)),
+    ({ row }) =>
+      (statuses as readonly string[]).includes(row.status) &&
+      row.finishedAt !== null &&
+      row.finishedAt <= end &&
+      (!jobNames || jobNames.includes(row.jobName)) &&
+      !tables.isAwaited(row),
   )
   const page = ended.sort((a, b) => (a.row.finishedAt ?? 0) - (b.row.finishedAt ?? 0) || compareText(a.row.id, b.row.id)).slice(0, limit)
   for (const record of page) tables.remove(record)

@@ -96,6 +96,12 @@ export class Tables {
     return [...(this.#children.get(id) ?? [])]
   }
 
+  /** It was triggered by a run that has not ended, and may still ask for it. */
+  isAwaited({ parentRunId }: RunRow): boolean {
+    const parent = parentRunId === null ? undefined : this.records.get(parentRunId)
+    return parent !== undefined && !isTerminal(parent.row.status)
+  }
+
   #removeChild(parentRunId: string, row: RunRow): void {
     const children = this.#children.get(parentRunId)
     children?.delete(row)

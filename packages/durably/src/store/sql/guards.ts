@@ -33,6 +33,16 @@ export function isActive(): RawBuilder<unknown> {
   return sql`NOT (${isTerminal()})`
 }
 
+/** The run `r` was triggered by one that has not ended, and may still ask for it. */
+export function isAwaited(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
+  return sql`EXISTS (SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND NOT (${isOneOf(sql`parent.status`, TERMINAL_STATUSES)}))`
+}
+
+/** The run `r` has ended, and nobody will ask for it. */
+export function canGo(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
+  return sql`${isTerminal()} AND NOT ${isAwaited(t)}`
+}
+
 /** A partial index is only found by `=`, so one value is not written as a list. */
 function isOneOf(column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<unknown> {
   const [first, ...others] = values.map((value) => sql.lit(value))

@@ -1,4 +1,5 @@
 // A run and those that it triggered: it hears of each end, whatever the end was, and they hear of its cancel.
+import { TERMINAL_STATUSES } from '../../model/run.ts'
 import { NEVER_MS } from '../../model/wait.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { type Case, chapter, type World } from './chapter.ts'
@@ -24,6 +25,7 @@ import {
 } from './world.ts'
 
 const CHILD = 'send-mail'
+const EVERYTHING = { statuses: TERMINAL_STATUSES, olderThanMs: 0, limit: 100 }
 const FOR_A_CHILD = park([{ name: 'mail', kind: 'child', dueAt: null }])
 
 /** A run that holds its slot, and a child of it with an owner. */
@@ -134,7 +136,6 @@ export const children = chapter(
       } as const
       await world.store.logs.append([line])
       await child.succeed(complete(), { logs: [line] })
-      await child.world.store.runs.delete(child.run.id)
       equal((await get(world, parent.run.id)).signals, 1, 'signals')
     },
 
@@ -195,10 +196,37 @@ export const children = chapter(
       const all = ids([child.run, ...others]).sort()
       deepEqual(await world.store.runs.activeChildren(parent.run.id), all, 'before')
       await child.succeed(complete())
-      await world.store.runs.delete(child.run.id)
       await world.store.runs.cancel(others[0]?.id ?? '')
       deepEqual(await world.store.runs.activeChildren(parent.run.id), ids(others.slice(1)), 'after')
       deepEqual(await world.store.runs.activeChildren('nobody'), [], 'of nobody')
+    },
+
+    'a child that has ended is kept until its parent has ended too': async (world) => {
+      const { parent, child } = await family(world)
+      const { id } = child.run
+      await child.succeed(complete())
+      const keeps = async (when: string) => {
+        const answer = await unchanged(world, id, () => world.store.runs.delete(id))
+        deepEqual(answer, { outcome: 'refused', status: 'completed' }, `delete while its parent ${when}`)
+        equal(await unchanged(world, id, () => world.store.runs.purge(EVERYTHING)), 0, `purged while its parent ${when}`)
+      }
+      await keeps('is running')
+      await parent.succeed(FOR_A_CHILD)
+      await keeps('is pending')
+      await (await mustClaim(world)).succeed(fail())
+      deepEqual(await world.store.runs.delete(id), { outcome: 'deleted', status: 'completed' }, 'delete after its end')
+    },
+
+    'a purge that keeps a child takes others of its age, and takes it when its parent is gone': async (world) => {
+      const { parent, child } = await family(world)
+      await child.succeed(complete())
+      const other = await held(world, { jobName: CHILD })
+      await other.succeed(complete())
+      equal(await world.store.runs.purge({ ...EVERYTHING, limit: 1 }), 1, 'how many')
+      deepEqual(ids(await world.store.runs.list({})), ids([child.run, parent.run]), 'what is left')
+      await parent.succeed(complete())
+      await world.store.runs.delete(parent.run.id)
+      equal(await world.store.runs.purge(EVERYTHING), 1, 'how many when its parent is gone')
     },
 
     'the cancel of a run shows in what its children write': async (world) => {

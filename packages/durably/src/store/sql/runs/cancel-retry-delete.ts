@@ -6,7 +6,7 @@ import type { RunStatus } from '../../../model/run.ts'
 import type { Move } from '../../../model/transitions.ts'
 import type { RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canMove, eventType, isActive, isTerminal, target } from '../guards.ts'
+import { canGo, canMove, eventType, isActive, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import type { Tables } from '../schema.ts'
 import { type Param, statement } from '../statement.ts'
@@ -80,14 +80,14 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
     statement<{ id: string }>(
       db,
       (p) =>
-        sql`DELETE FROM ${table} WHERE run_id = ${p('id')} AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isTerminal()})`,
+        sql`DELETE FROM ${table} WHERE run_id = ${p('id')} AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canGo(t)})`,
     ),
   )
   /** Not the whole row: one that cannot be read can still be deleted. */
   const selectStatus = statement<{ id: string }>(db, (p) => sql`SELECT status FROM ${t.runs} WHERE id = ${p('id')}`)
   const deleteRun = statement<{ id: string }>(
     db,
-    (p) => sql`DELETE FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isTerminal()} RETURNING id`,
+    (p) => sql`DELETE FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canGo(t)} RETURNING id`,
   )
 
   /** The event reads the row as it was. */

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RunStatus } from '../../../../model/run.ts'
 import type { RunStore } from '../../../runs.ts'
 import type { SqlContext } from '../../context.ts'
-import { canMove, eventType, isActive, isTerminal, target } from '../../guards.ts'
+import { canGo, canMove, eventType, isActive, target } from '../../guards.ts'
 import { runRow } from '../../rows.ts'
 import { CLIENT_MOVES, type ClientValues, canBeAsked, clientValues } from '../../runs/cancel-retry-delete.ts'
 import { awokenParent, EVENT_COLUMNS } from '../../runs/owner-moves.ts'
@@ -46,8 +46,8 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
   /** Its events, steps and log lines go with it, also those that were committed while this waited for the lock. */
   const remove = statement<{ id: string }>(
     db,
-    (p) => sql`WITH r AS (SELECT id, status FROM ${t.runs} WHERE id = ${p('id')} FOR UPDATE),
-      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${isTerminal()} RETURNING run.id)
+    (p) => sql`WITH r AS (SELECT id, status, parent_run_id FROM ${t.runs} WHERE id = ${p('id')} FOR UPDATE),
+      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${canGo(t)} RETURNING run.id)
       SELECT status, EXISTS (SELECT 1 FROM gone) AS deleted FROM r`,
   )
 
