@@ -53,13 +53,13 @@ export class RunCommands {
     return toRun(run, codec, env.wall())
   }
 
-  /** A pending run is cancelled at once, a running one is asked to stop; a run that has ended stays as it is. */
+  /** A pending run is cancelled at once, a running one is asked to stop, and so are its children; a run that has ended stays as it is. */
   async cancel(id: string): Promise<CancelOutcome['outcome']> {
     const { runs, emitter } = this.#parts
     const { outcome, run } = found(await runs.cancel(id), id)
     if (outcome === 'cancelled') emitter.emit({ type: 'run:cancel', runId: id, jobName: run.jobName })
-    // Those that run would notice by themselves; those that sleep would not.
-    if (outcome !== 'refused') for (const child of await runs.activeChildren(id)) await this.cancel(child)
+    // Those that run would notice by themselves; those that sleep would not. Who asks again ends what was left undone.
+    if (outcome !== 'refused' || run.status === 'cancelled') for (const child of await runs.activeChildren(id)) await this.cancel(child)
     return outcome
   }
 

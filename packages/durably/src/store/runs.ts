@@ -25,7 +25,7 @@ export interface RunStore {
   get(id: string): Promise<RunRow | null>
   /** Newest first: by `createdAt`, then by id. */
   list(query: RunQuery): Promise<RunRow[]>
-  /** The runs that a run triggered, those that have not ended; by id. */
+  /** The runs that a run triggered, and in place of a cancelled one those that it triggered: what has not ended, by id. */
   activeChildren(id: string): Promise<string[]>
   /** How many runs there are in each phase; of these jobs, or of all. */
   count(jobNames?: readonly string[]): Promise<RunCount[]>

@@ -191,6 +191,25 @@ describe.each(WORLDS)('child runs on %s', (world) => {
     expect(await child.getRuns()).toMatchObject([{ status: 'cancelled' }])
   })
 
+  test('cancelling a cancelled parent again reaches those that the first attempt did not come to', async () => {
+    const { durably, store, env } = await setup(world, { pollingInterval: 10 * HOUR, concurrency: 5 })
+    const sleeper = durably.defineJob({ name: 'sleeper', input: anything }, (ctx) => ctx.sleep('nap', HOUR))
+    const middle = durably.defineJob({ name: 'middle', input: anything }, (ctx) => ctx.invoke(sleeper, null))
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) =>
+      Promise.all([ctx.invoke(middle, null), ctx.invoke(sleeper, null)]),
+    )
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(100)
+    // The canceller died on its way.
+    const [first] = await middle.getRuns()
+    await store.runs.cancel(id)
+    await store.runs.cancel(first?.id ?? '')
+    expect(await sleeper.getRuns({ status: 'pending' })).toHaveLength(2)
+    expect(await durably.cancel(id)).toBe('refused')
+    expect(await sleeper.getRuns({ status: 'cancelled' })).toHaveLength(2)
+  })
+
   test('many in parallel, nested', async () => {
     const { durably, env } = await setup(world, { concurrency: 2, pollingInterval: 10 * HOUR })
     const sum = durably.defineJob({ name: 'sum', input: z.number(), output: z.number() }, async (ctx, depth): Promise<number> => {

@@ -9,8 +9,11 @@ import { migratedStore } from './place.ts'
 import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
 /** Scans of a parameter, of a page that was already limited, and of nothing at all. */
-const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first|ended)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
-/** The winner among one candidate per registered job; the lines of one call or one run; a page of each status; a page of lost runs. */
+const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first|ended|below)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
+/**
+ * The winner among one candidate per registered job; the lines of one call or one run; a page of each status; a page of lost runs; the
+ * family of one run.
+ */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
   /^INSERT INTO "logs"/,
@@ -18,6 +21,7 @@ const BOUNDED_SORT = [
   /ORDER BY created_at DESC, id DESC LIMIT/,
   /^UPDATE \S+ AS r SET signals = r.signals \+ ended.count/,
   /^SELECT \* FROM "signals"/,
+  /^WITH RECURSIVE below/,
 ]
 
 describe.each(['an empty database', 'a database with statistics of 3,000 finished and 3,000 pending runs'])('in %s', (what) => {

@@ -2,7 +2,7 @@ import { DurablyError } from '../../model/errors.ts'
 import { phase } from '../../model/phase.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
-import { canMove, type Move } from '../../model/transitions.ts'
+import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { eventOf, type OwnerWrite } from '../owner-write.ts'
 import {
   type CancelOutcome,
@@ -212,8 +212,7 @@ function list(tables: Tables, { status, jobName, limit = Number.POSITIVE_INFINIT
 function activeChildren(tables: Tables, id: string): string[] {
   return tables
     .childrenOf(id)
-    .filter(({ status }) => !isTerminal(status))
-    .map((row) => row.id)
+    .flatMap((row) => (row.status === TRANSITIONS.cancel.to ? activeChildren(tables, row.id) : isTerminal(row.status) ? [] : row.id))
     .sort(compareText)
 }
 

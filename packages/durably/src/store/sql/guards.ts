@@ -19,8 +19,8 @@ export function eventType(move: Move): RawBuilder<unknown> {
   return sql.lit(TRANSITIONS[move].event)
 }
 
-export function isTerminal(): RawBuilder<unknown> {
-  return isOneOf(sql`r.status`, TERMINAL_STATUSES)
+export function isTerminal(status = sql`r.status`): RawBuilder<unknown> {
+  return isOneOf(status, TERMINAL_STATUSES)
 }
 
 /** When the run `r`, or the one that triggered it, was asked to stop. */
@@ -28,14 +28,14 @@ export function cancelOf(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
   return sql`coalesce(r.cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id))`
 }
 
-/** The run `r` has not ended. */
-export function isActive(): RawBuilder<unknown> {
-  return sql`NOT (${isTerminal()})`
+/** The run `r`, or the one with this status, has not ended. */
+export function isActive(status?: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`NOT (${isTerminal(status)})`
 }
 
 /** The run `r` was triggered by one that has not ended, and may still ask for it. */
 export function isAwaited(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
-  return sql`EXISTS (SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND NOT (${isOneOf(sql`parent.status`, TERMINAL_STATUSES)}))`
+  return sql`EXISTS (SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND ${isActive(sql`parent.status`)})`
 }
 
 /** The run `r` has ended, and nobody will ask for it. */

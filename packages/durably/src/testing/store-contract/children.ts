@@ -201,6 +201,21 @@ export const children = chapter(
       deepEqual(await world.store.runs.activeChildren('nobody'), [], 'of nobody')
     },
 
+    'below a cancelled child those that it triggered are found, below any other they are not': async (world) => {
+      const { parent, child } = await family(world)
+      const below = (parentRunId: string, jobName: string) => create(world, { jobName, parentRunId })
+      const grandchild = await below(child.run.id, 'b')
+      const done = await held(world, { jobName: 'c', parentRunId: parent.run.id })
+      await below(done.run.id, 'd')
+      await done.succeed(complete())
+      deepEqual(await world.store.runs.activeChildren(parent.run.id), [child.run.id], 'while the child goes on')
+      await child.succeed(abandon())
+      deepEqual(await world.store.runs.activeChildren(parent.run.id), [grandchild.id], 'when it was cancelled')
+      const last = await below(grandchild.id, 'e')
+      await world.store.runs.cancel(grandchild.id)
+      deepEqual(await world.store.runs.activeChildren(parent.run.id), [last.id], 'when both were')
+    },
+
     'a child that has ended is kept until its parent has ended too': async (world) => {
       const { parent, child } = await family(world)
       const { id } = child.run
