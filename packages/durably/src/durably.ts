@@ -15,6 +15,7 @@ import type { TailParts } from './events/tail.ts'
 import { tellingStore } from './events/telling-store.ts'
 import { jsonCodec } from './model/codec.ts'
 import type { Decision } from './model/effect.ts'
+import type { Env } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
 import { failureOf } from './model/failure.ts'
@@ -24,7 +25,7 @@ import type { Phase } from './model/phase.ts'
 import type { Run } from './model/run.ts'
 import type { Step } from './model/step.ts'
 import type { Plugin, PluginHost } from './plugin.ts'
-import type { CancelOutcome } from './store/runs.ts'
+import type { CancelOutcome, IfVersion } from './store/runs.ts'
 import type { DurablyTables } from './store/sql/schema.ts'
 import { sqlStore } from './store/sql/sql-store.ts'
 import type { Store } from './store/store.ts'
@@ -46,7 +47,11 @@ export function createDurably(options: DurablyOptions): Durably {
 /** What the other vocabularies of this package are built on; it is not exported from it. */
 export interface EngineParts {
   store: Store
+  env: Env
+  pollingMs: number
+  jobs: ReadonlyMap<string, Job>
   trigger: TriggerParts
+  tail: TailParts
 }
 
 export function engineParts(durably: Durably): EngineParts {
@@ -57,7 +62,14 @@ let partsOf: (durably: Durably) => EngineParts
 
 export class Durably implements AsyncDisposable {
   static {
-    partsOf = (durably) => ({ store: durably.#store, trigger: durably.#handleParts.trigger })
+    partsOf = (durably) => ({
+      store: durably.#store,
+      env: durably.#config.env,
+      pollingMs: durably.#config.pollingMs,
+      jobs: durably.#jobs,
+      trigger: durably.#handleParts.trigger,
+      tail: durably.#tailParts,
+    })
   }
 
   readonly #config: Config
@@ -72,6 +84,7 @@ export class Durably implements AsyncDisposable {
   readonly #commands: RunCommands
   readonly #handleParts: JobHandleParts
   readonly #jobs = new Map<string, Job>()
+  readonly #handles = new Map<string, JobHandle<string, unknown, unknown>>()
   readonly #stepWrappers: StepWrapper[] = []
   readonly #pluginHost: PluginHost
 
@@ -141,8 +154,15 @@ export class Durably implements AsyncDisposable {
     if (this.#jobs.has(job.name))
       throw new DurablyError('duplicate_job', `job ${JSON.stringify(job.name)} is already defined on this instance; define each job once`)
     this.#jobs.set(job.name, job)
+    const handle = jobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>>(job, this.#handleParts)
+    this.#handles.set(job.name, handle as JobHandle<string, unknown, unknown>)
     this.#worker.wake()
-    return jobHandle(job, this.#handleParts)
+    return handle
+  }
+
+  /** The jobs that are defined on this instance, by name. */
+  get jobs(): ReadonlyMap<string, JobHandle<string, unknown, unknown>> {
+    return this.#handles
   }
 
   /** Creates or updates the tables; idempotent, safe when several processes call it at once. */
@@ -203,12 +223,12 @@ export class Durably implements AsyncDisposable {
     return subscribe(this.#tailParts, runId, options)
   }
 
-  retry(id: string): Promise<Run> {
-    return this.#commands.retry(id)
+  retry(id: string, options?: IfVersion): Promise<Run> {
+    return this.#commands.retry(id, options)
   }
 
-  cancel(id: string): Promise<CancelOutcome['outcome']> {
-    return this.#commands.cancel(id)
+  cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
+    return this.#commands.cancel(id, options)
   }
 
   /**
@@ -243,8 +263,8 @@ export class Durably implements AsyncDisposable {
     return this.#commands.purge(options)
   }
 
-  deleteRun(id: string): Promise<void> {
-    return this.#commands.deleteRun(id)
+  deleteRun(id: string, options?: IfVersion): Promise<void> {
+    return this.#commands.deleteRun(id, options)
   }
 
   on<T extends EventType>(type: T, listener: Listener<T>): Unsubscribe {

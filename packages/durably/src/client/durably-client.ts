@@ -7,7 +7,7 @@ import type { Log } from '../model/log.ts'
 import type { Phase } from '../model/phase.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
-import type { CancelOutcome } from '../store/runs.ts'
+import type { CancelOutcome, IfVersion } from '../store/runs.ts'
 import type { JobHandle } from './job-handle.ts'
 import type { SignalOptions } from './run-commands.ts'
 import type { RunFilter } from './run-reader.ts'
@@ -54,11 +54,6 @@ export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
   subscribe(runId: string, options?: FollowOptions & { after?: number }): AsyncIterable<RunLogEvent>
   /** The newest runs that match, now and whenever they changed; until it is left or its signal aborts. */
   watchRuns(filter?: WatchFilter, options?: FollowOptions): AsyncIterable<readonly Run[]>
-}
-
-export interface IfVersion {
-  /** Only if the run still has this `version`; else rejects with the code `version_mismatch`, and nothing is changed. */
-  ifVersion?: number
 }
 
 export interface JobInfo {

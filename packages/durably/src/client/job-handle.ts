@@ -2,6 +2,7 @@
 import type { Codec } from '../model/codec.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'
+import { jsonSchema } from '../model/json-schema.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { RunFilter, RunReader } from './run-reader.ts'
 import { type BatchTriggerInput, checkBatch, type TriggerOptions, type TriggerParts, triggerAll } from './trigger.ts'
@@ -22,6 +23,8 @@ export interface JobHandle<TName extends string, TInput, TOutput> {
   batchTrigger(inputs: BatchTriggerInput<TInput>[]): Promise<Run<TOutput>[]>
   getRun(id: string): Promise<Run<TOutput> | null>
   getRuns(filter?: Omit<RunFilter, 'jobName'>): Promise<Run<TOutput>[]>
+  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot tell. */
+  inputSchema(): Record<string, unknown> | null
 }
 
 export interface JobHandleParts {
@@ -60,6 +63,7 @@ export function jobHandle<TName extends string, TInput, TOutput>(
       return run?.jobName === job.name ? run : null
     },
     getRuns: (filter = {}) => parts.reader.getRuns<TOutput>({ ...filter, jobName: job.name }),
+    inputSchema: () => jsonSchema(job.input),
   }
 }
 

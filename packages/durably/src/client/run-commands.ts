@@ -7,7 +7,7 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
 import { isTerminal, type Run, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
-import { type CancelOutcome, PURGE_PAGE, type RunStore } from '../store/runs.ts'
+import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 
 export interface RunCommandParts {
@@ -39,9 +39,10 @@ export class RunCommands {
   }
 
   /** A failed run goes on from its last recorded step. */
-  async retry(id: string): Promise<Run> {
+  async retry(id: string, options?: IfVersion): Promise<Run> {
     const { runs, emitter, env, codec } = this.#parts
-    const { outcome, run } = found(await runs.retry(id), id)
+    checkVersion(options)
+    const { outcome, run } = sameVersion(found(await runs.retry(id, options), id), id, options)
     if (outcome === 'refused') {
       throw new DurablyError(
         'run_not_retryable',
@@ -54,9 +55,10 @@ export class RunCommands {
   }
 
   /** A pending run is cancelled at once, a running one is asked to stop, and so are its children; a run that has ended stays as it is. */
-  async cancel(id: string): Promise<CancelOutcome['outcome']> {
+  async cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
     const { runs, emitter } = this.#parts
-    const { outcome, run } = found(await runs.cancel(id), id)
+    checkVersion(options)
+    const { outcome, run } = sameVersion(found(await runs.cancel(id, options), id), id, options)
     if (outcome === 'cancelled') emitter.emit({ type: 'run:cancel', runId: id, jobName: run.jobName })
     // Those that run would notice by themselves; those that sleep would not. Who asks again ends what was left undone.
     if (outcome !== 'refused' || run.status === 'cancelled') for (const child of await runs.activeChildren(id)) await this.cancel(child)
@@ -112,9 +114,10 @@ export class RunCommands {
   }
 
   /** Removes a run that has ended, with its steps, logs and events; its idempotency key is free again. */
-  async deleteRun(id: string): Promise<void> {
+  async deleteRun(id: string, options?: IfVersion): Promise<void> {
     const { runs } = this.#parts
-    const { outcome, status } = found(await runs.delete(id), id)
+    checkVersion(options)
+    const { outcome, status } = sameVersion(found(await runs.delete(id, options), id), id, options)
     if (outcome === 'deleted') return
     const parentRunId = isTerminal(status) ? (await runs.get(id))?.parentRunId : undefined
     const why = parentRunId
@@ -127,4 +130,25 @@ export class RunCommands {
 function found<T>(answer: T | null, id: string): T {
   if (answer === null) throw new DurablyError('run_not_found', `there is no run ${JSON.stringify(id)}`, { runId: id })
   return answer
+}
+
+/** A column holds 32 bits on some databases. */
+const VERSION_MAX = 2 ** 31 - 1
+
+function checkVersion({ ifVersion = 0 }: IfVersion = {}): void {
+  if (!(Number.isInteger(ifVersion) && ifVersion >= 0 && ifVersion <= VERSION_MAX))
+    throw new DurablyError('invalid_argument', `ifVersion must be the version of a run, a whole number, got ${ifVersion}`)
+}
+
+function sameVersion<T extends { outcome: string }>(answer: T | Changed, id: string, { ifVersion }: IfVersion = {}): Exclude<T, Changed> {
+  if (!isChanged(answer)) return answer as Exclude<T, Changed>
+  throw new DurablyError(
+    'version_mismatch',
+    `run ${id} is at version ${answer.version}, not ${ifVersion}; nothing was changed, look at it again`,
+    { runId: id },
+  )
+}
+
+function isChanged(answer: { outcome: string }): answer is Changed {
+  return answer.outcome === 'changed'
 }

@@ -42,12 +42,28 @@ export interface TriggerParts {
   emitter: Emitter
 }
 
-/** One transaction: one invalid item stores nothing. */
+export interface Triggered<TOutput> {
+  run: Run<TOutput>
+  /** False when its idempotency key was known. */
+  isNew: boolean
+  /** The run that has the key was triggered with the same input. */
+  isSameInput: boolean
+}
+
 export async function triggerAll<TOutput>(
   parts: TriggerParts,
   job: Job,
   inputs: readonly BatchTriggerInput<unknown>[],
 ): Promise<Run<TOutput>[]> {
+  return (await triggered<TOutput>(parts, job, inputs)).map(({ run }) => run)
+}
+
+/** One transaction: one invalid item stores nothing. */
+export async function triggered<TOutput>(
+  parts: TriggerParts,
+  job: Job,
+  inputs: readonly BatchTriggerInput<unknown>[],
+): Promise<Triggered<TOutput>[]> {
   const { runs, env, codec, emitter } = parts
   if (inputs.length === 0) return []
   const payloads: unknown[] = []
@@ -61,7 +77,11 @@ export async function triggerAll<TOutput>(
     if (isNew && isCommitted)
       emitter.emit({ type: 'run:trigger', runId: run.id, jobName: run.jobName, payload: codec.decode(newRuns[i]?.payload ?? null) })
   }
-  return created.map(({ run }) => toRun<TOutput>(run, codec, env.wall()))
+  return created.map(({ run, created: isNew }, i) => ({
+    run: toRun<TOutput>(run, codec, env.wall()),
+    isNew,
+    isSameInput: run.payload === newRuns[i]?.payload,
+  }))
 }
 
 /** A batch is one transaction, so there can be only one. */

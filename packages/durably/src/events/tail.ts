@@ -81,5 +81,5 @@ function gone(runId: string, wasThere: boolean): DurablyError {
 }
 
 function ahead({ id, lastEventSequence }: RunRow, after: number): DurablyError {
-  return new DurablyError('invalid_argument', `after is ${after}, but the log of run ${id} ends at ${lastEventSequence}`, { runId: id })
+  return new DurablyError('cursor_ahead', `after is ${after}, but the log of run ${id} ends at ${lastEventSequence}`, { runId: id })
 }

@@ -81,23 +81,23 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
       if (reaped.length > 0) tell({ type: 'work' })
       return reaped
     },
-    async cancel(id) {
-      const answer = await runs.cancel(id)
+    async cancel(id, options) {
+      const answer = await runs.cancel(id, options)
       if (answer?.outcome === 'cancelled') tell({ type: 'events', runId: id })
       if (answer?.outcome === 'cancelled' && answer.run.parentRunId !== null) tell({ type: 'work' })
       if (answer?.outcome === 'requested') tell({ type: 'cancel', runId: id })
       return answer
     },
-    async retry(id) {
-      const answer = await runs.retry(id)
+    async retry(id, options) {
+      const answer = await runs.retry(id, options)
       if (answer?.outcome === 'retried') {
         tell({ type: 'events', runId: id })
         tell({ type: 'work' })
       }
       return answer
     },
-    async delete(id) {
-      const answer = await runs.delete(id)
+    async delete(id, options) {
+      const answer = await runs.delete(id, options)
       if (answer?.outcome === 'deleted') tell({ type: 'events', runId: id })
       return answer
     },

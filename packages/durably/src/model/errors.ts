@@ -23,6 +23,9 @@ export type ErrorCode =
   | 'run_deleted'
   | 'run_ended'
   | 'signal_taken'
+  | 'version_mismatch'
+  | 'idempotency_conflict'
+  | 'cursor_ahead'
   | 'wait_timeout'
   | 'event_log_off'
   | 'crash_loop'
@@ -47,6 +50,18 @@ export type ErrorCode =
   | 'schema_too_new'
   | 'row_unreadable'
   | 'notifications_unavailable'
+  // what a server refused, or a client met on the way to it
+  | 'job_not_found'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'unsupported_media_type'
+  | 'body_too_large'
+  | 'invalid_json'
+  | 'too_many_streams'
+  | 'cross_site'
+  | 'internal'
+  | 'server_unreachable'
 
 export class DurablyError extends Error {
   readonly code: ErrorCode

@@ -17,11 +17,11 @@ export interface RunStore {
   /** Takes back runs whose lease is over, oldest first, at most REAP_MAX at a time. */
   reap(request: ReapRequest): Promise<Reaped[]>
   /** Cancels a pending run, asks a running one to stop; `null` when there is no such run. */
-  cancel(id: string): Promise<CancelOutcome | null>
+  cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
   /** A failed run goes back to pending and keeps its steps; `null` when there is no such run. */
-  retry(id: string): Promise<RetryOutcome | null>
+  retry(id: string, options?: IfVersion): Promise<RetryOutcome | Changed | null>
   /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */
-  delete(id: string): Promise<DeleteOutcome | null>
+  delete(id: string, options?: IfVersion): Promise<DeleteOutcome | Changed | null>
   get(id: string): Promise<RunRow | null>
   /** Newest first: by `createdAt`, then by id. */
   list(query: RunQuery): Promise<RunRow[]>
@@ -107,6 +107,17 @@ export const DEADLINE_ERROR = 'its deadline was over when its worker was lost'
 
 export function crashLoopError(maxRecoveries: number): string {
   return `its worker was lost ${maxRecoveries + 1} times in a row without a newly recorded step`
+}
+
+export interface IfVersion {
+  /** Only if the run still has this `version`; else nothing is changed, and the call rejects with the code `version_mismatch`. */
+  ifVersion?: number
+}
+
+/** The run has another version than the one that was asked for: nothing was done. */
+export interface Changed {
+  outcome: 'changed'
+  version: number
 }
 
 export interface CancelOutcome {

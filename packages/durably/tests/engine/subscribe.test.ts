@@ -256,7 +256,7 @@ describe.each(WORLDS)('what subscribe refuses on %s', (world) => {
     const { durably, id, soon } = await finished(world)
     await expect(soon(all(durably.subscribe('nobody')))).rejects.toMatchObject({ code: 'run_not_found', runId: 'nobody' })
     await expect(soon(all(durably.subscribe(id, { after: 9 })))).rejects.toMatchObject({
-      ...{ code: 'invalid_argument', runId: id, message: expect.stringContaining('ends at 8') },
+      ...{ code: 'cursor_ahead', runId: id, message: expect.stringContaining('ends at 8') },
     })
   })
 

@@ -6,9 +6,11 @@ import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { eventOf, type OwnerWrite } from '../owner-write.ts'
 import {
   type CancelOutcome,
+  type Changed,
   type ClaimRequest,
   type Created,
   type DeleteOutcome,
+  type IfVersion,
   LEASE_MS_MAX,
   type NewRun,
   type Probe,
@@ -26,10 +28,10 @@ import { byAge, compareText, leaseEnd, type RunRecord, type Tables } from './tab
 export function memoryRuns(tables: Tables): RunStore {
   /** Nothing in a verb waits, so each one is a transaction (S1). */
   const verb =
-    <Request, Answer>(perform: (tables: Tables, request: Request) => Answer) =>
-    async (request: Request): Promise<Answer> => {
+    <Request, Options, Answer>(perform: (tables: Tables, request: Request, options?: Options) => Answer) =>
+    async (request: Request, options?: Options): Promise<Answer> => {
       tables.begin()
-      return perform(tables, request)
+      return perform(tables, request, options)
     }
   return {
     async create(runs, { within } = {}) {
@@ -142,10 +144,11 @@ function adopt(tables: Tables, tokens: readonly string[]): RunRow[] {
     .map((row) => ({ ...row }))
 }
 
-function cancel(tables: Tables, id: string): CancelOutcome | null {
+function cancel(tables: Tables, id: string, { ifVersion }: IfVersion = {}): CancelOutcome | Changed | null {
   const record = tables.records.get(id)
   if (!record) return null
   const { row } = record
+  if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
   if (canMove('cancel', row.status)) {
     move(tables, record, 'cancel', { cancelRequestedAt: tables.nowMs })
     return { outcome: 'cancelled', run: { ...row } }
@@ -153,6 +156,10 @@ function cancel(tables: Tables, id: string): CancelOutcome | null {
   if (row.status !== 'running') return { outcome: 'refused', run: { ...row } }
   requestCancel(tables, row)
   return { outcome: 'requested', run: { ...row } }
+}
+
+function isChanged({ version }: RunRow, ifVersion: number | undefined): boolean {
+  return ifVersion !== undefined && version !== ifVersion
 }
 
 /** Asked once is enough: the first request keeps its time. */
@@ -163,10 +170,11 @@ function requestCancel(tables: Tables, row: RunRow): void {
   row.version += 1
 }
 
-function retry(tables: Tables, id: string): RetryOutcome | null {
+function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): RetryOutcome | Changed | null {
   const record = tables.records.get(id)
   if (!record) return null
   const { row } = record
+  if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
   if (!canMove('retry', row.status)) return { outcome: 'refused', run: { ...row } }
   move(tables, record, 'retry', {
     error: null,
@@ -180,10 +188,11 @@ function retry(tables: Tables, id: string): RetryOutcome | null {
   return { outcome: 'retried', run: { ...row } }
 }
 
-function remove(tables: Tables, id: string): DeleteOutcome | null {
+function remove(tables: Tables, id: string, { ifVersion }: IfVersion = {}): DeleteOutcome | Changed | null {
   const record = tables.records.get(id)
   if (!record) return null
-  const { status } = record.row
+  const { status, version } = record.row
+  if (isChanged(record.row, ifVersion)) return { outcome: 'changed', version }
   if (!isTerminal(status) || tables.isAwaited(record.row)) return { outcome: 'refused', status }
   tables.remove(record)
   return { outcome: 'deleted', status }

@@ -23,6 +23,11 @@ export function isTerminal(status = sql`r.status`): RawBuilder<unknown> {
   return isOneOf(status, TERMINAL_STATUSES)
 }
 
+/** The run `r` has the version that was asked for, if one was. */
+export function isVersion(p: Param<{ ifVersion: number | null }>): RawBuilder<unknown> {
+  return sql`r.version = coalesce(${p('ifVersion')}, r.version)`
+}
+
 /** When the run `r`, or the one that triggered it, was asked to stop. */
 export function cancelOf(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
   return sql`coalesce(r.cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id))`

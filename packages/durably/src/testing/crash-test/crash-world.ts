@@ -8,7 +8,7 @@ import { memoryStore } from '../../memory.ts'
 import { type Env, sleep, systemEnv } from '../../model/env.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
-import type { CancelOutcome } from '../../store/runs.ts'
+import type { CancelOutcome, Changed } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import { type History, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import type { CallFault, Intrusion } from '../simulator/fault-plan.ts'
@@ -53,7 +53,7 @@ export interface Evidence {
   asked: readonly Asked[]
   boundaries: readonly Boundary[]
   struck: boolean
-  cancelled: CancelOutcome['outcome'] | null
+  cancelled: (CancelOutcome | Changed)['outcome'] | null
   /** Virtual. */
   tookMs: number
 }
@@ -86,7 +86,7 @@ export class CrashWorld {
   #runId = ''
   #struck = false
   #allEnded = false
-  #cancelled: CancelOutcome['outcome'] | null = null
+  #cancelled: (CancelOutcome | Changed)['outcome'] | null = null
   #broken: { error: unknown } | null = null
 
   constructor(options: CrashWorldOptions) {

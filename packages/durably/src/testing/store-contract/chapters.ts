@@ -26,6 +26,7 @@ import { transactions } from './transactions.ts'
 import { transitions } from './transitions.ts'
 import { unknownOutcome } from './unknown-outcome.ts'
 import { values } from './values.ts'
+import { versions } from './versions.ts'
 import { withoutEventLog } from './without-event-log.ts'
 
 export const storeContract: Chapter[] = [
@@ -37,6 +38,7 @@ export const storeContract: Chapter[] = [
   fencing,
   reapChapter,
   cancelRetryDelete,
+  versions,
   transitions,
   dueTimes,
   parking,

@@ -1,6 +1,21 @@
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter } from './chapter.ts'
-import { claim, complete, create, eventTypes, fail, get, held, JOB, leasesEnd, mustClaim, newRun, recordStep, unchanged } from './world.ts'
+import {
+  claim,
+  complete,
+  create,
+  eventTypes,
+  fail,
+  get,
+  held,
+  JOB,
+  leasesEnd,
+  mustClaim,
+  newRun,
+  recordStep,
+  rowOf,
+  unchanged,
+} from './world.ts'
 
 export const createChapter = chapter('create', {
   'migrate() may be called again and loses nothing': async (world) => {
@@ -187,10 +202,10 @@ export const createChapter = chapter('create', {
     await leasesEnd(world)
     const answers = [
       async () => (await world.store.runs.reap({ maxRecoveries: 0 }))[0]?.run,
-      async () => (await world.store.runs.retry(id))?.run,
-      async () => (await world.store.runs.retry(id))?.run,
-      async () => (await world.store.runs.cancel(id))?.run,
-      async () => (await world.store.runs.cancel(id))?.run,
+      async () => rowOf(await world.store.runs.retry(id)),
+      async () => rowOf(await world.store.runs.retry(id)),
+      async () => rowOf(await world.store.runs.cancel(id)),
+      async () => rowOf(await world.store.runs.cancel(id)),
       async () => (await world.store.runs.list({}))[0],
     ]
     for (const answer of answers) {

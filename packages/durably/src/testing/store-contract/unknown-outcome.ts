@@ -24,6 +24,7 @@ import {
   recordStep,
   release,
   ridersOf,
+  rowOf,
   send,
   unchanged,
 } from './world.ts'
@@ -223,7 +224,7 @@ export const unknownOutcome = chapter(
       const { id } = await create(world)
       await world.store.runs.cancel(id)
       await world.env.advance(1000)
-      equal((await unchanged(world, id, () => world.store.runs.cancel(id)))?.run.status, 'cancelled', 'status')
+      equal(rowOf(await unchanged(world, id, () => world.store.runs.cancel(id)))?.status, 'cancelled', 'status')
     },
 
     'retry sent twice has the effect of once': async (world) => {
@@ -231,7 +232,7 @@ export const unknownOutcome = chapter(
       await owner.succeed(fail())
       await world.store.runs.retry(owner.run.id)
       await world.env.advance(1000)
-      equal((await unchanged(world, owner.run.id, () => world.store.runs.retry(owner.run.id)))?.run.status, 'pending', 'status')
+      equal(rowOf(await unchanged(world, owner.run.id, () => world.store.runs.retry(owner.run.id)))?.status, 'pending', 'status')
     },
 
     'delete sent twice has the effect of once': async (world) => {

@@ -269,6 +269,11 @@ export async function everything({ store }: World, id: string) {
 }
 
 /** Runs `act` and checks that it wrote nothing about the run. */
+/** Of the answer to a move, if it has one. */
+export function rowOf(answer: { outcome: string; run?: RunRow } | null): RunRow | undefined {
+  return answer?.run
+}
+
 export async function unchanged<T>(world: World, id: string, act: () => Promise<T>): Promise<T> {
   const before = await everything(world, id)
   const result = await act()

@@ -4,16 +4,20 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { RunStatus } from '../../../model/run.ts'
 import type { Move } from '../../../model/transitions.ts'
-import type { RunStore } from '../../runs.ts'
+import type { Changed, IfVersion, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canGo, canMove, eventType, isActive, target } from '../guards.ts'
+import { canGo, canMove, eventType, isActive, isVersion, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import type { Tables } from '../schema.ts'
 import { type Param, statement } from '../statement.ts'
 import { awokenParent } from './owner-moves.ts'
 
-export interface ClientValues {
+export interface GuardValues {
   id: string
+  ifVersion: number | null
+}
+
+export interface ClientValues extends GuardValues {
   now: number
   at: string
 }
@@ -36,11 +40,16 @@ export const canBeAsked = sql`r.status = 'running' AND r.cancel_requested_at IS 
 
 /** The run `r` triggered the one that has just been cancelled. */
 function isEndedParent(t: Pick<Tables, 'runs'>, p: Param<ClientValues>): RawBuilder<unknown> {
-  return sql`${isActive()} AND r.id = (SELECT child.parent_run_id FROM ${t.runs} AS child WHERE child.id = ${p('id')} AND child.status = ${target('cancel')})`
+  return sql`${isActive()} AND r.id = (SELECT child.parent_run_id FROM ${t.runs} AS child WHERE child.id = ${p('id')} AND child.status = ${target('cancel')} AND child.version = coalesce(${p('ifVersion')} + 1, child.version))`
 }
 
-export function clientValues(id: string, now: number): ClientValues {
-  return { id, now, at: iso(now) }
+export function clientValues(id: string, { ifVersion }: IfVersion, now: number): ClientValues {
+  return { id, ifVersion: ifVersion ?? null, now, at: iso(now) }
+}
+
+/** Of a run that was left as it is: whether that is so because it has another version. */
+export function changed(version: number, { ifVersion }: IfVersion): Changed | null {
+  return ifVersion !== undefined && version !== ifVersion ? { outcome: 'changed', version } : null
 }
 
 export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContext): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
@@ -48,14 +57,14 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
     statement<ClientValues>(
       db,
       (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
-        SELECT r.id, r.last_event_sequence + 1, ${eventType(move)}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canMove(move)}`,
+        SELECT r.id, r.last_event_sequence + 1, ${eventType(move)}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canMove(move)} AND ${isVersion(p)}`,
     )
   const update = (move: keyof typeof CLIENT_MOVES) =>
     statement<ClientValues>(
       db,
       (p) => sql`UPDATE ${t.runs} AS r SET status = ${target(move)}, ${CLIENT_MOVES[move](p('now'))},
           version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
-        WHERE r.id = ${p('id')} AND ${canMove(move)} RETURNING id`,
+        WHERE r.id = ${p('id')} AND ${canMove(move)} AND ${isVersion(p)} RETURNING id`,
     )
   const select = statement<{ id: string }>(db, (p) => sql`SELECT * FROM ${t.runs} WHERE id = ${p('id')}`)
 
@@ -64,7 +73,7 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
   const requestCancel = statement<ClientValues>(
     db,
     (p) => sql`UPDATE ${t.runs} AS r SET cancel_requested_at = ${p('now')}, version = version + 1, updated_at = ${p('at')}
-      WHERE r.id = ${p('id')} AND ${canBeAsked}`,
+      WHERE r.id = ${p('id')} AND ${canBeAsked} AND ${isVersion(p)} RETURNING id`,
   )
 
   const wakeParent = statement<ClientValues>(
@@ -77,17 +86,17 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
 
   /** Explicitly, because a connection may not enforce foreign keys. */
   const deleteChildren = [t.steps, t.logs, t.events, t.signals].map((table) =>
-    statement<{ id: string }>(
+    statement<GuardValues>(
       db,
-      (p) =>
-        sql`DELETE FROM ${table} WHERE run_id = ${p('id')} AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canGo(t)})`,
+      (p) => sql`DELETE FROM ${table} WHERE run_id = ${p('id')}
+        AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canGo(t)} AND ${isVersion(p)})`,
     ),
   )
   /** Not the whole row: one that cannot be read can still be deleted. */
-  const selectStatus = statement<{ id: string }>(db, (p) => sql`SELECT status FROM ${t.runs} WHERE id = ${p('id')}`)
-  const deleteRun = statement<{ id: string }>(
+  const selectStatus = statement<{ id: string }>(db, (p) => sql`SELECT status, version FROM ${t.runs} WHERE id = ${p('id')}`)
+  const deleteRun = statement<GuardValues>(
     db,
-    (p) => sql`DELETE FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canGo(t)} RETURNING id`,
+    (p) => sql`DELETE FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canGo(t)} AND ${isVersion(p)} RETURNING id`,
   )
 
   /** The event reads the row as it was. */
@@ -96,9 +105,9 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
   }
 
   return {
-    async cancel(id) {
-      const values = clientValues(id, env.wall())
-      const [cancelled, , , found] = await move(cancelEvent(values), [
+    async cancel(id, options = {}) {
+      const values = clientValues(id, options, env.wall())
+      const [cancelled, asked, , found] = await move(cancelEvent(values), [
         cancel(values),
         requestCancel(values),
         wakeParent(values),
@@ -107,21 +116,28 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
       if (!found?.[0]) return null
       const run = runRow(found[0])
       if (cancelled?.[0]) return { outcome: 'cancelled', run }
+      const mismatch = asked?.[0] ? null : changed(run.version, options)
+      if (mismatch) return mismatch
       return { outcome: run.status === 'running' ? 'requested' : 'refused', run }
     },
 
-    async retry(id) {
-      const values = clientValues(id, env.wall())
+    async retry(id, options = {}) {
+      const values = clientValues(id, options, env.wall())
       const [retried, found] = await move(retryEvent(values), [retry(values), select(values)])
-      return found?.[0] ? { outcome: retried?.[0] ? 'retried' : 'refused', run: runRow(found[0]) } : null
+      if (!found?.[0]) return null
+      const run = runRow(found[0])
+      if (retried?.[0]) return { outcome: 'retried', run }
+      return changed(run.version, options) ?? { outcome: 'refused', run }
     },
 
-    async delete(id) {
-      const values = { id }
+    async delete(id, options = {}) {
+      const values = { id, ifVersion: options.ifVersion ?? null }
       const results = await session.write([selectStatus(values), ...deleteChildren.map((child) => child(values)), deleteRun(values)])
       const found = results.at(0)?.[0]
-      const deleted = results.at(-1)?.[0]
-      return found ? { outcome: deleted ? 'deleted' : 'refused', status: found.status as RunStatus } : null
+      if (!found) return null
+      const status = found.status as RunStatus
+      if (results.at(-1)?.[0]) return { outcome: 'deleted', status }
+      return changed(Number(found.version), options) ?? { outcome: 'refused', status }
     },
   }
 }

@@ -3,9 +3,9 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RunStatus } from '../../../../model/run.ts'
 import type { RunStore } from '../../../runs.ts'
 import type { SqlContext } from '../../context.ts'
-import { canGo, canMove, eventType, isActive, target } from '../../guards.ts'
+import { canGo, canMove, eventType, isActive, isVersion, target } from '../../guards.ts'
 import { runRow } from '../../rows.ts'
-import { CLIENT_MOVES, type ClientValues, canBeAsked, clientValues } from '../../runs/cancel-retry-delete.ts'
+import { CLIENT_MOVES, type ClientValues, canBeAsked, changed, clientValues, type GuardValues } from '../../runs/cancel-retry-delete.ts'
 import { awokenParent, EVENT_COLUMNS } from '../../runs/owner-moves.ts'
 import { type Param, statement } from '../../statement.ts'
 
@@ -16,11 +16,11 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
   /** PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. */
   const locked = (p: P) => sql`${syntax.clock(p)},
     locked AS (SELECT * FROM ${t.runs} WHERE id = ${p('id')} FOR NO KEY UPDATE),
-    r AS (SELECT id, status, cancel_requested_at FROM locked)`
+    r AS (SELECT id, status, cancel_requested_at, version FROM locked)`
   const moved = (move: keyof typeof CLIENT_MOVES, p: P) => sql`
-    moved AS (UPDATE ${t.runs} AS run SET status = ${target(move)}, ${CLIENT_MOVES[move](syntax.now(p))}, version = version + 1,
+    moved AS (UPDATE ${t.runs} AS run SET status = ${target(move)}, ${CLIENT_MOVES[move](syntax.now(p))}, version = run.version + 1,
         last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
-      FROM r WHERE run.id = r.id AND ${canMove(move)} RETURNING run.*)${eventLog ? told(move, p) : sql``}`
+      FROM r WHERE run.id = r.id AND ${canMove(move)} AND ${isVersion(p)} RETURNING run.*)${eventLog ? told(move, p) : sql``}`
   const told = (move: keyof typeof CLIENT_MOVES, p: P) =>
     sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType(move)}, '{}', ${p('at')} FROM moved)`
   const untouched = (...changed: Fragment[]) =>
@@ -33,8 +33,8 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
     db,
     (p) => sql`${locked(p)}, ${moved('cancel', p)},
       parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(syntax.now(p))} FROM moved WHERE r.id = moved.parent_run_id AND ${isActive()}),
-      asked AS (UPDATE ${t.runs} AS run SET cancel_requested_at = ${syntax.now(p)}, version = version + 1, updated_at = ${p('at')}
-        FROM r WHERE run.id = r.id AND ${canBeAsked} RETURNING run.*)
+      asked AS (UPDATE ${t.runs} AS run SET cancel_requested_at = ${syntax.now(p)}, version = run.version + 1, updated_at = ${p('at')}
+        FROM r WHERE run.id = r.id AND ${canBeAsked} AND ${isVersion(p)} RETURNING run.*)
       SELECT 'cancelled' AS outcome, moved.* FROM moved UNION ALL SELECT 'requested', asked.* FROM asked
       UNION ALL ${untouched(sql`moved`, sql`asked`)}`,
   )
@@ -44,33 +44,41 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
       SELECT 'retried' AS outcome, moved.* FROM moved UNION ALL ${untouched(sql`moved`)}`,
   )
   /** Its events, steps and log lines go with it, also those that were committed while this waited for the lock. */
-  const remove = statement<{ id: string }>(
+  const remove = statement<GuardValues>(
     db,
-    (p) => sql`WITH r AS (SELECT id, status, parent_run_id FROM ${t.runs} WHERE id = ${p('id')} FOR UPDATE),
-      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${canGo(t)} RETURNING run.id)
-      SELECT status, EXISTS (SELECT 1 FROM gone) AS deleted FROM r`,
+    (p) => sql`WITH r AS (SELECT id, status, version, parent_run_id FROM ${t.runs} WHERE id = ${p('id')} FOR UPDATE),
+      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${canGo(t)} AND ${isVersion(p)} RETURNING run.id)
+      SELECT status, version, EXISTS (SELECT 1 FROM gone) AS deleted FROM r`,
   )
 
   return {
-    async cancel(id) {
-      const [rows] = await session.write([cancel(clientValues(id, env.wall()))])
+    async cancel(id, options = {}) {
+      const [rows] = await session.write([cancel(clientValues(id, options, env.wall()))])
       const row = rows?.[0]
       if (!row) return null
       const run = runRow(row)
       if (row.outcome === 'cancelled') return { outcome: 'cancelled', run }
+      const mismatch = row.outcome === 'requested' ? null : changed(run.version, options)
+      if (mismatch) return mismatch
       return { outcome: run.status === 'running' ? 'requested' : 'refused', run }
     },
 
-    async retry(id) {
-      const [rows] = await session.write([retry(clientValues(id, env.wall()))])
+    async retry(id, options = {}) {
+      const [rows] = await session.write([retry(clientValues(id, options, env.wall()))])
       const row = rows?.[0]
-      return row ? { outcome: row.outcome === 'retried' ? 'retried' : 'refused', run: runRow(row) } : null
+      if (!row) return null
+      const run = runRow(row)
+      if (row.outcome === 'retried') return { outcome: 'retried', run }
+      return changed(run.version, options) ?? { outcome: 'refused', run }
     },
 
-    async delete(id) {
-      const [rows] = await session.write([remove({ id })])
+    async delete(id, options = {}) {
+      const [rows] = await session.write([remove({ id, ifVersion: options.ifVersion ?? null })])
       const row = rows?.[0]
-      return row ? { outcome: row.deleted ? 'deleted' : 'refused', status: row.status as RunStatus } : null
+      if (!row) return null
+      const status = row.status as RunStatus
+      if (row.deleted) return { outcome: 'deleted', status }
+      return changed(Number(row.version), options) ?? { outcome: 'refused', status }
     },
   }
 }
