@@ -6,10 +6,12 @@ import { type PurgeOptions, RunCommands, type SignalOptions } from './client/run
 import { type RunFilter, RunReader } from './client/run-reader.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './client/subscribe.ts'
 import type { TriggerParts } from './client/trigger.ts'
+import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './client/watch-runs.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { Emitter, type Listener, type ListenerErrorHandler, type Unsubscribe } from './events/emitter.ts'
 import { LogWriter } from './events/log-writer.ts'
 import { NewsDesk } from './events/news-desk.ts'
+import { RunPages } from './events/run-pages.ts'
 import { RunWatch } from './events/run-watch.ts'
 import type { TailParts } from './events/tail.ts'
 import { tellingStore } from './events/telling-store.ts'
@@ -76,6 +78,7 @@ export class Durably implements AsyncDisposable {
   readonly #store: Store
   readonly #news: NewsDesk
   readonly #tailParts: TailParts
+  readonly #pages: RunPages
   readonly #db: Kysely<DurablyTables> | undefined
   readonly #emitter: Emitter
   readonly #worker: Worker
@@ -111,12 +114,14 @@ export class Durably implements AsyncDisposable {
       turn: new TurnBudget(env),
     })
     const watch = new RunWatch({ events, env, pollingMs, onWatch: () => news.open() })
-    news.hear(worker, watch)
+    const pages = new RunPages({ runs, env, codec, pollingMs, onWatch: () => news.open() })
+    news.hear(worker, watch, pages)
     const logWriter = new LogWriter({ logs, env, report })
     this.#config = config
     this.#store = store
     this.#news = news
     this.#tailParts = { store, env, codec, watch }
+    this.#pages = pages
     this.#db = db
     this.#emitter = emitter
     this.#worker = worker
@@ -221,6 +226,15 @@ export class Durably implements AsyncDisposable {
    */
   subscribe(runId: string, options?: SubscribeOptions): Subscription {
     return subscribe(this.#tailParts, runId, options)
+  }
+
+  /**
+   * The newest runs that match, now and whenever one of them changed; until it is left or its signal aborts.
+   *
+   * @example for await (const runs of durably.watchRuns({ status: 'running' })) console.log(runs.length)
+   */
+  watchRuns(filter?: WatchFilter, options?: WatchOptions): RunsSubscription {
+    return watchRuns(this.#pages, filter, options)
   }
 
   retry(id: string, options?: IfVersion): Promise<Run> {

@@ -12,6 +12,7 @@ import type { JobHandle } from './job-handle.ts'
 import type { SignalOptions } from './run-commands.ts'
 import type { RunFilter } from './run-reader.ts'
 import type { BatchTriggerInput, TriggerOptions } from './trigger.ts'
+import type { WatchFilter } from './watch-runs.ts'
 
 /** The jobs of a program, `typeof jobs` where `export const jobs = { greet, importCsv }`; by any key, the job's own name counts. */
 export type Jobs = { readonly [key: string]: JobHandle<string, never, unknown> }
@@ -69,8 +70,3 @@ export interface FollowOptions {
 }
 
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting'
-
-export interface WatchFilter extends Omit<RunFilter, 'cursor' | 'limit'> {
-  /** Default 50, at most 200. */
-  limit?: number
-}

@@ -35,13 +35,9 @@ export class RunReader {
   }
 
   /** Newest first. */
-  async getRuns<TOutput>({ status, jobName, limit, cursor }: RunFilter = {}): Promise<Run<TOutput>[]> {
-    if (status !== undefined && !RUN_STATUSES.includes(status)) {
-      throw new DurablyError('invalid_argument', `status must be one of ${RUN_STATUSES.join(', ')}, got ${JSON.stringify(status)}`)
-    }
-    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-      throw new DurablyError('invalid_argument', `limit must be a positive whole number, got ${limit}`)
-    }
+  async getRuns<TOutput>(filter: RunFilter = {}): Promise<Run<TOutput>[]> {
+    checkFilter(filter)
+    const { status, jobName, limit, cursor } = filter
     const rows = await this.#store.runs.list({
       ...(status !== undefined && { status }),
       ...(jobName !== undefined && { jobName }),
@@ -70,6 +66,15 @@ export class RunReader {
     // A line may be stored later than one that came after it; ids give the order (ADR 0003).
     const inOrder = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     return inOrder.map((row) => ({ ...row, data: this.#codec.decode(row.data) }))
+  }
+}
+
+export function checkFilter({ status, limit }: RunFilter): void {
+  if (status !== undefined && !RUN_STATUSES.includes(status)) {
+    throw new DurablyError('invalid_argument', `status must be one of ${RUN_STATUSES.join(', ')}, got ${JSON.stringify(status)}`)
+  }
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
+    throw new DurablyError('invalid_argument', `limit must be a positive whole number, got ${limit}`)
   }
 }
 

@@ -23,6 +23,11 @@ interface Watch {
   touchAll(): void
 }
 
+/** Who looks at many. */
+interface Pages {
+  touch(): void
+}
+
 export class NewsDesk {
   readonly #parts: NewsDeskParts
   #notifier: Notifier | null = null
@@ -32,8 +37,9 @@ export class NewsDesk {
     this.#parts = parts
   }
 
-  hear(worker: Worker, watch: Watch): void {
+  hear(worker: Worker, watch: Watch, pages: Pages): void {
     this.#deliver = (news, isOwn) => {
+      pages.touch()
       switch (news.type) {
         case 'work':
           return worker.wake()

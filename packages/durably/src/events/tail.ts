@@ -2,6 +2,7 @@
 //   T1. Nothing is skipped: it reads on from the last `seq` it gave, and that order is the order of commits.
 //   T2. One page is read when the reader asks for more; a slow reader holds no more than that.
 //   T3. It ends behind the event that ended the run, unless the run was retried since.
+import { unlessAborted } from '../model/abort.ts'
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
 import { DurablyError, isPassing } from '../model/errors.ts'
@@ -63,15 +64,6 @@ async function untilAnswered<T>({ env }: TailParts, signal: AbortSignal, call: (
       await unlessAborted(signal, sleep(env, backoffMs(env, attempt)))
     }
   }
-}
-
-function unlessAborted(signal: AbortSignal, done: Promise<void>): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve, reject) => {
-    const stop = () => resolve()
-    signal.addEventListener('abort', stop, { once: true })
-    done.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }
 
 function gone(runId: string, wasThere: boolean): DurablyError {

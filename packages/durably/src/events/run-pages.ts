@@ -1,0 +1,163 @@
+// RunPages — the newest runs that match a filter, read again whenever they may have changed.
+//   P1. Those who wait for the same runs share one reader; while nobody waits, nothing is read.
+//   P2. News make it read, at most once per READ_EVERY_MS; one read per polling interval finds what no news told.
+//   P3. It is a state, not a log: a slow waiter gets the newest page, not those between.
+import { backoffMs } from '../model/backoff.ts'
+import type { Codec } from '../model/codec.ts'
+import type { Env, TimerHandle } from '../model/env.ts'
+import { isPassing } from '../model/errors.ts'
+import { phase } from '../model/phase.ts'
+import { type Run, type RunRow, toRun } from '../model/run.ts'
+import type { RunQuery, RunStore } from '../store/runs.ts'
+
+const READ_EVERY_MS = 100
+
+/** One page; two with the same `print` hold the same runs in the same state. */
+export interface RunPage {
+  readonly runs: readonly Run[]
+  readonly print: string
+}
+
+export interface RunPagesParts {
+  runs: RunStore
+  env: Env
+  codec: Codec
+  pollingMs: number
+  /** Somebody waits: news of other processes are wanted. */
+  onWatch: () => void
+}
+
+export class RunPages {
+  readonly #parts: RunPagesParts
+  readonly #readers = new Map<string, PageReader>()
+
+  constructor(parts: RunPagesParts) {
+    this.#parts = parts
+  }
+
+  /** Any run may have changed. */
+  touch(): void {
+    for (const reader of this.#readers.values()) reader.touch()
+  }
+
+  /** The page, as soon as it differs from what was `seen`; `done` says that nobody waits for it any more. */
+  next(query: RunQuery, seen: string | null): { page: Promise<RunPage>; done: () => void } {
+    const key = JSON.stringify([query.status, query.jobName, query.limit])
+    const known = this.#readers.get(key)
+    const reader = known ?? new PageReader(this.#parts, query, () => void this.#readers.delete(key))
+    if (!known) {
+      this.#readers.set(key, reader)
+      this.#parts.onWatch()
+      reader.read()
+    }
+    return reader.next(seen)
+  }
+}
+
+interface Waiter {
+  readonly seen: string | null
+  readonly resolve: (page: RunPage) => void
+  readonly reject: (error: unknown) => void
+}
+
+class PageReader {
+  readonly #parts: RunPagesParts
+  readonly #query: RunQuery
+  readonly #drop: () => void
+  readonly #waiters = new Set<Waiter>()
+  #page: RunPage | null = null
+  /** By id, so that a run that did not change stays the same object. */
+  #known = new Map<string, { print: string; run: Run }>()
+  #isReading = false
+  #isTouched = false
+  #readAt = 0
+  #failures = 0
+  #timer: TimerHandle | null = null
+
+  constructor(parts: RunPagesParts, query: RunQuery, drop: () => void) {
+    this.#parts = parts
+    this.#query = query
+    this.#drop = drop
+  }
+
+  next(seen: string | null): { page: Promise<RunPage>; done: () => void } {
+    if (this.#page && this.#page.print !== seen) return { page: Promise.resolve(this.#page), done: () => {} }
+    let done = () => {}
+    const page = new Promise<RunPage>((resolve, reject) => {
+      const waiter = { seen, resolve, reject }
+      this.#waiters.add(waiter)
+      done = () => void this.#waiters.delete(waiter)
+    })
+    return { page, done }
+  }
+
+  touch(): void {
+    if (this.#isTouched) return
+    this.#isTouched = true
+    if (!this.#isReading) this.#schedule(this.#readAt + READ_EVERY_MS - this.#parts.env.mono())
+  }
+
+  read(): void {
+    const { env } = this.#parts
+    this.#isReading = true
+    this.#isTouched = false
+    this.#readAt = env.mono()
+    this.#load().then(
+      (page) => this.#loaded(page),
+      (error: unknown) => this.#failed(error),
+    )
+  }
+
+  async #load(): Promise<RunPage> {
+    const { runs, env, codec } = this.#parts
+    const rows = await runs.list(this.#query)
+    const known = new Map<string, { print: string; run: Run }>()
+    for (const row of rows) {
+      const print = printOf(row, env.wall())
+      const before = this.#known.get(row.id)
+      known.set(row.id, before?.print === print ? before : { print, run: toRun(row, codec, env.wall()) })
+    }
+    this.#known = known
+    const entries = [...known.values()]
+    return { runs: entries.map(({ run }) => run), print: entries.map(({ print }) => print).join() }
+  }
+
+  #loaded(page: RunPage): void {
+    this.#isReading = false
+    this.#failures = 0
+    this.#page = page
+    for (const waiter of this.#waiters) {
+      if (waiter.seen === page.print) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve(page)
+    }
+    this.#schedule(this.#isTouched ? READ_EVERY_MS - (this.#parts.env.mono() - this.#readAt) : this.#parts.pollingMs)
+  }
+
+  /** A store that is away comes back: a watch outlasts it. */
+  #failed(error: unknown): void {
+    this.#isReading = false
+    if (isPassing(error)) return this.#schedule(Math.max(READ_EVERY_MS, backoffMs(this.#parts.env, ++this.#failures)))
+    this.#drop()
+    for (const { reject } of this.#waiters) reject(error)
+    this.#waiters.clear()
+  }
+
+  #schedule(ms: number): void {
+    const { env } = this.#parts
+    env.clear(this.#timer)
+    const due = () => {
+      this.#timer = null
+      if (this.#waiters.size > 0) this.read()
+      else this.#drop()
+    }
+    // What is written in the same turn shall be read together.
+    if (ms <= 0) env.defer(due)
+    else this.#timer = env.timer(ms, due)
+  }
+}
+
+/** The phase is in it because some change with time alone: a sleep is over, a lease has run out. */
+function printOf(row: RunRow, nowMs: number): string {
+  return `${row.id} ${row.version} ${row.updatedAt} ${row.lastEventSequence} ${phase(row, nowMs)}`
+}
