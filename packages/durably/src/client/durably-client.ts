@@ -57,6 +57,12 @@ export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
   watchRuns(filter?: WatchFilter, options?: FollowOptions): AsyncIterable<readonly Run[]>
 }
 
+/** What a client does, whatever its jobs are. */
+export interface UntypedClient extends Omit<DurablyClient, 'trigger' | 'batchTrigger'> {
+  trigger(jobName: string, input: unknown, options?: ClientTriggerOptions): Promise<Run>
+  batchTrigger(jobName: string, inputs: readonly BatchTriggerInput<unknown>[]): Promise<Run[]>
+}
+
 export interface JobInfo {
   name: string
   /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot tell. */

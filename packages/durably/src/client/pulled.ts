@@ -6,13 +6,17 @@ export type Pulled<T> = ReadableStream<T> & AsyncIterable<T>
 export function pulled<T>(source: (closed: AbortSignal) => AsyncGenerator<T, void>, signal?: AbortSignal): Pulled<T> {
   const closed = new AbortController()
   const items = source(closed.signal)
+  const close = () => {
+    closed.abort()
+    items.return().catch(() => {})
+  }
   let leave = () => {}
   const stream = new ReadableStream<T>(
     {
       start(controller) {
         if (!signal) return
         const abort = () => {
-          closed.abort()
+          close()
           controller.error(signal.reason)
         }
         if (signal.aborted) return abort()
@@ -33,7 +37,7 @@ export function pulled<T>(source: (closed: AbortSignal) => AsyncGenerator<T, voi
       },
       cancel() {
         leave()
-        closed.abort()
+        close()
       },
     },
     { highWaterMark: 0 },

@@ -5,9 +5,10 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
-import { RUN_STATUSES, type Run, type RunStatus, toRun } from '../model/run.ts'
+import { type Run, type RunStatus, toRun } from '../model/run.ts'
 import { type Step, toStep } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
+import { checkFilter } from './run-filter.ts'
 
 export interface RunFilter {
   status?: RunStatus
@@ -66,15 +67,6 @@ export class RunReader {
     // A line may be stored later than one that came after it; ids give the order (ADR 0003).
     const inOrder = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     return inOrder.map((row) => ({ ...row, data: this.#codec.decode(row.data) }))
-  }
-}
-
-export function checkFilter({ status, limit }: RunFilter): void {
-  if (status !== undefined && !RUN_STATUSES.includes(status)) {
-    throw new DurablyError('invalid_argument', `status must be one of ${RUN_STATUSES.join(', ')}, got ${JSON.stringify(status)}`)
-  }
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-    throw new DurablyError('invalid_argument', `limit must be a positive whole number, got ${limit}`)
   }
 }
 

@@ -2,6 +2,7 @@
 import type { RunLogEvent } from '../events/full-event.ts'
 import { type TailParts, tail } from '../events/tail.ts'
 import { DurablyError } from '../model/errors.ts'
+import { checkSubscription } from './check-subscription.ts'
 import { type Pulled, pulled } from './pulled.ts'
 
 export interface SubscribeOptions {
@@ -14,9 +15,7 @@ export interface SubscribeOptions {
 export type Subscription = Pulled<RunLogEvent>
 
 export function subscribe(parts: TailParts, runId: string, { after = 0, signal }: SubscribeOptions = {}): Subscription {
-  if (typeof runId !== 'string') throw new DurablyError('invalid_argument', `subscribe needs the id of a run, got ${String(runId)}`)
-  if (!Number.isSafeInteger(after) || after < 0)
-    throw new DurablyError('invalid_argument', `after must be the sequence of an event, or 0, got ${after}`)
+  checkSubscription(runId, after)
   if (!parts.store.eventLog) throw new DurablyError('event_log_off', 'there is nothing to subscribe to: eventLog is false')
   return pulled((closed) => tail(parts, runId, after, closed), signal)
 }

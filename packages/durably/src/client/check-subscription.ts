@@ -1,0 +1,8 @@
+import { DurablyError } from '../model/errors.ts'
+
+/** What may be subscribed to, the same wherever it is answered. */
+export function checkSubscription(runId: string, after: number): void {
+  if (typeof runId !== 'string') throw new DurablyError('invalid_argument', `subscribe needs the id of a run, got ${String(runId)}`)
+  if (!Number.isSafeInteger(after) || after < 0)
+    throw new DurablyError('invalid_argument', `after must be the sequence of an event, or 0, got ${after}`)
+}

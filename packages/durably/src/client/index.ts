@@ -1,0 +1,32 @@
+// @coji/durably/client — reaches runs from anywhere: in the tab that has the instance, or across HTTP. Needs neither the engine nor Kysely.
+
+export type { RunLogEvent } from '../events/full-event.ts'
+export type { Duration } from '../model/duration.ts'
+export type { Decision } from '../model/effect.ts'
+export { DurablyError, type ErrorCode } from '../model/errors.ts'
+export type * from '../model/event.ts'
+export type { Failure } from '../model/failure.ts'
+export type { Log, LogLevel } from '../model/log.ts'
+export type { Phase } from '../model/phase.ts'
+export type { FailureReason, Progress, Run, RunStatus } from '../model/run.ts'
+export type { Step, StepStatus } from '../model/step.ts'
+export type { IfVersion } from '../store/runs.ts'
+export type {
+  AnyJobs,
+  ClientTriggerOptions,
+  ConnectionState,
+  DurablyClient,
+  FollowOptions,
+  JobInfo,
+  JobInput,
+  JobName,
+  JobOutput,
+  Jobs,
+} from './durably-client.ts'
+export type { JobHandle } from './job-handle.ts'
+export { type LocalDurably, localClient } from './local-client.ts'
+export type { SignalOptions } from './run-commands.ts'
+export type { RunFilter } from './run-reader.ts'
+export { emptyRunView, type RunView, reduceRun, type StreamView } from './run-view.ts'
+export type { BatchTriggerInput } from './trigger.ts'
+export type { WatchFilter } from './watch-runs.ts'

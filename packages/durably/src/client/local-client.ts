@@ -1,0 +1,55 @@
+// LocalClient — a DurablyClient of the instance itself, in the process or the tab that has it.
+import type { RunLogEvent } from '../events/full-event.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { Run } from '../model/run.ts'
+import type { AnyJobs, DurablyClient, FollowOptions, Jobs, UntypedClient } from './durably-client.ts'
+import type { JobHandle } from './job-handle.ts'
+import type { SubscribeOptions } from './subscribe.ts'
+import type { WatchFilter, WatchOptions } from './watch-runs.ts'
+
+/** What it needs of an instance; `Durably` has it. */
+export interface LocalDurably extends Omit<DurablyClient, 'trigger' | 'batchTrigger' | 'getJobs' | 'subscribe' | 'watchRuns'> {
+  readonly jobs: ReadonlyMap<string, JobHandle<string, unknown, unknown>>
+  subscribe(runId: string, options?: SubscribeOptions): AsyncIterable<RunLogEvent>
+  watchRuns(filter?: WatchFilter, options?: WatchOptions): AsyncIterable<readonly Run[]>
+}
+
+/**
+ * Asks an instance as a page asks a server.
+ *
+ * @example const client = localClient<typeof jobs>(durably)
+ */
+export function localClient<TJobs extends Jobs = AnyJobs>(durably: LocalDurably): DurablyClient<TJobs> {
+  return clientOf(durably) as DurablyClient<TJobs>
+}
+
+function clientOf(durably: LocalDurably): UntypedClient {
+  const jobNamed = (name: string) => {
+    const job = durably.jobs.get(name)
+    if (!job) throw new DurablyError('job_not_found', `there is no job ${JSON.stringify(name)} on this instance; define it with defineJob`)
+    return job
+  }
+  return {
+    trigger: async (jobName, input, options) => jobNamed(jobName).trigger(input, options),
+    batchTrigger: async (jobName, inputs) => jobNamed(jobName).batchTrigger([...inputs]),
+    getRun: (id) => durably.getRun(id),
+    getRuns: (filter) => durably.getRuns(filter),
+    getSteps: (runId) => durably.getSteps(runId),
+    getLogs: (runId) => durably.getLogs(runId),
+    getJobs: async () => Array.from(durably.jobs.values(), (job) => ({ name: job.name, input: job.inputSchema() })),
+    countsByState: () => durably.countsByState(),
+    cancel: (id, options) => durably.cancel(id, options),
+    retry: (id, options) => durably.retry(id, options),
+    deleteRun: (id, options) => durably.deleteRun(id, options),
+    signal: (runId, name, value, options) => durably.signal(runId, name, value, options),
+    decide: (runId, stepName, decision) => durably.decide(runId, stepName, decision),
+    subscribe: (runId, { onConnection, ...options } = {}) => live(durably.subscribe(runId, options), onConnection),
+    watchRuns: (filter, { onConnection, ...options } = {}) => live(durably.watchRuns(filter, options), onConnection),
+  }
+}
+
+/** There is no connection that could break. */
+function live<T>(iterable: AsyncIterable<T>, onConnection: FollowOptions['onConnection']): AsyncIterable<T> {
+  onConnection?.('live')
+  return iterable
+}

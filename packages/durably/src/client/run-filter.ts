@@ -1,0 +1,22 @@
+// Which runs are asked for: what may be asked, the same wherever it is answered.
+import { DurablyError } from '../model/errors.ts'
+import { RUN_STATUSES } from '../model/run.ts'
+import type { RunFilter } from './run-reader.ts'
+
+export const WATCHED_RUNS = 50
+const WATCHED_RUNS_MAX = 200
+
+export function checkFilter({ status, limit }: RunFilter): void {
+  if (status !== undefined && !RUN_STATUSES.includes(status)) {
+    throw new DurablyError('invalid_argument', `status must be one of ${RUN_STATUSES.join(', ')}, got ${JSON.stringify(status)}`)
+  }
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
+    throw new DurablyError('invalid_argument', `limit must be a positive whole number, got ${limit}`)
+  }
+}
+
+export function checkWatchFilter(filter: RunFilter): void {
+  checkFilter(filter)
+  if ((filter.limit ?? 0) > WATCHED_RUNS_MAX)
+    throw new DurablyError('invalid_argument', `limit must be at most ${WATCHED_RUNS_MAX} for runs that are watched, got ${filter.limit}`)
+}
