@@ -14,7 +14,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   worker: ['events', 'store', 'model'],
   cluster: ['events', 'store', 'model'],
   client: ['events', 'store', 'model', 'ulidx', '@standard-schema/spec'],
-  server: ['client', 'events', 'store', 'model'],
+  server: ['.', 'client', 'events', 'store', 'model'],
   plugins: ['.', 'events', 'model'],
   tasks: ['.', 'client', 'events', 'store', 'model', '@standard-schema/spec'],
   sqlite: ['store/sql', 'model', 'kysely', '@photostructure/sqlite', 'node:'],

@@ -18,11 +18,18 @@ export interface Codec {
   decode(text: string | null): unknown
 }
 
-export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX): Codec {
+/** For what goes over a wire: values that were stored, wrapped in a few layers more, and many at a time. */
+export function wireCodec(): Codec {
+  return jsonCodec(Number.POSITIVE_INFINITY, DEPTH_MAX + WRAPPING_DEPTH)
+}
+
+const WRAPPING_DEPTH = 10
+
+export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX, depthMax = DEPTH_MAX): Codec {
   return {
     encode(value, what) {
       if (value === undefined) return null
-      const text = JSON.stringify(write(value, what, new Set()))
+      const text = JSON.stringify(write(value, what, new Parents(depthMax)))
       // A UTF-16 unit takes at most three bytes, so short texts need no counting.
       if (text.length * 3 > valueBytesMax) {
         const bytes = utf8Bytes(text)
@@ -43,9 +50,18 @@ export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX): Codec {
   }
 }
 
+/** The objects that a value is inside of. */
+class Parents extends Set<object> {
+  readonly depthMax: number
+  constructor(depthMax: number) {
+    super()
+    this.depthMax = depthMax
+  }
+}
+
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-function write(value: unknown, path: string, parents: Set<object>): Json {
+function write(value: unknown, path: string, parents: Parents): Json {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -66,16 +82,16 @@ function write(value: unknown, path: string, parents: Set<object>): Json {
   }
 }
 
-function writeObject(value: object, path: string, parents: Set<object>): Json {
+function writeObject(value: object, path: string, parents: Parents): Json {
   if (parents.has(value)) throw refused(path, 'refers back to itself')
-  if (parents.size === DEPTH_MAX) throw refused(`${path.slice(0, 100)}…`, `is nested more than ${DEPTH_MAX} levels deep`)
+  if (parents.size === parents.depthMax) throw refused(`${path.slice(0, 100)}…`, `is nested more than ${parents.depthMax} levels deep`)
   parents.add(value)
   const json = writeMembers(value, path, parents)
   parents.delete(value)
   return json
 }
 
-function writeMembers(value: object, path: string, parents: Set<object>): Json {
+function writeMembers(value: object, path: string, parents: Parents): Json {
   if (Array.isArray(value)) return Array.from(value, (item, i) => write(item, `${path}[${i}]`, parents))
   if (value instanceof Date) return tag('Date', Number.isNaN(value.getTime()) ? null : value.toISOString())
   if (value instanceof Uint8Array) return tag('Uint8Array', toBase64(value))
@@ -93,7 +109,7 @@ function writeMembers(value: object, path: string, parents: Set<object>): Json {
   return writePlain(value, path, parents)
 }
 
-function writePlain(value: object, path: string, parents: Set<object>): Json {
+function writePlain(value: object, path: string, parents: Parents): Json {
   const prototype: object | null = Object.getPrototypeOf(value)
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     throw refused(path, `is an instance of ${prototype.constructor?.name || 'a class'}; return a plain object`)

@@ -1,0 +1,35 @@
+// Who may do what. Nothing is allowed that `authorize` did not allow.
+//   A1. Only `true` allows; an error is passed on and allows nothing.
+//   A2. A run that may not be read is answered for as one that does not exist.
+import { DurablyError } from '../model/errors.ts'
+import type { Run } from '../model/run.ts'
+
+export type Action =
+  | 'runs:trigger'
+  | 'runs:list'
+  | 'runs:read'
+  | 'runs:cancel'
+  | 'runs:retry'
+  | 'runs:signal'
+  | 'runs:decide'
+  | 'runs:delete'
+  | 'jobs:list'
+  | 'stats:read'
+  | 'health:read'
+
+/** Decides about one request; it must not read the request's body. */
+export type Authorize = (request: Request, action: Action, run?: Run) => boolean | Promise<boolean>
+
+/** Everybody may do everything: for a server that only trusted programs can reach. */
+export function allowAll(): Authorize {
+  return () => true
+}
+
+export async function isAllowed(authorize: Authorize, request: Request, action: Action, run?: Run): Promise<boolean> {
+  return (await authorize(request, action, run)) === true
+}
+
+export async function demand(authorize: Authorize, request: Request, action: Action, run?: Run): Promise<void> {
+  if (!(await isAllowed(authorize, request, action, run)))
+    throw new DurablyError('forbidden', `${action} is not allowed`, run && { runId: run.id })
+}

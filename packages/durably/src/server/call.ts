@@ -1,0 +1,19 @@
+// Call — one request on its way to its route, with what a route may use.
+import type { Durably, EngineParts } from '../durably.ts'
+import type { ServerConfig } from './options.ts'
+
+export interface Server {
+  readonly durably: Durably
+  readonly engine: EngineParts
+  readonly config: ServerConfig
+}
+
+export interface Call {
+  readonly server: Server
+  readonly request: Request
+  readonly query: URLSearchParams
+  /** The named segments of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+export type Serve = (call: Call) => Promise<Response>

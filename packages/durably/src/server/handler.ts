@@ -1,0 +1,43 @@
+// The server as one function: a Request in, a Response out. Puts the parts together, holds no logic of its own.
+import { type Durably, engineParts } from '../durably.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { Server } from './call.ts'
+import { refuseCrossSite } from './cross-site.ts'
+import { errorResponse } from './http-error.ts'
+import { readOptions, type ServerOptions } from './options.ts'
+import { refuseForeignType } from './read-body.ts'
+import { match } from './routes.ts'
+
+export type DurablyHandler = (request: Request) => Promise<Response>
+
+/**
+ * Lets others reach runs over HTTP, on any server that speaks `Request` and `Response`.
+ *
+ * @example const handler = durablyHandler(durably, { authorize: (request) => isLoggedIn(request), basePath: '/api/durably' })
+ */
+export function durablyHandler(durably: Durably, options: ServerOptions): DurablyHandler {
+  const server: Server = { durably, engine: engineParts(durably), config: readOptions(options) }
+  return async (request) => {
+    try {
+      return await answer(server, request)
+    } catch (error) {
+      return errorResponse(error, (error) => server.config.onError(error, request))
+    }
+  }
+}
+
+async function answer(server: Server, request: Request): Promise<Response> {
+  const { pathname, searchParams: query } = new URL(request.url)
+  const found = match(pathname, server.config.basePath)
+  if (!found) throw new DurablyError('not_found', `there is nothing at ${JSON.stringify(pathname)}`)
+  const serve = Object.hasOwn(found.methods, request.method) ? found.methods[request.method] : undefined
+  if (!serve) return methodNotAllowed(request, Object.keys(found.methods))
+  refuseCrossSite(request, server.config.allowedOrigins)
+  if (request.method !== 'GET') refuseForeignType(request)
+  return serve({ server, request, query, params: found.params })
+}
+
+function methodNotAllowed(request: Request, methods: readonly string[]): Response {
+  const error = new DurablyError('method_not_allowed', `${request.method} is not possible here, but ${methods.join(' and ')}`)
+  return errorResponse(error, () => {}, { Allow: methods.join(', ') })
+}

@@ -1,0 +1,51 @@
+// Errors as answers: `{ error: { code, message } }`, and the one place that knows which code has which HTTP status.
+import { DurablyError, type ErrorCode, isPassing } from '../model/errors.ts'
+import { jsonResponse } from './json-response.ts'
+
+/** What a caller can do something about. All else is `internal`: its message may tell what is nobody's business. */
+const STATUS: { readonly [code in ErrorCode]?: number } = {
+  invalid_argument: 400,
+  invalid_input: 400,
+  invalid_json: 400,
+  invalid_name: 400,
+  value_not_serializable: 400,
+  cross_site: 403,
+  forbidden: 403,
+  job_not_found: 404,
+  not_found: 404,
+  run_not_found: 404,
+  method_not_allowed: 405,
+  cursor_ahead: 409,
+  event_log_off: 409,
+  idempotency_conflict: 409,
+  run_active: 409,
+  run_ended: 409,
+  run_not_retryable: 409,
+  signal_taken: 409,
+  run_deleted: 410,
+  version_mismatch: 412,
+  body_too_large: 413,
+  value_too_large: 413,
+  unsupported_media_type: 415,
+  too_many_streams: 429,
+  shutdown: 503,
+}
+
+const RETRY_AFTER = { 'Retry-After': '1' }
+
+export function errorResponse(error: unknown, report: (error: unknown) => void, headers?: Record<string, string>): Response {
+  if (error instanceof DurablyError) {
+    const status = STATUS[error.code]
+    if (status !== undefined) return refusal(status, error, { ...(status === 429 || status === 503 ? RETRY_AFTER : {}), ...headers })
+  }
+  report(error)
+  if (error instanceof DurablyError && error.code === 'store_rejected')
+    return refusal(400, { code: error.code, message: 'the database cannot store what was sent' })
+  if (isPassing(error) && error instanceof DurablyError)
+    return refusal(503, { code: error.code, message: 'the database cannot be used right now; try again' }, RETRY_AFTER)
+  return refusal(500, { code: 'internal', message: 'something went wrong; the server was told what' })
+}
+
+function refusal(status: number, { code, message }: { code: ErrorCode; message: string }, headers?: Record<string, string>): Response {
+  return jsonResponse(status, { error: { code, message } }, headers)
+}

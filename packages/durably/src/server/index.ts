@@ -1,0 +1,3 @@
+export { type Action, type Authorize, allowAll } from './authorize.ts'
+export { type DurablyHandler, durablyHandler } from './handler.ts'
+export type { ServerOptions } from './options.ts'

@@ -1,0 +1,66 @@
+// The options of `durablyHandler`, their defaults and their limits.
+import { DurablyError } from '../model/errors.ts'
+import type { Authorize } from './authorize.ts'
+
+export interface ServerOptions {
+  /** Who may do what; `allowAll()` where everybody may. It is asked for every request, and again while a stream is open. */
+  authorize: Authorize
+  /** Under which path the routes are mounted, e.g. `/api/durably`. Default `/`. */
+  basePath?: string
+  /** Who asks, e.g. a user's id: each has idempotency keys of their own, and a limited number of open streams. */
+  principal?: (request: Request) => string | Promise<string>
+  /** How many streams one principal may have open. Default 100; without `principal` all callers together, 1000. */
+  maxStreams?: number
+  /** Origins, other than the server's own, whose pages may change something, e.g. `https://app.example.com`. */
+  allowedOrigins?: readonly string[]
+  /** Default 1 MiB. */
+  maxBodyBytes?: number
+  /** How deep the JSON of a body may be nested. Default 64. */
+  maxJsonDepth?: number
+  /** Hears of errors that a caller is told nothing about. Default: `console.error`. */
+  onError?: (error: unknown, request: Request) => void
+}
+
+export interface ServerConfig extends Required<Omit<ServerOptions, 'principal' | 'allowedOrigins'>> {
+  principal: ServerOptions['principal']
+  allowedOrigins: ReadonlySet<string>
+}
+
+export function readOptions(options: ServerOptions): ServerConfig {
+  if (typeof options?.authorize !== 'function') {
+    throw new DurablyError('invalid_config', 'durablyHandler needs { authorize }: a function, or allowAll() to allow everybody everything')
+  }
+  const { authorize, principal, basePath = '/', allowedOrigins = [] } = options
+  return {
+    authorize,
+    principal,
+    basePath: readBasePath(basePath),
+    allowedOrigins: new Set(allowedOrigins.map(readOrigin)),
+    maxStreams: atLeastOne('maxStreams', options.maxStreams ?? (principal ? 100 : 1000)),
+    maxBodyBytes: atLeastOne('maxBodyBytes', options.maxBodyBytes ?? 1024 * 1024),
+    maxJsonDepth: atLeastOne('maxJsonDepth', options.maxJsonDepth ?? 64),
+    onError: options.onError ?? ((error) => console.error(error)),
+  }
+}
+
+/** Without a slash at its end: `''` for the root. */
+function readBasePath(path: string): string {
+  if (!path.startsWith('/')) throw new DurablyError('invalid_config', `basePath must begin with "/", got ${JSON.stringify(path)}`)
+  return path.replace(/\/+$/, '')
+}
+
+function readOrigin(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : null
+  if (origin === null || origin === 'null')
+    throw new DurablyError(
+      'invalid_config',
+      `allowedOrigins must be origins such as "https://app.example.com", got ${JSON.stringify(text)}`,
+    )
+  return origin
+}
+
+function atLeastOne(field: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new DurablyError('invalid_config', `${field} must be a whole number of at least 1, got ${value}`)
+  return value
+}

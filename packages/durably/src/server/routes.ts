@@ -1,0 +1,63 @@
+// The routes, as data, and which of them a path is.
+import { DurablyError } from '../model/errors.ts'
+import type { Serve } from './call.ts'
+import { listRuns } from './list-runs.ts'
+import { cancelRun, deleteRun, getLogs, getRun, getSteps, retryRun, sendDecision, sendSignal } from './run-routes.ts'
+import { getHealth, getJobs, getStats } from './service-routes.ts'
+import { triggerRuns } from './trigger-route.ts'
+
+interface Route {
+  path: string
+  methods: { readonly [method: string]: Serve }
+}
+
+const ROUTES: readonly Route[] = [
+  { path: '/runs', methods: { GET: listRuns, POST: triggerRuns } },
+  { path: '/runs/:id', methods: { GET: getRun, DELETE: deleteRun } },
+  { path: '/runs/:id/steps', methods: { GET: getSteps } },
+  { path: '/runs/:id/logs', methods: { GET: getLogs } },
+  { path: '/runs/:id/cancel', methods: { POST: cancelRun } },
+  { path: '/runs/:id/retry', methods: { POST: retryRun } },
+  { path: '/runs/:id/signals/:name', methods: { POST: sendSignal } },
+  { path: '/runs/:id/decisions/:step', methods: { POST: sendDecision } },
+  { path: '/jobs', methods: { GET: getJobs } },
+  { path: '/stats', methods: { GET: getStats } },
+  { path: '/health', methods: { GET: getHealth } },
+]
+
+export interface Match {
+  methods: Route['methods']
+  params: Record<string, string>
+}
+
+/** `null` when there is no such path. */
+export function match(pathname: string, basePath: string): Match | null {
+  if (basePath !== '' && !pathname.startsWith(`${basePath}/`)) return null
+  const segments = pathname.slice(basePath.length).split('/').slice(1)
+  for (const { path, methods } of ROUTES) {
+    const params = matchSegments(path.split('/').slice(1), segments)
+    if (params) return { methods, params }
+  }
+  return null
+}
+
+function matchSegments(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== segments.length) return null
+  const params: Record<string, string> = {}
+  for (const [i, expected] of pattern.entries()) {
+    const segment = segments[i] ?? ''
+    if (!expected.startsWith(':')) {
+      if (segment !== expected) return null
+    } else if (segment === '') return null
+    else params[expected.slice(1)] = decoded(segment)
+  }
+  return params
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new DurablyError('invalid_argument', `the path segment ${JSON.stringify(segment)} is not well-formed percent-encoding`)
+  }
+}

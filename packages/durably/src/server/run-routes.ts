@@ -1,0 +1,53 @@
+// The routes of one run: look at it, and do something to it.
+import type { Decision } from '../model/effect.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { IfVersion } from '../store/runs.ts'
+import { emptyResponse, jsonResponse } from './json-response.ts'
+import { readBody } from './read-body.ts'
+import { ofRun } from './visible-run.ts'
+
+export const getRun = ofRun('runs:read', async (_, run) => jsonResponse(200, run, { ETag: `"${run.version}"` }))
+
+export const getSteps = ofRun('runs:read', async ({ server }, { id }) => jsonResponse(200, { steps: await server.durably.getSteps(id) }))
+
+export const getLogs = ofRun('runs:read', async ({ server }, { id }) => jsonResponse(200, { logs: await server.durably.getLogs(id) }))
+
+export const cancelRun = ofRun('runs:cancel', async ({ server, request }, { id }) =>
+  jsonResponse(200, { outcome: await server.durably.cancel(id, ifMatch(request)) }),
+)
+
+export const retryRun = ofRun('runs:retry', async ({ server, request }, { id }) => {
+  const run = await server.durably.retry(id, ifMatch(request))
+  return jsonResponse(200, run, { ETag: `"${run.version}"` })
+})
+
+export const deleteRun = ofRun('runs:delete', async ({ server, request }, { id }) => {
+  await server.durably.deleteRun(id, ifMatch(request))
+  return emptyResponse(204)
+})
+
+export const sendSignal = ofRun('runs:signal', async ({ server, request, params }, { id }) => {
+  const { value } = await readBody(request, server.config)
+  const idempotencyKey = request.headers.get('Idempotency-Key')
+  await server.durably.signal(id, params.name ?? '', value, idempotencyKey === null ? {} : { idempotencyKey })
+  return jsonResponse(202, {})
+})
+
+export const sendDecision = ofRun('runs:decide', async ({ server, request, params }, { id }) => {
+  const { decision } = await readBody(request, server.config)
+  await server.durably.decide(id, params.step ?? '', decision as Decision)
+  return jsonResponse(202, {})
+})
+
+/** The version that a caller saw, as `GET /runs/:id` told it in its ETag. */
+function ifMatch(request: Request): IfVersion {
+  const text = request.headers.get('If-Match')
+  if (text === null || text.trim() === '*') return {}
+  const version = /^\s*"(\d{1,10})"\s*$/.exec(text)?.[1]
+  if (version === undefined)
+    throw new DurablyError(
+      'invalid_argument',
+      `If-Match must be the version of the run in quotes, such as "3", got ${JSON.stringify(text)}`,
+    )
+  return { ifVersion: Number(version) }
+}

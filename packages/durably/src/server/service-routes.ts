@@ -1,0 +1,24 @@
+// What a server tells about itself: its jobs, its counts, its health.
+import type { JobInfo } from '../client/durably-client.ts'
+import { within } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+import { jsonResponse } from './json-response.ts'
+import { ofAll } from './visible-run.ts'
+
+/** Who asks for the health decides quickly. */
+const HEALTH_MS_MAX = 2000
+const NOBODY = '0'.repeat(26)
+
+export const getJobs = ofAll('jobs:list', async ({ server }) => {
+  const jobs = Array.from(server.durably.jobs, ([name, job]): JobInfo => ({ name, input: job.inputSchema() }))
+  return jsonResponse(200, { jobs })
+})
+
+export const getStats = ofAll('stats:read', async ({ server }) => jsonResponse(200, { counts: await server.durably.countsByState() }))
+
+export const getHealth = ofAll('health:read', async ({ server }) => {
+  const { store, env } = server.engine
+  const answered = await within(env, HEALTH_MS_MAX, store.runs.get(NOBODY))
+  if (!answered) throw new DurablyError('store_unavailable', `the store did not answer within ${HEALTH_MS_MAX} ms`)
+  return jsonResponse(200, { status: 'ok' })
+})

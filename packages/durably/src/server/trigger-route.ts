@@ -1,0 +1,81 @@
+// POST /runs: triggers one run of a job, or a batch.
+//   201 a new run, 200 the run that has the idempotency key already, 409 the key came with another input before.
+import { type BatchTriggerInput, checkBatch, type Triggered, type TriggerOptions, triggered } from '../client/trigger.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { Job } from '../model/job.ts'
+import { isAllowed } from './authorize.ts'
+import type { Call } from './call.ts'
+import { jsonResponse } from './json-response.ts'
+import { readBody } from './read-body.ts'
+import { ofAll } from './visible-run.ts'
+
+const BATCH_MAX = 1000
+const OPTIONS: ReadonlySet<string> = new Set<keyof TriggerOptions>(['idempotencyKey', 'concurrencyKey', 'delay', 'runAt', 'deadline'])
+
+export const triggerRuns = ofAll('runs:trigger', async (call) => {
+  const body = await readBody(call.request, call.server.config)
+  const job = knownJob(call, body.job)
+  return 'batch' in body ? triggerBatch(call, job, body) : triggerOne(call, job, body)
+})
+
+async function triggerOne(call: Call, job: Job, { input, options }: Record<string, unknown>): Promise<Response> {
+  const header = call.request.headers.get('Idempotency-Key')
+  const own = readOptions('options', options)
+  if (header !== null && own.idempotencyKey !== undefined && own.idempotencyKey !== header)
+    throw new DurablyError('invalid_argument', 'Idempotency-Key and options.idempotencyKey differ; give one of them')
+  const keyed = header === null ? own : { ...own, idempotencyKey: header }
+  const [answer] = await triggerFor(call, job, [{ payload: input, options: keyed }])
+  if (!answer) throw new Error('S2: create must answer for each run')
+  await checkKnown(call, answer, 'idempotencyKey')
+  const { run, isNew } = answer
+  const location = `${call.server.config.basePath}/runs/${encodeURIComponent(run.id)}`
+  return jsonResponse(isNew ? 201 : 200, run, { Location: location, ETag: `"${run.version}"` })
+}
+
+async function triggerBatch(call: Call, job: Job, { batch, ...others }: Record<string, unknown>): Promise<Response> {
+  const stray = Object.keys(others).find((field) => field !== 'job')
+  if (stray !== undefined) throw new DurablyError('invalid_argument', `${stray} does not go with batch; put it into its items`)
+  if (call.request.headers.get('Idempotency-Key') !== null)
+    throw new DurablyError('invalid_argument', 'a batch takes no Idempotency-Key; give each item one in its options')
+  checkBatch(batch)
+  if (batch.length < 1 || batch.length > BATCH_MAX)
+    throw new DurablyError('invalid_argument', `a batch must hold 1 to ${BATCH_MAX} items, got ${batch.length}`)
+  const inputs = batch.map(({ payload, options }, i) => ({ payload, options: readOptions(`batch[${i}].options`, options) }))
+  const answers = await triggerFor(call, job, inputs)
+  for (const [i, answer] of answers.entries()) await checkKnown(call, answer, `batch[${i}]: the other items are stored; its idempotencyKey`)
+  return jsonResponse(201, { runs: answers.map(({ run }) => run) })
+}
+
+function knownJob({ server }: Call, name: unknown): Job {
+  if (typeof name !== 'string') throw new DurablyError('invalid_argument', 'job must be the name of a job')
+  const job = server.engine.jobs.get(name)
+  if (!job) throw new DurablyError('job_not_found', `there is no job ${JSON.stringify(name)} on this server; GET /jobs lists them`)
+  return job
+}
+
+function readOptions(what: string, options: unknown): TriggerOptions {
+  if (options === undefined) return {}
+  if (typeof options !== 'object' || options === null) throw new DurablyError('invalid_argument', `${what} must be an object`)
+  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option))
+  if (unknown !== undefined)
+    throw new DurablyError('invalid_argument', `${what} has no ${JSON.stringify(unknown)}; it may have ${[...OPTIONS].join(', ')}`)
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+/** Keys are kept apart by principal, so that nobody meets the run of somebody else. */
+async function triggerFor({ server, request }: Call, job: Job, inputs: BatchTriggerInput<unknown>[]): Promise<Triggered<unknown>[]> {
+  const principal = await server.config.principal?.(request)
+  const owned = inputs.map(({ payload, options = {} }) => {
+    const { idempotencyKey } = options
+    const isOwned = principal !== undefined && typeof idempotencyKey === 'string' && idempotencyKey !== ''
+    return { payload, options: isOwned ? { ...options, idempotencyKey: JSON.stringify([principal, idempotencyKey]) } : options }
+  })
+  return triggered(server.engine.trigger, job, owned)
+}
+
+async function checkKnown({ server, request }: Call, { run, isNew, isSameInput }: Triggered<unknown>, what: string): Promise<void> {
+  if (isNew) return
+  const isMine = await isAllowed(server.config.authorize, request, 'runs:read', run)
+  if (isMine && isSameInput) return
+  throw new DurablyError('idempotency_conflict', `${what} was used before, with another input; use a new one`)
+}

@@ -1,0 +1,45 @@
+// The run that a path names, if the caller may see it.
+import { DurablyError } from '../model/errors.ts'
+import { NAME_BYTES_MAX } from '../model/name.ts'
+import { type Run, type RunRow, toRun } from '../model/run.ts'
+import { type Action, demand, isAllowed } from './authorize.ts'
+import type { Call, Serve, Server } from './call.ts'
+
+export interface VisibleRun {
+  row: RunRow
+  run: Run
+}
+
+/** `null` when there is none, or none for this caller (A2). */
+export async function visibleRun(server: Server, request: Request, id: string): Promise<VisibleRun | null> {
+  const { engine, config } = server
+  // Some databases refuse to look for such a text.
+  if (id.includes('\0') || id.length > NAME_BYTES_MAX) return null
+  const row = await engine.store.runs.get(id)
+  if (!row) return null
+  const run = toRun(row, engine.trigger.codec, engine.env.wall())
+  return (await isAllowed(config.authorize, request, 'runs:read', run)) ? { row, run } : null
+}
+
+/** A route of one run: first the caller must be able to see it, then be allowed to do this. */
+export function ofRun(action: Action, serve: (call: Call, run: Run) => Promise<Response>): Serve {
+  return async (call) => {
+    const id = call.params.id ?? ''
+    const seen = await visibleRun(call.server, call.request, id)
+    if (!seen) throw noSuchRun(id)
+    if (action !== 'runs:read') await demand(call.server.config.authorize, call.request, action, seen.run)
+    return serve(call, seen.run)
+  }
+}
+
+/** A route that is about no run in particular. */
+export function ofAll(action: Action, serve: Serve): Serve {
+  return async (call) => {
+    await demand(call.server.config.authorize, call.request, action)
+    return serve(call)
+  }
+}
+
+export function noSuchRun(id: string): DurablyError {
+  return new DurablyError('run_not_found', `there is no run ${JSON.stringify(id)}`, { runId: id })
+}

@@ -1,0 +1,106 @@
+// Default deny: what a caller may not see does not exist for it, and what it may not do is refused.
+import { expect, test } from 'vitest'
+import type { Run } from '../../src/index.ts'
+import type { Action, Authorize } from '../../src/server/index.ts'
+import { reach, refused, served } from './world.ts'
+
+/** Each route, and the action that it needs. */
+const OF_RUN: [string, string, Action, object?][] = [
+  ['GET', '', 'runs:read'],
+  ['GET', '/steps', 'runs:read'],
+  ['GET', '/logs', 'runs:read'],
+  ['POST', '/cancel', 'runs:cancel'],
+  ['POST', '/retry', 'runs:retry'],
+  ['POST', '/signals/s', 'runs:signal', { value: 1 }],
+  ['POST', '/decisions/s', 'runs:decide', { decision: { done: 1 } }],
+  ['DELETE', '', 'runs:delete'],
+]
+const OF_ALL: [string, string, Action, object?][] = [
+  ['GET', '/runs', 'runs:list'],
+  ['POST', '/runs', 'runs:trigger', { job: 'greet', input: { to: 1 } }],
+  ['GET', '/jobs', 'jobs:list'],
+  ['GET', '/stats', 'stats:read'],
+  ['GET', '/health', 'health:read'],
+]
+
+const recipient = (run?: Run) => (run?.payload as { to: unknown } | undefined)?.to
+
+test('a run that may not be read answers exactly like one that does not exist', async () => {
+  const { durably, job } = await served('memory')
+  const { id } = await job.trigger({ to: 1 })
+  const { call } = reach(durably, { authorize: (_, action) => action !== 'runs:read' })
+  for (const [method, path, , body] of OF_RUN) {
+    const denied = await call(method, `/runs/${id}${path}`, { body })
+    const unknown = await call(method, `/runs/0${id.slice(1)}${path}`, { body })
+    expect(denied, path).toMatchObject(refused(404, 'run_not_found', id))
+    expect([...denied.headers], path).toStrictEqual([...unknown.headers])
+    expect(JSON.stringify(denied.body).replaceAll(id, 'ID')).toBe(JSON.stringify(unknown.body).replaceAll(`0${id.slice(1)}`, 'ID'))
+  }
+  expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
+})
+
+test('what may be seen but not done is forbidden, and is not done', async () => {
+  const { durably, job } = await served('memory')
+  const { id } = await job.trigger({ to: 1 })
+  const asked: Action[] = []
+  const { call } = reach(durably, {
+    authorize: (_, action) => {
+      asked.push(action)
+      return action === 'runs:read'
+    },
+  })
+  for (const [method, path, action, body] of OF_RUN.filter(([, , action]) => action !== 'runs:read')) {
+    expect(await call(method, `/runs/${id}${path}`, { body }), path).toMatchObject(refused(403, 'forbidden', action))
+  }
+  for (const [method, path, action, body] of OF_ALL)
+    expect(await call(method, path, { body }), path).toMatchObject(refused(403, 'forbidden', action))
+  expect(new Set(asked)).toStrictEqual(new Set([...OF_RUN, ...OF_ALL].map(([, , action]) => action)))
+  expect(await durably.getRuns()).toMatchObject([{ id, status: 'pending' }])
+})
+
+test('it is given the request and the run', async () => {
+  const { durably, job } = await served('memory')
+  const { id } = await job.trigger({ to: 'alice' })
+  const authorize: Authorize = async (request, action, run) => action === 'runs:read' && recipient(run) === request.headers.get('user')
+  const { call } = reach(durably, { authorize })
+  expect(await call('GET', `/runs/${id}`, { headers: { user: 'alice' } })).toMatchObject({ status: 200 })
+  expect(await call('GET', `/runs/${id}`, { headers: { user: 'bob' } })).toMatchObject({ status: 404 })
+})
+
+test.each([undefined, 'yes', 1, {}])('only true allows, not %s', async (answer) => {
+  const { durably } = await served('memory')
+  const { call } = reach(durably, { authorize: (() => answer) as never })
+  expect(await call('GET', '/runs')).toMatchObject(refused(403, 'forbidden'))
+})
+
+test('an error in it allows nothing, tells the caller nothing and is reported', async () => {
+  const { durably } = await served('memory')
+  const secret = new Error('the password is 1234')
+  const { call, errors } = reach(durably, { authorize: () => Promise.reject(secret) })
+  const answer = await call('GET', '/runs')
+  expect(answer).toMatchObject(refused(500, 'internal'))
+  expect(JSON.stringify(answer.body)).not.toContain('1234')
+  expect(errors).toStrictEqual([secret])
+})
+
+test('pages are filled up with runs that may be read', async () => {
+  const { durably, job } = await served('memory')
+  for (let to = 0; to < 30; to++) await job.trigger({ to })
+  const { call } = reach(durably, {
+    authorize: (_, action, run) => action === 'runs:list' || Number(recipient(run)) % 10 === 0,
+  })
+  const { body } = await call('GET', '/runs?limit=2')
+  expect(body).toMatchObject({ runs: [{ payload: { to: 20 } }, { payload: { to: 10 } }] })
+  const { nextCursor } = body as { nextCursor: string }
+  expect((await call('GET', `/runs?limit=2&cursor=${nextCursor}`)).body).toMatchObject({ runs: [{ payload: { to: 0 } }], nextCursor: null })
+})
+
+test('who may read almost nothing gets a cursor, not an endless search', async () => {
+  const { durably, job } = await served('memory')
+  await job.batchTrigger(Array.from({ length: 45 }, (_, to) => ({ payload: { to } })))
+  const { call } = reach(durably, { authorize: (_, action) => action === 'runs:list' })
+  const { body } = await call('GET', '/runs?limit=2')
+  expect(body).toStrictEqual({ runs: [], nextCursor: expect.any(String) })
+  const { nextCursor } = body as { nextCursor: string }
+  expect((await call('GET', `/runs?limit=2&cursor=${nextCursor}`)).body).toStrictEqual({ runs: [], nextCursor: null })
+})
