@@ -7,6 +7,7 @@ import type { Subscription } from '../../src/client/subscribe.ts'
 import { createDurably, type Durably } from '../../src/durably.ts'
 import type { RunLogEvent } from '../../src/events/full-event.ts'
 import { memoryStore } from '../../src/memory.ts'
+import { sleep } from '../../src/model/env.ts'
 import { DurablyError } from '../../src/model/errors.ts'
 import { type DurablyEvent, EVENT_TYPES } from '../../src/model/event.ts'
 import { withLogPersistence } from '../../src/plugins/index.ts'
@@ -389,9 +390,24 @@ describe.each(WORLDS)('what a subscription costs on %s', (world) => {
     expect(faults.count('events.list')).toBe(0)
     for (let read = 1; read <= 500; read++) {
       expect((await soon(reader.read())).value?.sequence).toBe(read)
-      expect(faults.count('events.list')).toBe(Math.ceil(read / 50))
+      expect(faults.count('events.list')).toBe(Math.ceil(read / 100))
     }
     await reader.cancel()
+  })
+
+  test('the row of the run is read for the events that tell of it, not for each of the others', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, another, env, within } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      for (let i = 0; i < 20; i++) await ctx.run(`step ${i}`, () => sleep(env, 1500))
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    const events = await within(60_000, all(another({ wrap }).subscribe(id)))
+    expect(events.filter(({ type }) => type === 'step:complete')).toHaveLength(20)
+    expect(faults.count('events.list')).toBeGreaterThan(20)
+    // The trigger, the start, the completion, and the look whether that was the end.
+    expect(faults.count('runs.get')).toBeLessThan(8)
   })
 
   test('many subscriptions share one look per polling interval', async () => {

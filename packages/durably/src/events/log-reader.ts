@@ -1,0 +1,109 @@
+// LogReader — the event log of one run, from a place in it, a page at a time.
+//   T1. Nothing is skipped: it reads on from the last `seq` it gave, and that order is the order of commits.
+//   T2. One page is read when it is asked for; a slow reader holds no more than that.
+//   T3. It ends behind the event that ended the run, unless the run was retried since.
+//   T4. The run's row is read where its values are needed, or when a wake-up brought no event: then it may be gone.
+import { unlessAborted } from '../model/abort.ts'
+import { backoffMs } from '../model/backoff.ts'
+import { type Env, sleep } from '../model/env.ts'
+import { DurablyError, isPassing } from '../model/errors.ts'
+import type { EventType } from '../model/event.ts'
+import { isTerminal, type RunRow, type TerminalStatus } from '../model/run.ts'
+import type { Store } from '../store/store.ts'
+import { type FullEventParts, fullEvents, type RunLogEvent } from './full-event.ts'
+
+const PAGE_MAX = 100
+
+/** The moves that end a run; whether it stays ended is asked of its row. */
+const ENDS: ReadonlySet<EventType> = new Set(['run:complete', 'run:fail', 'run:cancel'])
+
+/** The events whose values stand in the run's row. */
+const TELLS_OF_RUN: ReadonlySet<EventType> = new Set(['run:trigger', 'run:start', 'run:complete'])
+
+export interface LogReaderParts extends FullEventParts {
+  store: Store
+  env: Env
+}
+
+/** No events: there is nothing new, and there may be some later. */
+export type LogPage = { events: readonly RunLogEvent[] } | { ended: TerminalStatus }
+
+const NOTHING_NEW: LogPage = { events: [] }
+
+export class LogReader {
+  readonly #parts: LogReaderParts
+  readonly #runId: string
+  #cursor: number
+  /** As it was seen last, without its values: they may be large, and this may wait for long. */
+  #run: RunRow | null = null
+  /** The last read brought events, and the last of them did not end the run. */
+  #isInTheMiddle = false
+
+  constructor(parts: LogReaderParts, runId: string, after: number) {
+    this.#parts = parts
+    this.#runId = runId
+    this.#cursor = after
+  }
+
+  /** Begin to watch the run before, so that nothing is missed between this and the wait. It outlasts a store that is away. */
+  async read(signal: AbortSignal): Promise<LogPage> {
+    const { env } = this.#parts
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#read()
+      } catch (error) {
+        if (!isPassing(error) || signal.aborted) throw error
+        await unlessAborted(signal, sleep(env, backoffMs(env, attempt)))
+      }
+    }
+  }
+
+  async #read(): Promise<LogPage> {
+    let endSeen: number | null = null
+    for (;;) {
+      const events = await this.#readEvents()
+      if (events.length > 0) return { events }
+      if (this.#isInTheMiddle) {
+        this.#isInTheMiddle = false
+        return NOTHING_NEW
+      }
+      const { status, lastEventSequence: head } = await this.#readRun()
+      if (!isTerminal(status)) return NOTHING_NEW
+      // Some events may be missing: the log was off for a while. Then it ends when there is still nothing to read.
+      if (this.#cursor >= head || endSeen === head) return { ended: status }
+      endSeen = head
+    }
+  }
+
+  async #readEvents(): Promise<RunLogEvent[]> {
+    const { store } = this.#parts
+    const rows = await store.events.list(this.#runId, { after: this.#cursor, limit: PAGE_MAX })
+    const last = rows.at(-1)
+    if (!last) return []
+    // After the log, so that it holds the values of every event in it.
+    const isTold = rows.some(({ type }) => TELLS_OF_RUN.has(type))
+    const run = this.#run && !isTold ? this.#run : await this.#readRun()
+    const events = await fullEvents(this.#parts, run, rows)
+    this.#cursor = last.seq
+    this.#isInTheMiddle = !ENDS.has(last.type)
+    return events
+  }
+
+  async #readRun(): Promise<RunRow> {
+    const run = await this.#parts.store.runs.get(this.#runId)
+    if (!run) throw gone(this.#runId, this.#run !== null)
+    if (!this.#run && this.#cursor > run.lastEventSequence) throw ahead(run, this.#cursor)
+    this.#run = { ...run, payload: null, output: null }
+    return run
+  }
+}
+
+function gone(runId: string, wasThere: boolean): DurablyError {
+  return wasThere
+    ? new DurablyError('run_deleted', `run ${runId} was deleted while it was subscribed to`, { runId })
+    : new DurablyError('run_not_found', `there is no run ${JSON.stringify(runId)}`, { runId })
+}
+
+export function ahead({ id, lastEventSequence }: RunRow, after: number): DurablyError {
+  return new DurablyError('cursor_ahead', `after is ${after}, but the log of run ${id} ends at ${lastEventSequence}`, { runId: id })
+}
