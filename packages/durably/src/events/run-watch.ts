@@ -27,6 +27,13 @@ export class RunWatch {
     this.#parts = parts
   }
 
+  /** How many wait. */
+  get size(): number {
+    let size = 0
+    for (const { wakes } of this.#watched.values()) size += wakes.size
+    return size
+  }
+
   touch(runId: string): void {
     for (const wake of this.#watched.get(runId)?.wakes ?? []) wake()
   }

@@ -4,11 +4,18 @@ import { DurablyError } from '../model/errors.ts'
 import type { Server } from './call.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { errorResponse } from './http-error.ts'
+import { OpenStreams } from './open-streams.ts'
 import { readOptions, type ServerOptions } from './options.ts'
 import { refuseForeignType } from './read-body.ts'
 import { match } from './routes.ts'
 
-export type DurablyHandler = (request: Request) => Promise<Response>
+export interface DurablyHandler {
+  (request: Request): Promise<Response>
+  /** Ends all streams and lets no more begin, before the process goes; their readers connect again and go on elsewhere. */
+  close(): void
+  /** How many streams are open. */
+  readonly openStreams: number
+}
 
 /**
  * Lets others reach runs over HTTP, on any server that speaks `Request` and `Response`.
@@ -16,14 +23,22 @@ export type DurablyHandler = (request: Request) => Promise<Response>
  * @example const handler = durablyHandler(durably, { authorize: (request) => isLoggedIn(request), basePath: '/api/durably' })
  */
 export function durablyHandler(durably: Durably, options: ServerOptions): DurablyHandler {
-  const server: Server = { durably, engine: engineParts(durably), config: readOptions(options) }
-  return async (request) => {
+  const config = readOptions(options)
+  const engine = engineParts(durably)
+  const { env, pollingMs: intervalMs } = engine
+  const streams = new OpenStreams({ env, intervalMs, maxPerPrincipal: config.maxStreams })
+  const server: Server = { durably, engine, config, streams }
+  const handle = async (request: Request) => {
     try {
       return await answer(server, request)
     } catch (error) {
-      return errorResponse(error, (error) => server.config.onError(error, request))
+      return errorResponse(error, (error) => config.onError(error, request))
     }
   }
+  return Object.defineProperties(handle, {
+    close: { value: () => streams.close() },
+    openStreams: { get: () => streams.size },
+  }) as DurablyHandler
 }
 
 async function answer(server: Server, request: Request): Promise<Response> {

@@ -9,7 +9,7 @@ import { jsonResponse } from './json-response.ts'
 import { ofAll } from './visible-run.ts'
 
 const LIMIT_DEFAULT = 50
-const LIMIT_MAX = 200
+export const LIMIT_MAX = 200
 /** Who may see few of very many runs gets short pages, and goes on with their cursors. */
 const READS_MAX = 20
 
@@ -17,7 +17,7 @@ export interface PageFilter extends Pick<RunFilter, 'status' | 'jobName'> {
   limit: number
 }
 
-export interface Page {
+interface Page {
   runs: Run[]
   /** `null` at the end of the list. */
   nextCursor: string | null
@@ -39,7 +39,7 @@ export function pageFilter(query: Call['query']): PageFilter {
 }
 
 /** Runs that may not be read are left out, and the page is filled up with the next ones. */
-export async function readablePage(
+async function readablePage(
   getRuns: (filter: RunFilter) => Promise<Run[]>,
   mayRead: (run: Run) => Promise<boolean>,
   { limit, ...filter }: PageFilter,

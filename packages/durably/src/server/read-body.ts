@@ -38,7 +38,7 @@ async function readText(request: Request, bytesMax: number): Promise<string> {
   let text = ''
   let bytes = 0
   for (;;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await reader.read().catch(cutOff)
     if (done) return text + decoded(() => decoder.decode())
     bytes += value.byteLength
     if (bytes > bytesMax) {
@@ -48,6 +48,10 @@ async function readText(request: Request, bytesMax: number): Promise<string> {
     }
     text += decoded(() => decoder.decode(value, { stream: true }))
   }
+}
+
+function cutOff(cause: unknown): never {
+  throw new DurablyError('invalid_json', 'the body could not be read to its end', { cause })
 }
 
 function decoded(decode: () => string): string {

@@ -1,7 +1,9 @@
 // The routes, as data, and which of them a path is.
 import { DurablyError } from '../model/errors.ts'
 import type { Serve } from './call.ts'
+import { events } from './events.ts'
 import { listRuns } from './list-runs.ts'
+import { runEvents } from './run-events.ts'
 import { cancelRun, deleteRun, getLogs, getRun, getSteps, retryRun, sendDecision, sendSignal } from './run-routes.ts'
 import { getHealth, getJobs, getStats } from './service-routes.ts'
 import { triggerRuns } from './trigger-route.ts'
@@ -16,10 +18,12 @@ const ROUTES: readonly Route[] = [
   { path: '/runs/:id', methods: { GET: getRun, DELETE: deleteRun } },
   { path: '/runs/:id/steps', methods: { GET: getSteps } },
   { path: '/runs/:id/logs', methods: { GET: getLogs } },
+  { path: '/runs/:id/events', methods: { GET: runEvents } },
   { path: '/runs/:id/cancel', methods: { POST: cancelRun } },
   { path: '/runs/:id/retry', methods: { POST: retryRun } },
   { path: '/runs/:id/signals/:name', methods: { POST: sendSignal } },
   { path: '/runs/:id/decisions/:step', methods: { POST: sendDecision } },
+  { path: '/events', methods: { GET: events } },
   { path: '/jobs', methods: { GET: getJobs } },
   { path: '/stats', methods: { GET: getStats } },
   { path: '/health', methods: { GET: getHealth } },

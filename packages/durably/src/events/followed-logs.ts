@@ -1,0 +1,111 @@
+// FollowedLogs — the event logs of several runs at once, read by one who takes a page at a time.
+//   F1. Of all logs together no more than one page is held: who asks for the next has done with the last.
+//   F2. Each in its turn: a run that tells much does not silence the others.
+//   F3. A run whose log has nothing new is asked again when something happened to it, not before.
+import { unlessAborted } from '../model/abort.ts'
+import { hasCode } from '../model/errors.ts'
+import type { TerminalStatus } from '../model/run.ts'
+import type { RunLogEvent } from './full-event.ts'
+import { LogReader } from './log-reader.ts'
+import type { TailParts } from './tail.ts'
+
+export type Followed = { runId: string } & ({ events: readonly RunLogEvent[] } | { ended: TerminalStatus } | { gone: true })
+
+export interface FollowStart {
+  runId: string
+  after: number
+}
+
+interface Follower {
+  runId: string
+  reader: LogReader
+}
+
+export class FollowedLogs {
+  readonly #parts: TailParts
+  /** Those that are followed still. */
+  readonly #open = new Map<string, Follower>()
+  /** Those whose turn it is. */
+  readonly #ready: Follower[] = []
+  /** Ends the watch of each that waits. */
+  readonly #waiting = new Map<string, () => void>()
+  #wake = () => {}
+
+  constructor(parts: TailParts, starts: readonly FollowStart[]) {
+    this.#parts = parts
+    for (const { runId, after } of starts) {
+      const follower = { runId, reader: new LogReader(parts, runId, after) }
+      this.#open.set(runId, follower)
+      this.#ready.push(follower)
+    }
+  }
+
+  get runIds(): string[] {
+    return [...this.#open.keys()]
+  }
+
+  /** What happened next in any of them; `null` when all have ended, or the signal says so. */
+  async next(signal: AbortSignal): Promise<Followed | null> {
+    while (this.#open.size > 0 && !signal.aborted) {
+      const follower = this.#ready.shift()
+      if (!follower) await unlessAborted(signal, this.#woken())
+      else if (this.#open.get(follower.runId) === follower) {
+        const followed = await this.#read(follower, signal)
+        if (followed && this.#open.has(follower.runId) && !signal.aborted) return this.#given(follower, followed)
+      }
+    }
+    return null
+  }
+
+  /** Follows it no longer, and tells no more of it. */
+  drop(runId: string): void {
+    this.#open.delete(runId)
+    this.#waiting.get(runId)?.()
+    this.#waiting.delete(runId)
+    this.#wake()
+  }
+
+  close(): void {
+    for (const runId of this.runIds) this.drop(runId)
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  async #read(follower: Follower, signal: AbortSignal): Promise<Followed | null> {
+    const { runId, reader } = follower
+    const { changed, done } = this.#parts.watch.next(runId)
+    let isWaiting = false
+    try {
+      const page = await reader.read(signal)
+      if ('ended' in page || page.events.length > 0) return { runId, ...page }
+      isWaiting = this.#open.has(runId)
+      if (isWaiting) this.#wait(follower, changed, done)
+      return null
+    } catch (error) {
+      if (hasCode(error, 'run_deleted') || hasCode(error, 'run_not_found')) return { runId, gone: true }
+      throw error
+    } finally {
+      if (!isWaiting) done()
+    }
+  }
+
+  #wait(follower: Follower, changed: Promise<void>, done: () => void): void {
+    this.#waiting.set(follower.runId, done)
+    changed.then(() => {
+      if (!this.#waiting.delete(follower.runId)) return
+      done()
+      this.#ready.push(follower)
+      this.#wake()
+    })
+  }
+
+  #given(follower: Follower, followed: Followed): Followed {
+    if ('events' in followed) this.#ready.push(follower)
+    else this.drop(follower.runId)
+    return followed
+  }
+}

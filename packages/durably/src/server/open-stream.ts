@@ -1,0 +1,29 @@
+// Opens a stream for a caller: counted for its principal, asked again whether it is allowed, released when the caller goes.
+import type { Call } from './call.ts'
+import { EventStream, type FrameSource, frame } from './event-stream.ts'
+
+export const DENIED = frame({}, { event: 'denied' })
+
+/** `recheck` asks whether the stream may go on and ends it if not; an error ends it as well, without a word. */
+export async function openStream(
+  { server, request }: Call,
+  source: FrameSource,
+  recheck: (stream: EventStream) => Promise<void>,
+): Promise<Response> {
+  const { config, engine, streams } = server
+  const principal = (await config.principal?.(request)) ?? ''
+  const report = (error: unknown) => config.onError(error, request)
+  const stream = new EventStream({ env: engine.env, source, signal: request.signal, report, onClose: () => leave() })
+  const leave = streams.open(principal, {
+    end: () => stream.end(),
+    async recheck() {
+      try {
+        await recheck(stream)
+      } catch (error) {
+        report(error)
+        stream.end()
+      }
+    },
+  })
+  return stream.response()
+}

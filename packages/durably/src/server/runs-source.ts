@@ -1,0 +1,139 @@
+// RunsSource — a page of runs as it changes, without those that may not be read.
+//   R1. It tells the newest state: what came and went while its reader was slow is not told.
+//   R2. Whether a run may be read is asked when the run has changed, and when everything is asked again.
+//   R3. Places of runs that may not be read are filled from the newest LIMIT_MAX that match, not from all there are.
+import { unlessAborted } from '../model/abort.ts'
+import type { Run } from '../model/run.ts'
+import { type FrameSource, frame } from './event-stream.ts'
+import { wire } from './json-response.ts'
+import { LIMIT_MAX, type PageFilter } from './list-runs.ts'
+
+export interface RunsSourceParts {
+  filter: PageFilter
+  watch: (filter: PageFilter, signal: AbortSignal) => ReadableStream<readonly Run[]>
+  mayRead: (run: Run) => Promise<boolean>
+}
+
+export class RunsSource implements FrameSource {
+  readonly #parts: RunsSourceParts
+  #watched: Watched
+  #answers = new WeakMap<Run, boolean>()
+  /** By id; `null` before the first page. */
+  #told: Map<string, Run> | null = null
+
+  constructor(parts: RunsSourceParts) {
+    this.#parts = parts
+    this.#watched = new Watched(parts, parts.filter.limit)
+  }
+
+  async next(signal: AbortSignal): Promise<string | null> {
+    for (;;) {
+      const page = await this.#watched.next(signal)
+      if (!page || signal.aborted) return null
+      const { limit } = this.#parts.filter
+      const readable = await this.#readable(page)
+      if (readable.length < page.length && limit < LIMIT_MAX && this.#watched.limit === limit && page.length === limit) {
+        this.#watched.close()
+        this.#watched = new Watched(this.#parts, LIMIT_MAX)
+      } else {
+        const text = this.#tell(readable.slice(0, limit))
+        if (text !== null) return text
+      }
+    }
+  }
+
+  askAgain(): void {
+    this.#answers = new WeakMap()
+    this.#watched.again()
+  }
+
+  close(): void {
+    this.#watched.close()
+  }
+
+  async #readable(page: readonly Run[]): Promise<Run[]> {
+    const answers = this.#answers
+    const readable: Run[] = []
+    for (const run of page) {
+      const answer = answers.get(run) ?? (await this.#parts.mayRead(run))
+      answers.set(run, answer)
+      if (answer) readable.push(run)
+    }
+    return readable
+  }
+
+  #tell(runs: readonly Run[]): string | null {
+    const before = this.#told
+    this.#told = new Map(runs.map((run) => [run.id, run]))
+    if (!before) return frame({ runs })
+    const order = runs.map(({ id }) => id)
+    const changed = runs.filter((run) => isChanged(run, before.get(run.id)))
+    const isSameOrder = order.length === before.size && [...before.keys()].every((id, i) => id === order[i])
+    return changed.length === 0 && isSameOrder ? null : frame({ order, changed })
+  }
+}
+
+function isChanged(run: Run, before: Run | undefined): boolean {
+  return run !== before && (!before || wire.encode(run, 'a run') !== wire.encode(before, 'a run'))
+}
+
+/** The page that was read last, and whether there is a reason to look at it. */
+class Watched {
+  readonly limit: number
+  readonly #closed = new AbortController()
+  readonly #reader: ReadableStreamDefaultReader<readonly Run[]>
+  #page: readonly Run[] | null = null
+  #error: unknown
+  #isReading = false
+  #isDue = false
+  #wake = () => {}
+
+  constructor({ watch, filter }: RunsSourceParts, limit: number) {
+    this.limit = limit
+    this.#reader = watch({ ...filter, limit }, this.#closed.signal).getReader()
+  }
+
+  /** The newest page, when it is another one or shall be looked at again. */
+  async next(signal: AbortSignal): Promise<readonly Run[] | null> {
+    if (!this.#isReading) this.#read()
+    if (!this.#isDue) await unlessAborted(signal, this.#woken())
+    if (this.#error !== undefined) throw this.#error
+    this.#isDue = false
+    return this.#page
+  }
+
+  again(): void {
+    if (this.#page) this.#due()
+  }
+
+  close(): void {
+    this.#closed.abort()
+  }
+
+  #read(): void {
+    this.#isReading = true
+    this.#reader.read().then(
+      ({ value }) => {
+        this.#isReading = false
+        this.#page = value ?? null
+        this.#due()
+      },
+      (error: unknown) => {
+        if (this.#closed.signal.aborted) return
+        this.#error = error
+        this.#due()
+      },
+    )
+  }
+
+  #due(): void {
+    this.#isDue = true
+    this.#wake()
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+}
