@@ -19,6 +19,9 @@ export interface Env {
   scope?<T>(): Scope<T>
 }
 
+/** The part of it that only lets time pass. */
+export type Clock = Pick<Env, 'mono' | 'timer' | 'clear' | 'random'>
+
 export type TimerHandle = unknown
 
 export interface Scope<T> {
@@ -30,26 +33,32 @@ export function systemEnv(): Env {
   const nextId = monotonicFactory(detectPRNG())
   const scope = asyncLocalScope()
   return {
+    ...systemClock(),
     wall: () => Date.now(),
+    defer: deferredTurn(),
+    id: () => nextId(),
+    ...(scope && { scope }),
+  }
+}
+
+export function systemClock(): Clock {
+  return {
     mono: () => performance.now(),
     timer: (ms, fn) => setTimeout(fn, Math.min(ms, TIMER_MS_MAX)),
     clear: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
-    defer: deferredTurn(),
-    id: () => nextId(),
     random: () => Math.random(),
-    ...(scope && { scope }),
   }
 }
 
 /** Longer delays overflow the 32-bit timers of every runtime and would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-export function sleep(env: Env, ms: number): Promise<void> {
+export function sleep(env: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void env.timer(ms, resolve))
 }
 
 /** Whether `done` settles within `ms`; a rejection of `done` is passed on. */
-export async function within(env: Env, ms: number, done: Promise<unknown>): Promise<boolean> {
+export async function within(env: Clock, ms: number, done: Promise<unknown>): Promise<boolean> {
   let timer: TimerHandle
   const late = new Promise<false>((resolve) => {
     timer = env.timer(ms, () => resolve(false))

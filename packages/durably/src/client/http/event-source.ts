@@ -1,0 +1,51 @@
+// EventSource — the messages of a server, over as many connections as it takes. The browser's own gives up for ever on one 502.
+//   E1. Every connection asks for what is missing: `target` says where it begins, so what was lost with one comes with the next.
+//   E2. It ends when the server says so (204) and fails when it refuses (4xx); everything else passes, and is tried again.
+//   E3. The pause grows until a message came: a server that accepts and drops is not stormed.
+import { sleepUnlessAborted, unlessAborted } from '../../model/abort.ts'
+import type { ConnectionState } from '../durably-client.ts'
+import { type ConnectionParts, connection, type ServerMessage, type Target } from './connection.ts'
+import type { PageVisibility } from './page-visibility.ts'
+import { pauseMs } from './reconnect.ts'
+
+const RETRY_AFTER_MS_MAX = 60_000
+
+export interface EventSourceParts extends ConnectionParts {
+  page: PageVisibility
+}
+
+export interface Follower {
+  /** What to ask for; called for each connection. Nothing ends it. */
+  target: () => Target | null
+  onState: (state: ConnectionState) => void
+  signal: AbortSignal
+}
+
+export async function* messages(parts: EventSourceParts, { target, onState, signal }: Follower): AsyncGenerator<ServerMessage, void> {
+  const { env, page } = parts
+  let leave = () => {}
+  const unwatch = page.onAway(() => leave())
+  try {
+    for (let attempt = 1; ; attempt++) {
+      await unlessAborted(signal, page.back())
+      const asked = target()
+      if (signal.aborted || !asked) return
+      const open = new AbortController()
+      leave = () => open.abort()
+      signal.addEventListener('abort', leave)
+      const ending = yield* connection(parts, asked, open.signal, () => onState('live'))
+      signal.removeEventListener('abort', leave)
+      if (signal.aborted || ending.type === 'over') return
+      if (ending.type === 'refused') throw ending.error
+      onState('reconnecting')
+      if (ending.hadMessages) attempt = 1
+      // Who comes back to the page shall not wait.
+      if (page.isAway) continue
+      const pause = pauseMs(env, attempt, ending.retryMs ?? undefined)
+      await sleepUnlessAborted(env, Math.max(pause, Math.min(ending.retryAfterMs, RETRY_AFTER_MS_MAX)), signal)
+    }
+  } finally {
+    signal.removeEventListener('abort', leave)
+    unwatch()
+  }
+}

@@ -1,0 +1,101 @@
+// HttpRequests — asks the server, once, and says what became of it. The one place that knows address, headers and statuses.
+//   Q1. What the network or the server does is an answer, never an exception: who asked decides whether to ask again.
+//   Q2. The server's own errors keep their code and message; a page of somebody on the way is told by its status.
+import type { Clock } from '../../model/env.ts'
+import { DurablyError, type ErrorCode } from '../../model/errors.ts'
+
+export interface HttpOptions {
+  /** Where the server is mounted: `https://example.com/api/durably`, or `/api/durably` in a page of the same site. */
+  url: string
+  /** Sent with every request; a function is called each time, so that a token may change. */
+  headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
+  /** Default: the global one. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Time, timers and chance; replaced in tests by a virtual one. */
+  env?: Clock
+}
+
+export interface HttpQuestion {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  headers?: Record<string, string>
+  /** Encoded. */
+  body?: string
+  /** The run it is about. */
+  runId?: string
+}
+
+export type HttpAnswer = { response: Response } | HttpRefusal
+
+export interface HttpRefusal {
+  response: null
+  error: DurablyError
+  /** 0 when nobody answered. */
+  status: number
+  /** Asking again may help: the server, or somebody on the way to it, is away or busy. */
+  isPassing: boolean
+  retryAfterMs: number
+}
+
+/** Those of somebody who stands before the server; its own errors say their code themselves. */
+const CODES: { readonly [status: number]: ErrorCode } = { 401: 'forbidden', 403: 'forbidden', 404: 'not_found', 413: 'body_too_large' }
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
+
+export class HttpRequests {
+  readonly #url: string
+  readonly #headers: NonNullable<HttpOptions['headers']>
+  readonly #fetch: NonNullable<HttpOptions['fetch']>
+
+  constructor({ url, headers = {}, fetch = (url, init) => globalThis.fetch(url, init) }: HttpOptions) {
+    if (typeof url !== 'string' || !URL.canParse(url, globalThis.location?.href))
+      throw new DurablyError(
+        'invalid_config',
+        `url must be the address of the server, e.g. "https://example.com/api/durably", got ${JSON.stringify(url)}`,
+      )
+    this.#url = url.replace(/\/+$/, '')
+    this.#headers = headers
+    this.#fetch = fetch
+  }
+
+  /** Rejects only when `headers` did. */
+  async ask(question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
+    const { method, path, body = null } = question
+    const headers = new Headers(typeof this.#headers === 'function' ? await this.#headers() : this.#headers)
+    for (const [name, value] of Object.entries(question.headers ?? {})) headers.set(name, value)
+    if (body !== null) headers.set('content-type', 'application/json')
+    try {
+      const response = await this.#fetch(this.#url + path, { method, headers, body, signal, cache: 'no-store' })
+      return response.ok ? { response } : await refusal(question, response)
+    } catch (cause) {
+      return unreachable(`${method} ${this.#url}${path} got no answer: ${cause instanceof Error ? cause.message : cause}`, cause)
+    }
+  }
+}
+
+export function unreachable(message: string, cause?: unknown): HttpRefusal {
+  return { response: null, error: new DurablyError('server_unreachable', message, { cause }), status: 0, isPassing: true, retryAfterMs: 0 }
+}
+
+async function refusal({ method, path, runId }: HttpQuestion, response: Response): Promise<HttpRefusal> {
+  const { status } = response
+  const told = await ownError(response)
+  const code = told?.code ?? CODES[status] ?? 'server_unreachable'
+  const message = told?.message ?? `${method} ${path} was answered with ${status}, and not by Durably; is the url right, is the server up?`
+  const seconds = Number(response.headers.get('retry-after') ?? 0)
+  return {
+    response: null,
+    error: new DurablyError(code, message, runId === undefined ? {} : { runId }),
+    status,
+    isPassing: PASSING.has(status),
+    retryAfterMs: seconds > 0 ? seconds * 1000 : 0,
+  }
+}
+
+async function ownError(response: Response): Promise<{ code: ErrorCode; message: string } | null> {
+  try {
+    const { error } = (await response.json()) as { error: { code: ErrorCode; message: string } }
+    return typeof error.code === 'string' && typeof error.message === 'string' ? error : null
+  } catch {
+    return null
+  }
+}
