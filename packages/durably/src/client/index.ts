@@ -23,6 +23,8 @@ export type {
   JobOutput,
   Jobs,
 } from './durably-client.ts'
+export { httpClient } from './http/http-client.ts'
+export type { HttpOptions } from './http/http-request.ts'
 export type { JobHandle } from './job-handle.ts'
 export { type LocalDurably, localClient } from './local-client.ts'
 export type { SignalOptions } from './run-commands.ts'

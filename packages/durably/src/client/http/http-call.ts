@@ -1,0 +1,59 @@
+// A call of the server: a question, asked again while that is safe and may help, and its answer as a value.
+import type { Codec } from '../../model/codec.ts'
+import { type Clock, sleep } from '../../model/env.ts'
+import { DurablyError } from '../../model/errors.ts'
+import { type HttpQuestion, type HttpRefusal, type HttpRequests, unreachable } from './http-request.ts'
+import { pauseMs } from './reconnect.ts'
+
+const ATTEMPTS_MAX = 5
+const ANSWER_MS_MAX = 30_000
+const RETRY_AFTER_MS_MAX = 10_000
+
+export interface HttpCallParts {
+  requests: HttpRequests
+  env: Clock
+  codec: Codec
+}
+
+export interface HttpCall extends HttpQuestion {
+  /** Sending it twice does what sending it once does: it only reads, or it has a key. */
+  isSafe: boolean
+}
+
+/** The decoded body; `undefined` when there is none. */
+export async function callServer({ requests, env, codec }: HttpCallParts, call: HttpCall): Promise<unknown> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await answerOf(env, requests, call)
+    if ('text' in answer) return decoded(codec, call, answer.text)
+    if (!(answer.isPassing && call.isSafe) || attempt === ATTEMPTS_MAX) throw answer.error
+    await sleep(env, Math.max(pauseMs(env, attempt), Math.min(answer.retryAfterMs, RETRY_AFTER_MS_MAX)))
+  }
+}
+
+/** A server that accepts the connection and never answers is as good as none. */
+async function answerOf(env: Clock, requests: HttpRequests, call: HttpCall): Promise<{ text: string } | HttpRefusal> {
+  const late = new AbortController()
+  const timer = env.timer(ANSWER_MS_MAX, () => late.abort(new Error(`nothing came for ${ANSWER_MS_MAX} ms`)))
+  try {
+    const answer = await requests.ask(call, late.signal)
+    if (answer.response === null) return answer
+    return await answer.response.text().then(
+      (text) => ({ text }),
+      (cause: unknown) => unreachable(`the answer to ${call.method} ${call.path} broke off`, cause),
+    )
+  } finally {
+    env.clear(timer)
+  }
+}
+
+function decoded(codec: Codec, { method, path }: HttpCall, text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return codec.decode(text)
+  } catch (cause) {
+    const begin = JSON.stringify(text.slice(0, 40))
+    throw new DurablyError('server_unreachable', `${method} ${path} was answered with ${begin}…, and not by Durably; is the url right?`, {
+      cause,
+    })
+  }
+}

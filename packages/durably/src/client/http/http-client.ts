@@ -1,0 +1,133 @@
+// HttpClient — a DurablyClient across HTTP: it asks `@coji/durably/server`, which may be anywhere, on any number of machines.
+import { jsonCodec } from '../../model/codec.ts'
+import { systemClock } from '../../model/env.ts'
+import { hasCode } from '../../model/errors.ts'
+import type { Log } from '../../model/log.ts'
+import type { Phase } from '../../model/phase.ts'
+import type { Run } from '../../model/run.ts'
+import type { Step } from '../../model/step.ts'
+import type { CancelOutcome, IfVersion } from '../../store/runs.ts'
+import { checkSubscription } from '../check-subscription.ts'
+import type { AnyJobs, DurablyClient, JobInfo, Jobs, UntypedClient } from '../durably-client.ts'
+import { pulled } from '../pulled.ts'
+import { checkWatchFilter } from '../run-filter.ts'
+import type { RunFilter } from '../run-reader.ts'
+import type { WatchFilter } from '../watch-runs.ts'
+import { callServer, type HttpCall } from './http-call.ts'
+import { type HttpOptions, HttpRequests } from './http-request.ts'
+import { PageVisibility } from './page-visibility.ts'
+import { RunStreams } from './run-streams.ts'
+import { RunsFeed } from './runs-feed.ts'
+
+/** The largest page of runs that a server gives. */
+const PAGE_MAX = 200
+
+/**
+ * Reaches the runs of a server.
+ *
+ * @example const client = httpClient<typeof jobs>({ url: '/api/durably' })
+ */
+export function httpClient<TJobs extends Jobs = AnyJobs>(options: HttpOptions): DurablyClient<TJobs> {
+  return clientOf(options) as DurablyClient<TJobs>
+}
+
+function clientOf(options: HttpOptions): UntypedClient {
+  const { env = systemClock() } = options
+  const parts = { env, requests: new HttpRequests(options), codec: jsonCodec(), page: new PageVisibility(env) }
+  const streams = new RunStreams(parts)
+  const feeds = new Map<string, RunsFeed>()
+
+  const call = <T>(call: HttpCall) => callServer(parts, call) as Promise<T>
+  const get = <T>(path: string, runId?: string) => call<T>({ method: 'GET', path, isSafe: true, ...(runId !== undefined && { runId }) })
+  const post = <T>(path: string, body: object, rest: Partial<HttpCall> = {}) =>
+    call<T>({ method: 'POST', path, body: parts.codec.encode(body, 'the request') ?? '', isSafe: false, ...rest })
+
+  return {
+    trigger: (job, input, options) => post('/runs', { job, input, ...(options && { options }) }, { isSafe: hasKey(options) }),
+    async batchTrigger(job, inputs) {
+      if (inputs.length === 0) return []
+      const isSafe = inputs.every(({ options }) => hasKey(options))
+      const { runs } = await post<{ runs: Run[] }>('/runs', { job, batch: [...inputs] }, { isSafe })
+      return runs
+    },
+    getRun: (id) => orIfUnknown(get<Run>(runPath(id), id), null),
+    async getRuns({ limit = Number.POSITIVE_INFINITY, cursor, ...filter }: RunFilter = {}) {
+      const all: Run[] = []
+      for (let next: string | null = cursor ?? null; ; ) {
+        const page = query({ ...names(filter), limit: Math.min(PAGE_MAX, limit - all.length), cursor: next ?? undefined })
+        const { runs, nextCursor } = await get<{ runs: Run[]; nextCursor: string | null }>(`/runs${page}`)
+        all.push(...runs)
+        next = nextCursor ?? null
+        if (next === null || all.length >= limit) return all
+      }
+    },
+    getSteps: (id) =>
+      orIfUnknown(
+        get<{ steps: Step[] }>(runPath(id, 'steps'), id).then(({ steps }) => steps),
+        [],
+      ),
+    getLogs: (id) =>
+      orIfUnknown(
+        get<{ logs: Log[] }>(runPath(id, 'logs'), id).then(({ logs }) => logs),
+        [],
+      ),
+    getJobs: async () => (await get<{ jobs: JobInfo[] }>('/jobs')).jobs,
+    countsByState: async () => (await get<{ counts: Record<Phase, number> }>('/stats')).counts,
+    async cancel(id, options) {
+      const { outcome } = await post<{ outcome: CancelOutcome['outcome'] }>(runPath(id, 'cancel'), {}, aboutRun(id, options))
+      return outcome
+    },
+    retry: (id, options) => post(runPath(id, 'retry'), {}, aboutRun(id, options)),
+    deleteRun: (id, options) => call({ method: 'DELETE', path: runPath(id), isSafe: false, ...aboutRun(id, options) }),
+    async signal(id, name, value, options) {
+      await post(runPath(id, 'signals', name), { value, ...options }, { isSafe: hasKey(options), runId: id })
+    },
+    async decide(id, stepName, decision) {
+      await post(runPath(id, 'decisions', stepName), { decision }, { runId: id })
+    },
+    subscribe(runId, { after = 0, signal, onConnection } = {}) {
+      checkSubscription(runId, after)
+      return pulled((closed) => streams.events(runId, after, onConnection, closed), signal)
+    },
+    watchRuns(filter = {}, { signal, onConnection } = {}) {
+      checkWatchFilter(filter)
+      const path = `/events${query(names(filter))}`
+      const feed = feeds.get(path) ?? new RunsFeed(parts, path)
+      feeds.set(path, feed)
+      return pulled((closed) => feed.pages(onConnection, closed), signal)
+    },
+  }
+}
+
+/** Then it can be sent again: the server knows it. */
+function hasKey(options: { idempotencyKey?: string } | undefined): boolean {
+  return options?.idempotencyKey !== undefined
+}
+
+function runPath(id: string, ...rest: string[]): string {
+  return `/runs/${[id, ...rest].map(encodeURIComponent).join('/')}`
+}
+
+function query(parameters: { [name: string]: string | number | undefined }): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text && `?${text}`
+}
+
+/** As the server calls them. */
+function names({ status, jobName, limit }: WatchFilter): { [name: string]: string | number | undefined } {
+  return { status, job: jobName, limit }
+}
+
+function aboutRun(runId: string, { ifVersion }: IfVersion = {}): Pick<HttpCall, 'runId' | 'headers'> {
+  return { runId, ...(ifVersion !== undefined && { headers: { 'if-match': `"${ifVersion}"` } }) }
+}
+
+async function orIfUnknown<T, U>(answer: Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await answer
+  } catch (error) {
+    if (hasCode(error, 'run_not_found')) return otherwise
+    throw error
+  }
+}

@@ -1,0 +1,57 @@
+// RunStreams — all subscriptions of a client: as few connections as the server allows, and one for a run that others must not suffer for.
+import type { RunLogEvent } from '../../events/full-event.ts'
+import type { FollowOptions } from '../durably-client.ts'
+import type { EventSourceParts } from './event-source.ts'
+import { RunSubscription } from './run-subscription.ts'
+import { SharedConnection } from './shared-connection.ts'
+
+export class RunStreams {
+  readonly #parts: EventSourceParts
+  readonly #connections = new Set<SharedConnection>()
+  readonly #places = new Map<RunSubscription, SharedConnection>()
+
+  constructor(parts: EventSourceParts) {
+    this.#parts = parts
+  }
+
+  async *events(
+    runId: string,
+    after: number,
+    onConnection: FollowOptions['onConnection'],
+    closed: AbortSignal,
+  ): AsyncGenerator<RunLogEvent, void> {
+    const member = new RunSubscription(runId, after, onConnection)
+    this.#place(member, this.#withRoomFor(runId))
+    try {
+      for (let event = await member.next(closed); event; event = await member.next(closed)) yield event
+    } finally {
+      this.#places.get(member)?.remove(member)
+      this.#places.delete(member)
+    }
+  }
+
+  #place(member: RunSubscription, connection: SharedConnection): void {
+    this.#places.set(member, connection)
+    connection.add(member)
+  }
+
+  #withRoomFor(runId: string): SharedConnection {
+    for (const connection of this.#connections) {
+      if (connection.takes(runId)) return connection
+      if (connection.isIdle) this.#connections.delete(connection)
+    }
+    const connection = new SharedConnection(this.#parts, (refused) => this.#separate(refused))
+    this.#connections.add(connection)
+    return connection
+  }
+
+  /** The server does not say whom it meant: each run asks for itself. */
+  #separate(members: readonly RunSubscription[]): void {
+    const alone = new Map<string, SharedConnection>()
+    for (const member of members) {
+      const connection = alone.get(member.runId) ?? new SharedConnection(this.#parts)
+      alone.set(member.runId, connection)
+      this.#place(member, connection)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// RunsFeed — the newest runs that match, as the server tells them; one connection for all who watch the same.
+// State, not log: a connection begins with the whole page, and a slow watcher gets the newest one.
+import { unlessAborted } from '../../model/abort.ts'
+import type { TimerHandle } from '../../model/env.ts'
+import { DurablyError } from '../../model/errors.ts'
+import type { Run } from '../../model/run.ts'
+import type { ConnectionState, FollowOptions } from '../durably-client.ts'
+import type { ServerMessage } from './connection.ts'
+import { type EventSourceParts, messages } from './event-source.ts'
+import { tellChanges } from './tell-changes.ts'
+
+/** Who leaves and comes back at once finds it open. */
+const LINGER_MS = 50
+
+interface Watcher {
+  readonly tell: (state: ConnectionState) => void
+  wake: () => void
+}
+
+interface KnownRun {
+  text: string | null
+  run: Run
+}
+
+export class RunsFeed {
+  readonly #parts: EventSourceParts
+  readonly #path: string
+  readonly #watchers = new Set<Watcher>()
+  #open: AbortController | null = null
+  #closing: TimerHandle | null = null
+  #state: ConnectionState = 'connecting'
+  #known: readonly KnownRun[] = []
+  #page: readonly Run[] | null = null
+  #end: { error: unknown } | null = null
+
+  constructor(parts: EventSourceParts, path: string) {
+    this.#parts = parts
+    this.#path = path
+  }
+
+  async *pages(onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
+    const watcher: Watcher = { tell: tellChanges(onConnection), wake: () => {} }
+    this.#enter(watcher)
+    try {
+      for (let seen: readonly Run[] | null = null; !closed.aborted; ) {
+        if (this.#page && this.#page !== seen) {
+          seen = this.#page
+          yield seen
+        } else if (this.#end) {
+          throw this.#end.error
+        } else {
+          const woken = new Promise<void>((resolve) => {
+            watcher.wake = resolve
+          })
+          await unlessAborted(closed, woken)
+        }
+      }
+    } finally {
+      this.#leave(watcher)
+    }
+  }
+
+  #enter(watcher: Watcher): void {
+    this.#watchers.add(watcher)
+    if (this.#closing !== null) this.#parts.env.clear(this.#closing)
+    this.#closing = null
+    if (!this.#open) {
+      this.#open = new AbortController()
+      void this.#run(this.#open.signal)
+    }
+    watcher.tell(this.#state)
+  }
+
+  #leave(watcher: Watcher): void {
+    this.#watchers.delete(watcher)
+    if (this.#watchers.size === 0) this.#closing ??= this.#parts.env.timer(LINGER_MS, () => this.#close())
+  }
+
+  #close(): void {
+    this.#closing = null
+    this.#open?.abort()
+    this.#open = null
+    this.#state = 'connecting'
+    this.#known = []
+    this.#page = null
+    this.#end = null
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const follower = { target: () => ({ path: this.#path }), onState: (state: ConnectionState) => this.#tell(state), signal }
+    try {
+      for await (const message of messages(this.#parts, follower)) this.#take(message)
+    } catch (error) {
+      if (signal.aborted) return
+      this.#end = { error }
+      this.#wake()
+    }
+  }
+
+  #tell(state: ConnectionState): void {
+    this.#state = state
+    for (const watcher of this.#watchers) watcher.tell(state)
+  }
+
+  #take({ event, value }: ServerMessage): void {
+    if (event === 'denied') throw new DurablyError('forbidden', 'these runs may no longer be read')
+    if (event !== 'message') return
+    const { runs, order, changed } = value as { runs?: Run[]; order?: string[]; changed?: Run[] }
+    const byId = new Map(this.#known.map((known) => [known.run.id, known]))
+    for (const run of runs ?? changed ?? []) byId.set(run.id, this.#sameOr(byId.get(run.id), run))
+    const ids = order ?? runs?.map(({ id }) => id) ?? []
+    const known = ids.flatMap((id) => byId.get(id) ?? [])
+    const isSame = this.#page !== null && known.length === this.#known.length && known.every((run, i) => run === this.#known[i])
+    if (isSame) return
+    this.#known = known
+    this.#page = known.map(({ run }) => run)
+    this.#wake()
+  }
+
+  /** A connection begins with the whole page: what did not change meanwhile stays the same object. */
+  #sameOr(known: KnownRun | undefined, run: Run): KnownRun {
+    const text = this.#parts.codec.encode(run, 'run')
+    return known?.text === text ? known : { text, run }
+  }
+
+  #wake(): void {
+    for (const { wake } of this.#watchers) wake()
+  }
+}

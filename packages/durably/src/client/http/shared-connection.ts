@@ -1,0 +1,208 @@
+// SharedConnection — the logs of several runs over one connection, for all who subscribe to them.
+//   C1. It follows its subscribers: when they changed it connects anew, a little later, once for all changes.
+//   C2. A subscriber gets events only from a connection that began at or before its cursor, so none is skipped.
+//   C3. Who does not read is left out until there is room: nobody waits for it, and nothing piles up.
+import type { RunLogEvent } from '../../events/full-event.ts'
+import { unlessAborted } from '../../model/abort.ts'
+import type { TimerHandle } from '../../model/env.ts'
+import { DurablyError } from '../../model/errors.ts'
+import type { ConnectionState } from '../durably-client.ts'
+import type { ServerMessage, Target } from './connection.ts'
+import { type EventSourceParts, messages } from './event-source.ts'
+import type { RunSubscription } from './run-subscription.ts'
+
+/** What a server takes in one question. */
+const RUNS_MAX = 100
+const SETTLE_MS = 50
+
+interface Open {
+  readonly abort: AbortController
+  /** Who gets what comes (C2). */
+  served: Set<RunSubscription>
+  /** How far it has told each run. */
+  positions: Map<string, number>
+  isLive: boolean
+}
+
+export class SharedConnection {
+  readonly #parts: EventSourceParts
+  readonly #isAlone: boolean
+  readonly #onRefused: (members: RunSubscription[]) => void
+  readonly #members = new Set<RunSubscription>()
+  readonly #full = new Set<RunSubscription>()
+  #open: Open | null = null
+  #timer: TimerHandle | null = null
+
+  /** `onRefused` gets those whom the server refused together: each shall ask for itself. Without it there is one run only. */
+  constructor(parts: EventSourceParts, onRefused?: (members: RunSubscription[]) => void) {
+    this.#parts = parts
+    this.#isAlone = !onRefused
+    this.#onRefused = onRefused ?? (() => {})
+  }
+
+  get isIdle(): boolean {
+    return this.#members.size === 0 && this.#open === null
+  }
+
+  takes(runId: string): boolean {
+    const runs = new Set(Array.from(this.#members, (member) => member.runId))
+    return runs.has(runId) || runs.size < (this.#isAlone ? 1 : RUNS_MAX)
+  }
+
+  add(member: RunSubscription): void {
+    this.#members.add(member)
+    member.tell('connecting')
+    const position = this.#open?.positions.get(member.runId)
+    if (this.#open && position !== undefined && position <= member.cursor) {
+      this.#open.served.add(member)
+      if (this.#open.isLive) member.tell('live')
+    }
+    this.#changed()
+  }
+
+  remove(member: RunSubscription): void {
+    this.#members.delete(member)
+    this.#full.delete(member)
+    this.#open?.served.delete(member)
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#timer ??= this.#parts.env.timer(this.#open ? SETTLE_MS : 0, () => {
+      this.#timer = null
+      this.#follow()
+    })
+  }
+
+  #follow(): void {
+    const wanted = this.#wanted()
+    if (this.#open && wanted.length > 0 && isServing(this.#open, wanted)) return
+    this.#open?.abort.abort()
+    this.#open = null
+    if (wanted.length === 0) return
+    this.#open = { abort: new AbortController(), served: new Set(), positions: new Map(), isLive: false }
+    void this.#run(this.#open)
+  }
+
+  #wanted(): RunSubscription[] {
+    return [...this.#members].filter((member) => !this.#full.has(member))
+  }
+
+  async #run(open: Open): Promise<void> {
+    const { signal } = open.abort
+    const follower = { target: () => this.#target(open), onState: (state: ConnectionState) => this.#tell(open, state), signal }
+    try {
+      for await (const message of messages(this.#parts, follower)) {
+        await this.#deliver(open, message)
+        if (open.served.size === 0) break
+      }
+      if (!signal.aborted) this.#end([...open.served])
+    } catch (error) {
+      if (!signal.aborted) this.#refused(open, error as DurablyError)
+    }
+    if (this.#open !== open) return
+    this.#open = null
+    if (this.#wanted().length > 0) this.#changed()
+  }
+
+  /** Begins where the one of them stands who has seen least. */
+  #target(open: Open): Target | null {
+    const wanted = this.#wanted()
+    open.served = new Set(wanted)
+    open.positions = new Map()
+    open.isLive = false
+    for (const { runId, cursor } of wanted) open.positions.set(runId, Math.min(cursor, open.positions.get(runId) ?? cursor))
+    const runs = [...open.positions]
+    const [first] = runs
+    if (!first) return null
+    if (runs.length > 1) return { path: `/events?${runs.map(([runId, after]) => `run=${encodeURIComponent(runId)}:${after}`).join('&')}` }
+    const [runId, after] = first
+    return { path: `/runs/${encodeURIComponent(runId)}/events${after > 0 ? `?after=${after}` : ''}`, runId }
+  }
+
+  #tell(open: Open, state: ConnectionState): void {
+    open.isLive = state === 'live'
+    for (const member of open.served) member.tell(state)
+  }
+
+  async #deliver(open: Open, { event, value, length }: ServerMessage): Promise<void> {
+    switch (event) {
+      case 'message':
+        return this.#take(open, value as RunLogEvent, length)
+      case 'done':
+        return this.#over(open, value, (member) => ahead(open, member))
+      case 'gone':
+        return this.#over(open, value, gone)
+      case 'denied':
+        return this.#over(open, value, denied)
+    }
+  }
+
+  /** The server tells no more of a run; it names it where there is more than one. */
+  #over(open: Open, value: unknown, errorOf: (member: RunSubscription) => DurablyError | undefined): void {
+    const { runId } = value as { runId?: string }
+    for (const member of open.served) if (runId === undefined || member.runId === runId) this.#end([member], errorOf(member))
+    if (runId === undefined) open.positions.clear()
+    else open.positions.delete(runId)
+  }
+
+  async #take(open: Open, event: RunLogEvent, length: number): Promise<void> {
+    open.positions.set(event.runId, event.sequence)
+    for (const member of open.served) {
+      if (member.runId !== event.runId) continue
+      member.take(event, length)
+      if (!member.isFull) continue
+      if (this.#members.size === 1) await unlessAborted(open.abort.signal, member.room())
+      else this.#leaveOut(open, member)
+    }
+  }
+
+  #leaveOut(open: Open, member: RunSubscription): void {
+    open.served.delete(member)
+    this.#full.add(member)
+    this.#changed()
+    void member.room().then(() => {
+      if (this.#full.delete(member)) this.#changed()
+    })
+  }
+
+  #end(members: readonly RunSubscription[], error?: DurablyError): void {
+    for (const member of members) {
+      member.end(error)
+      this.#members.delete(member)
+      this.#open?.served.delete(member)
+    }
+  }
+
+  #refused(open: Open, error: DurablyError): void {
+    const members = [...open.served]
+    if (open.positions.size === 1 || error.code === 'forbidden') return this.#end(members, error)
+    for (const member of members) this.#members.delete(member)
+    this.#onRefused(members)
+  }
+}
+
+/** It tells all that is wanted, and nothing that is not. */
+function isServing({ served, positions }: Open, wanted: readonly RunSubscription[]): boolean {
+  const runs = new Set(wanted.map(({ runId }) => runId))
+  return wanted.every((member) => served.has(member)) && [...positions.keys()].every((runId) => runs.has(runId))
+}
+
+/** A run always has a first event, so who saw none of it has met none. */
+function gone({ runId, cursor }: RunSubscription): DurablyError {
+  return cursor > 0
+    ? new DurablyError('run_deleted', `run ${runId} was deleted while it was subscribed to`, { runId })
+    : new DurablyError('run_not_found', `there is no run ${JSON.stringify(runId)}`, { runId })
+}
+
+/** The server compared the least cursor of those who follow a run; of another it is known at the end. */
+function ahead({ positions }: Open, { runId, cursor }: RunSubscription): DurablyError | undefined {
+  const last = positions.get(runId) ?? cursor
+  return cursor > last
+    ? new DurablyError('cursor_ahead', `after is ${cursor}, but the log of run ${runId} ends at ${last}`, { runId })
+    : undefined
+}
+
+function denied({ runId }: RunSubscription): DurablyError {
+  return new DurablyError('forbidden', `run ${runId} may no longer be read`, { runId })
+}
