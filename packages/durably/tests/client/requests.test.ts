@@ -84,6 +84,22 @@ describe('what is sent', () => {
     ])
   })
 
+  test('what cannot be part of a path is not sent', async () => {
+    const { client, asked, outcome } = setup([json({})])
+    for (const id of ['', '.', '..', '\ud800']) {
+      expect(await outcome(client.getRun(id))).toEqual({ value: null })
+      expect(await outcome(client.getSteps(id))).toEqual({ value: [] })
+      for (const change of [client.cancel, client.retry, client.deleteRun, (id: string) => client.signal(id, 'x', 1)])
+        expect(await outcome(change(id))).toMatchObject({ error: { code: 'run_not_found' } })
+      expect(await outcome(client.signal('r', id, 1))).toMatchObject({ error: { code: 'invalid_name' } })
+      expect(await outcome(client.decide('r', id, 'run again'))).toMatchObject({ error: { code: 'invalid_name' } })
+      const subscription = client.subscribe(id)[Symbol.asyncIterator]()
+      expect(await outcome(subscription.next())).toMatchObject({ error: { code: 'run_not_found' } })
+    }
+    expect(await outcome(client.trigger('j', () => {}))).toMatchObject({ error: { code: 'value_not_serializable' } })
+    expect(asked).toEqual([])
+  })
+
   test('headers of yours, asked for each time', async () => {
     let token = 0
     const { client, asked, outcome } = setup([json({ jobs: [] })], { headers: async () => ({ authorization: `Bearer ${++token}` }) })

@@ -394,6 +394,36 @@ describe('many subscriptions', () => {
     expect(asked).toEqual(['/runs/a/events?after=2', '/runs/a/events'])
   })
 
+  test('who comes while the server is away does not make it come sooner, and is there when it is back', async () => {
+    let isAway = true
+    const { env, server, follow, asked } = setup(() => (isAway ? badGateway() : null))
+    const runs = Array.from({ length: 100 }, (_, i) => `r${i}`)
+    const all = []
+    for (const run of runs) {
+      server.tell(run, run)
+      all.push(follow(run))
+      await env.advance(1000)
+    }
+    expect(asked.length).toBeLessThan(60)
+    isAway = false
+    await env.advance(11_000)
+    expect(all.flatMap(({ events }) => texts(events))).toEqual(runs)
+  })
+
+  test('who comes while the only other one does not read is served', async () => {
+    const { env, server, client, follow } = setup()
+    const slow = client.subscribe('slow')[Symbol.asyncIterator]()
+    const first = slow.next()
+    server.tell('slow', ...Array.from({ length: 1000 }, (_, i) => `${i}`))
+    await env.advance(100)
+    await first
+    server.tell('fast', 'a')
+    const { events } = follow('fast')
+    await env.advance(200)
+    expect(texts(events)).toEqual(['a'])
+    await slow.return?.()
+  })
+
   test('more than a hundred runs take a second connection', async () => {
     const { env, server, follow, open, asked } = setup()
     const runs = Array.from({ length: 130 }, (_, i) => `r${i}`)

@@ -43,7 +43,6 @@ export async function* connection(
   const broken = { type: 'broken', hadMessages: false, retryMs: null, retryAfterMs: 0 } as Extract<Ending, { type: 'broken' }>
   const closed = new AbortController()
   const close = () => closed.abort()
-  if (signal.aborted) return broken
   signal.addEventListener('abort', close)
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   try {

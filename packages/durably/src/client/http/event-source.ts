@@ -18,30 +18,36 @@ export interface Follower {
   /** What to ask for; called for each connection. Nothing ends it. */
   target: () => Target | null
   onState: (state: ConnectionState) => void
+  /** Gets each connection as it begins: who aborts it has another one at once, for another target. */
+  onConnecting?: (connection: AbortController) => void
   signal: AbortSignal
 }
 
-export async function* messages(parts: EventSourceParts, { target, onState, signal }: Follower): AsyncGenerator<ServerMessage, void> {
+export async function* messages(
+  parts: EventSourceParts,
+  { target, onState, onConnecting, signal }: Follower,
+): AsyncGenerator<ServerMessage, void> {
   const { env, page } = parts
-  let leave = () => {}
-  const unwatch = page.onAway(() => leave())
+  let current = new AbortController()
+  const leave = () => current.abort()
+  const unwatch = page.onAway(leave)
+  signal.addEventListener('abort', leave)
   try {
-    for (let attempt = 1; ; attempt++) {
+    for (let failures = 0; ; ) {
       await unlessAborted(signal, page.back())
       const asked = target()
       if (signal.aborted || !asked) return
-      const open = new AbortController()
-      leave = () => open.abort()
-      signal.addEventListener('abort', leave)
-      const ending = yield* connection(parts, asked, open.signal, () => onState('live'))
-      signal.removeEventListener('abort', leave)
+      current = new AbortController()
+      onConnecting?.(current)
+      const ending = yield* connection(parts, asked, current.signal, () => onState('live'))
       if (signal.aborted || ending.type === 'over') return
       if (ending.type === 'refused') throw ending.error
+      if (ending.hadMessages) failures = 0
+      if (current.signal.aborted && !page.isAway) continue
       onState('reconnecting')
-      if (ending.hadMessages) attempt = 1
       // Who comes back to the page shall not wait.
       if (page.isAway) continue
-      const pause = pauseMs(env, attempt, ending.retryMs ?? undefined)
+      const pause = pauseMs(env, ++failures, ending.retryMs ?? undefined)
       await sleepUnlessAborted(env, Math.max(pause, Math.min(ending.retryAfterMs, RETRY_AFTER_MS_MAX)), signal)
     }
   } finally {

@@ -3,6 +3,7 @@ import { jsonCodec } from '../../model/codec.ts'
 import { systemClock } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Log } from '../../model/log.ts'
+import { checkName } from '../../model/name.ts'
 import type { Phase } from '../../model/phase.ts'
 import type { Run } from '../../model/run.ts'
 import type { Step } from '../../model/step.ts'
@@ -16,8 +17,9 @@ import type { WatchFilter } from '../watch-runs.ts'
 import { callServer, type HttpCall } from './http-call.ts'
 import { type HttpOptions, HttpRequests } from './http-request.ts'
 import { PageVisibility } from './page-visibility.ts'
+import { runPath } from './run-path.ts'
 import { RunStreams } from './run-streams.ts'
-import { RunsFeed } from './runs-feed.ts'
+import { RunFeeds } from './runs-feed.ts'
 
 /** The largest page of runs that a server gives. */
 const PAGE_MAX = 200
@@ -35,22 +37,23 @@ function clientOf(options: HttpOptions): UntypedClient {
   const { env = systemClock() } = options
   const parts = { env, requests: new HttpRequests(options), codec: jsonCodec(), page: new PageVisibility(env) }
   const streams = new RunStreams(parts)
-  const feeds = new Map<string, RunsFeed>()
+  const feeds = new RunFeeds(parts)
 
   const call = <T>(call: HttpCall) => callServer(parts, call) as Promise<T>
-  const get = <T>(path: string, runId?: string) => call<T>({ method: 'GET', path, isSafe: true, ...(runId !== undefined && { runId }) })
+  const get = <T>(path: string) => call<T>({ method: 'GET', path, isSafe: true })
   const post = <T>(path: string, body: object, rest: Partial<HttpCall> = {}) =>
     call<T>({ method: 'POST', path, body: parts.codec.encode(body, 'the request') ?? '', isSafe: false, ...rest })
+  const ofRun = <T>(runId: string, ...rest: string[]) => call<T>({ method: 'GET', path: runPath(runId, ...rest), runId, isSafe: true })
 
   return {
-    trigger: (job, input, options) => post('/runs', { job, input, ...(options && { options }) }, { isSafe: hasKey(options) }),
+    trigger: async (job, input, options) => post('/runs', { job, input, ...(options && { options }) }, { isSafe: hasKey(options) }),
     async batchTrigger(job, inputs) {
       if (inputs.length === 0) return []
       const isSafe = inputs.every(({ options }) => hasKey(options))
       const { runs } = await post<{ runs: Run[] }>('/runs', { job, batch: [...inputs] }, { isSafe })
       return runs
     },
-    getRun: (id) => orIfUnknown(get<Run>(runPath(id), id), null),
+    getRun: (id) => unlessUnknown(null, async () => ofRun<Run>(id)),
     async getRuns({ limit = Number.POSITIVE_INFINITY, cursor, ...filter }: RunFilter = {}) {
       const all: Run[] = []
       for (let next: string | null = cursor ?? null; ; ) {
@@ -61,29 +64,22 @@ function clientOf(options: HttpOptions): UntypedClient {
         if (next === null || all.length >= limit) return all
       }
     },
-    getSteps: (id) =>
-      orIfUnknown(
-        get<{ steps: Step[] }>(runPath(id, 'steps'), id).then(({ steps }) => steps),
-        [],
-      ),
-    getLogs: (id) =>
-      orIfUnknown(
-        get<{ logs: Log[] }>(runPath(id, 'logs'), id).then(({ logs }) => logs),
-        [],
-      ),
+    getSteps: (id) => unlessUnknown([], async () => (await ofRun<{ steps: Step[] }>(id, 'steps')).steps),
+    getLogs: (id) => unlessUnknown([], async () => (await ofRun<{ logs: Log[] }>(id, 'logs')).logs),
     getJobs: async () => (await get<{ jobs: JobInfo[] }>('/jobs')).jobs,
     countsByState: async () => (await get<{ counts: Record<Phase, number> }>('/stats')).counts,
     async cancel(id, options) {
       const { outcome } = await post<{ outcome: CancelOutcome['outcome'] }>(runPath(id, 'cancel'), {}, aboutRun(id, options))
       return outcome
     },
-    retry: (id, options) => post(runPath(id, 'retry'), {}, aboutRun(id, options)),
-    deleteRun: (id, options) => call({ method: 'DELETE', path: runPath(id), isSafe: false, ...aboutRun(id, options) }),
+    retry: async (id, options) => post(runPath(id, 'retry'), {}, aboutRun(id, options)),
+    deleteRun: async (id, options) => call({ method: 'DELETE', path: runPath(id), isSafe: false, ...aboutRun(id, options) }),
     async signal(id, name, value, options) {
-      await post(runPath(id, 'signals', name), { value, ...options }, { isSafe: hasKey(options), runId: id })
+      const path = runPath(id, 'signals', checkName('signal name', name))
+      await post(path, { value, ...options }, { isSafe: hasKey(options), runId: id })
     },
     async decide(id, stepName, decision) {
-      await post(runPath(id, 'decisions', stepName), { decision }, { runId: id })
+      await post(runPath(id, 'decisions', checkName('step name', stepName)), { decision }, { runId: id })
     },
     subscribe(runId, { after = 0, signal, onConnection } = {}) {
       checkSubscription(runId, after)
@@ -92,9 +88,7 @@ function clientOf(options: HttpOptions): UntypedClient {
     watchRuns(filter = {}, { signal, onConnection } = {}) {
       checkWatchFilter(filter)
       const path = `/events${query(names(filter))}`
-      const feed = feeds.get(path) ?? new RunsFeed(parts, path)
-      feeds.set(path, feed)
-      return pulled((closed) => feed.pages(onConnection, closed), signal)
+      return pulled((closed) => feeds.pages(path, onConnection, closed), signal)
     },
   }
 }
@@ -102,10 +96,6 @@ function clientOf(options: HttpOptions): UntypedClient {
 /** Then it can be sent again: the server knows it. */
 function hasKey(options: { idempotencyKey?: string } | undefined): boolean {
   return options?.idempotencyKey !== undefined
-}
-
-function runPath(id: string, ...rest: string[]): string {
-  return `/runs/${[id, ...rest].map(encodeURIComponent).join('/')}`
 }
 
 function query(parameters: { [name: string]: string | number | undefined }): string {
@@ -123,9 +113,9 @@ function aboutRun(runId: string, { ifVersion }: IfVersion = {}): Pick<HttpCall, 
   return { runId, ...(ifVersion !== undefined && { headers: { 'if-match': `"${ifVersion}"` } }) }
 }
 
-async function orIfUnknown<T, U>(answer: Promise<T>, otherwise: U): Promise<T | U> {
+async function unlessUnknown<T, U>(otherwise: U, ask: () => Promise<T>): Promise<T | U> {
   try {
-    return await answer
+    return await ask()
   } catch (error) {
     if (hasCode(error, 'run_not_found')) return otherwise
     throw error

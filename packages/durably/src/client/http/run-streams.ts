@@ -7,7 +7,7 @@ import { SharedConnection } from './shared-connection.ts'
 
 export class RunStreams {
   readonly #parts: EventSourceParts
-  readonly #connections = new Set<SharedConnection>()
+  readonly #connections: SharedConnection[] = []
   readonly #places = new Map<RunSubscription, SharedConnection>()
 
   constructor(parts: EventSourceParts) {
@@ -36,12 +36,10 @@ export class RunStreams {
   }
 
   #withRoomFor(runId: string): SharedConnection {
-    for (const connection of this.#connections) {
-      if (connection.takes(runId)) return connection
-      if (connection.isIdle) this.#connections.delete(connection)
-    }
+    const known = this.#connections.find((connection) => connection.takes(runId))
+    if (known) return known
     const connection = new SharedConnection(this.#parts, (refused) => this.#separate(refused))
-    this.#connections.add(connection)
+    this.#connections.push(connection)
     return connection
   }
 

@@ -22,20 +22,44 @@ interface KnownRun {
   run: Run
 }
 
-export class RunsFeed {
+/** All that a client watches. */
+export class RunFeeds {
+  readonly #parts: EventSourceParts
+  readonly #feeds = new Map<string, RunsFeed>()
+
+  constructor(parts: EventSourceParts) {
+    this.#parts = parts
+  }
+
+  async *pages(path: string, onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
+    const feed: RunsFeed =
+      this.#feeds.get(path) ??
+      new RunsFeed(this.#parts, path, () => {
+        if (this.#feeds.get(path) === feed) this.#feeds.delete(path)
+      })
+    this.#feeds.set(path, feed)
+    yield* feed.pages(onConnection, closed)
+  }
+}
+
+class RunsFeed {
   readonly #parts: EventSourceParts
   readonly #path: string
+  /** Nobody shall find it any more. */
+  readonly #forget: () => void
   readonly #watchers = new Set<Watcher>()
-  #open: AbortController | null = null
+  readonly #closed = new AbortController()
   #closing: TimerHandle | null = null
   #state: ConnectionState = 'connecting'
   #known: readonly KnownRun[] = []
   #page: readonly Run[] | null = null
   #end: { error: unknown } | null = null
 
-  constructor(parts: EventSourceParts, path: string) {
+  constructor(parts: EventSourceParts, path: string, forget: () => void) {
     this.#parts = parts
     this.#path = path
+    this.#forget = forget
+    void this.#run(this.#closed.signal)
   }
 
   async *pages(onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
@@ -47,7 +71,8 @@ export class RunsFeed {
           seen = this.#page
           yield seen
         } else if (this.#end) {
-          throw this.#end.error
+          if (this.#end.error) throw this.#end.error
+          return
         } else {
           const woken = new Promise<void>((resolve) => {
             watcher.wake = resolve
@@ -64,10 +89,6 @@ export class RunsFeed {
     this.#watchers.add(watcher)
     if (this.#closing !== null) this.#parts.env.clear(this.#closing)
     this.#closing = null
-    if (!this.#open) {
-      this.#open = new AbortController()
-      void this.#run(this.#open.signal)
-    }
     watcher.tell(this.#state)
   }
 
@@ -77,24 +98,24 @@ export class RunsFeed {
   }
 
   #close(): void {
-    this.#closing = null
-    this.#open?.abort()
-    this.#open = null
-    this.#state = 'connecting'
-    this.#known = []
-    this.#page = null
-    this.#end = null
+    this.#forget()
+    this.#closed.abort()
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     const follower = { target: () => ({ path: this.#path }), onState: (state: ConnectionState) => this.#tell(state), signal }
     try {
       for await (const message of messages(this.#parts, follower)) this.#take(message)
+      this.#finish(null)
     } catch (error) {
-      if (signal.aborted) return
-      this.#end = { error }
-      this.#wake()
+      this.#finish(error)
     }
+  }
+
+  #finish(error: unknown): void {
+    this.#forget()
+    this.#end = { error }
+    this.#wake()
   }
 
   #tell(state: ConnectionState): void {

@@ -1,5 +1,6 @@
 // SharedConnection — the logs of several runs over one connection, for all who subscribe to them.
-//   C1. It follows its subscribers: when they changed it connects anew, a little later, once for all changes.
+//   C1. It follows its subscribers: when they changed it connects anew, a little later, once for all changes. While the server is
+//       away it waits as long as it would have.
 //   C2. A subscriber gets events only from a connection that began at or before its cursor, so none is skipped.
 //   C3. Who does not read is left out until there is room: nobody waits for it, and nothing piles up.
 import type { RunLogEvent } from '../../events/full-event.ts'
@@ -8,7 +9,8 @@ import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type { ConnectionState } from '../durably-client.ts'
 import type { ServerMessage, Target } from './connection.ts'
-import { type EventSourceParts, messages } from './event-source.ts'
+import { type EventSourceParts, type Follower, messages } from './event-source.ts'
+import { runPath } from './run-path.ts'
 import type { RunSubscription } from './run-subscription.ts'
 
 /** What a server takes in one question. */
@@ -16,7 +18,9 @@ const RUNS_MAX = 100
 const SETTLE_MS = 50
 
 interface Open {
-  readonly abort: AbortController
+  readonly end: AbortController
+  /** To be left for another one. */
+  connection: AbortController
   /** Who gets what comes (C2). */
   served: Set<RunSubscription>
   /** How far it has told each run. */
@@ -38,10 +42,6 @@ export class SharedConnection {
     this.#parts = parts
     this.#isAlone = !onRefused
     this.#onRefused = onRefused ?? (() => {})
-  }
-
-  get isIdle(): boolean {
-    return this.#members.size === 0 && this.#open === null
   }
 
   takes(runId: string): boolean {
@@ -76,12 +76,21 @@ export class SharedConnection {
 
   #follow(): void {
     const wanted = this.#wanted()
-    if (this.#open && wanted.length > 0 && isServing(this.#open, wanted)) return
-    this.#open?.abort.abort()
-    this.#open = null
-    if (wanted.length === 0) return
-    this.#open = { abort: new AbortController(), served: new Set(), positions: new Map(), isLive: false }
-    void this.#run(this.#open)
+    if (wanted.length === 0) {
+      this.#open?.end.abort()
+      this.#open = null
+    } else if (!this.#open) {
+      this.#open = {
+        end: new AbortController(),
+        connection: new AbortController(),
+        served: new Set(),
+        positions: new Map(),
+        isLive: false,
+      }
+      void this.#run(this.#open)
+    } else if (!isServing(this.#open, wanted)) {
+      this.#open.connection.abort()
+    }
   }
 
   #wanted(): RunSubscription[] {
@@ -89,10 +98,9 @@ export class SharedConnection {
   }
 
   async #run(open: Open): Promise<void> {
-    const { signal } = open.abort
-    const follower = { target: () => this.#target(open), onState: (state: ConnectionState) => this.#tell(open, state), signal }
+    const { signal } = open.end
     try {
-      for await (const message of messages(this.#parts, follower)) {
+      for await (const message of messages(this.#parts, this.#follower(open))) {
         await this.#deliver(open, message)
         if (open.served.size === 0) break
       }
@@ -105,6 +113,17 @@ export class SharedConnection {
     if (this.#wanted().length > 0) this.#changed()
   }
 
+  #follower(open: Open): Follower {
+    return {
+      target: () => this.#target(open),
+      onState: (state) => this.#tell(open, state),
+      onConnecting: (connection) => {
+        open.connection = connection
+      },
+      signal: open.end.signal,
+    }
+  }
+
   /** Begins where the one of them stands who has seen least. */
   #target(open: Open): Target | null {
     const wanted = this.#wanted()
@@ -115,9 +134,10 @@ export class SharedConnection {
     const runs = [...open.positions]
     const [first] = runs
     if (!first) return null
-    if (runs.length > 1) return { path: `/events?${runs.map(([runId, after]) => `run=${encodeURIComponent(runId)}:${after}`).join('&')}` }
+    if (runs.length > 1)
+      return { path: `/events?${runs.map(([runId, after]) => `run=${encodeURIComponent(runId.toWellFormed())}:${after}`).join('&')}` }
     const [runId, after] = first
-    return { path: `/runs/${encodeURIComponent(runId)}/events${after > 0 ? `?after=${after}` : ''}`, runId }
+    return { path: `${runPath(runId, 'events')}${after > 0 ? `?after=${after}` : ''}`, runId }
   }
 
   #tell(open: Open, state: ConnectionState): void {
@@ -152,7 +172,7 @@ export class SharedConnection {
       if (member.runId !== event.runId) continue
       member.take(event, length)
       if (!member.isFull) continue
-      if (this.#members.size === 1) await unlessAborted(open.abort.signal, member.room())
+      if (this.#members.size === 1) await unlessAborted(open.connection.signal, member.room())
       else this.#leaveOut(open, member)
     }
   }
