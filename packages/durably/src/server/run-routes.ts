@@ -2,6 +2,7 @@
 import type { Decision } from '../model/effect.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { IfVersion } from '../store/runs.ts'
+import { idempotencyKey } from './idempotency-key.ts'
 import { emptyResponse, jsonResponse } from './json-response.ts'
 import { readBody } from './read-body.ts'
 import { ofRun } from './visible-run.ts'
@@ -27,9 +28,8 @@ export const deleteRun = ofRun('runs:delete', async ({ server, request }, { id }
 })
 
 export const sendSignal = ofRun('runs:signal', async ({ server, request, params }, { id }) => {
-  const { value } = await readBody(request, server.config)
-  const idempotencyKey = request.headers.get('Idempotency-Key')
-  await server.durably.signal(id, params.name ?? '', value, idempotencyKey === null ? {} : { idempotencyKey })
+  const { value, idempotencyKey: own } = await readBody(request, server.config)
+  await server.durably.signal(id, params.name ?? '', value, idempotencyKey(request, 'idempotencyKey', own))
   return jsonResponse(202, {})
 })
 

@@ -5,6 +5,7 @@ import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
+import { idempotencyKey } from './idempotency-key.ts'
 import { jsonResponse } from './json-response.ts'
 import { readBody } from './read-body.ts'
 import { ofAll } from './visible-run.ts'
@@ -19,11 +20,8 @@ export const triggerRuns = ofAll('runs:trigger', async (call) => {
 })
 
 async function triggerOne(call: Call, job: Job, { input, options }: Record<string, unknown>): Promise<Response> {
-  const header = call.request.headers.get('Idempotency-Key')
   const own = readOptions('options', options)
-  if (header !== null && own.idempotencyKey !== undefined && own.idempotencyKey !== header)
-    throw new DurablyError('invalid_argument', 'Idempotency-Key and options.idempotencyKey differ; give one of them')
-  const keyed = header === null ? own : { ...own, idempotencyKey: header }
+  const keyed = { ...own, ...idempotencyKey(call.request, 'options.idempotencyKey', own.idempotencyKey) }
   const [answer] = await triggerFor(call, job, [{ payload: input, options: keyed }])
   if (!answer) throw new Error('S2: create must answer for each run')
   await checkKnown(call, answer, 'idempotencyKey')
