@@ -11,10 +11,11 @@ export interface Told {
 
 const wire = wireCodec()
 
-export function parse(block: string): Told | null {
+function parse(block: string): Told | null {
   const told: Told = { event: 'message', id: undefined, text: '', data: undefined }
   for (const line of block.split('\n')) {
-    const [, field, value = ''] = /^([^:]*): ?(.*)$/.exec(line) ?? []
+    // With `s`: a text may hold what only JavaScript takes for the end of a line.
+    const [, field, value = ''] = /^([^:]*): ?(.*)$/s.exec(line) ?? []
     if (field === 'event') told.event = value
     if (field === 'id') told.id = value
     if (field === 'data') told.text += value
