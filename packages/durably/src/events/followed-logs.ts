@@ -51,7 +51,9 @@ export class FollowedLogs {
       if (!follower) await unlessAborted(signal, this.#woken())
       else if (this.#open.get(follower.runId) === follower) {
         const followed = await this.#read(follower, signal)
-        if (followed && this.#open.has(follower.runId) && !signal.aborted) return this.#given(follower, followed)
+        if (!followed || !this.#open.has(follower.runId) || signal.aborted) continue
+        if (!('events' in followed)) this.drop(follower.runId)
+        return followed
       }
     }
     return null
@@ -80,11 +82,13 @@ export class FollowedLogs {
     const { changed, done } = this.#parts.watch.next(runId)
     let isWaiting = false
     try {
-      const page = await reader.read(signal)
-      if ('ended' in page || page.events.length > 0) return { runId, ...page }
-      isWaiting = this.#open.has(runId)
+      const page = await reader.read(signal, true)
+      if ('ended' in page) return { runId, ...page }
+      const { events, isAll } = page
+      isWaiting = isAll && this.#open.has(runId)
       if (isWaiting) this.#wait(follower, changed, done)
-      return null
+      else if (!isAll) this.#ready.push(follower)
+      return events.length > 0 ? { runId, events } : null
     } catch (error) {
       if (hasCode(error, 'run_deleted') || hasCode(error, 'run_not_found')) return { runId, gone: true }
       throw error
@@ -101,11 +105,5 @@ export class FollowedLogs {
       this.#ready.push(follower)
       this.#wake()
     })
-  }
-
-  #given(follower: Follower, followed: Followed): Followed {
-    if ('events' in followed) this.#ready.push(follower)
-    else this.drop(follower.runId)
-    return followed
   }
 }

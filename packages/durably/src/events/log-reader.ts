@@ -2,7 +2,7 @@
 //   T1. Nothing is skipped: it reads on from the last `seq` it gave, and that order is the order of commits.
 //   T2. One page is read when it is asked for; a slow reader holds no more than that.
 //   T3. It ends behind the event that ended the run, unless the run was retried since.
-//   T4. The run's row is read where its values are needed, or when a wake-up brought no event: then it may be gone.
+//   T4. The run's row is read where its values are needed, at its end, and when a wake-up brought no event: then it may be gone.
 import { unlessAborted } from '../model/abort.ts'
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
@@ -25,10 +25,10 @@ export interface LogReaderParts extends FullEventParts {
   env: Env
 }
 
-/** No events: there is nothing new, and there may be some later. */
-export type LogPage = { events: readonly RunLogEvent[] } | { ended: TerminalStatus }
+/** No events: there is nothing new, and there may be some later. `isAll`: these were all, wait for a change before the next read. */
+export type LogPage = { events: readonly RunLogEvent[]; isAll: boolean } | { ended: TerminalStatus }
 
-const NOTHING_NEW: LogPage = { events: [] }
+const NOTHING_NEW: LogPage = { events: [], isAll: true }
 
 export class LogReader {
   readonly #parts: LogReaderParts
@@ -36,8 +36,8 @@ export class LogReader {
   #cursor: number
   /** As it was seen last, without its values: they may be large, and this may wait for long. */
   #run: RunRow | null = null
-  /** The last read brought events, and the last of them did not end the run. */
-  #isInTheMiddle = false
+  /** The last event that was given ended the run, or none was given. */
+  #isAtAnEnd = true
 
   constructor(parts: LogReaderParts, runId: string, after: number) {
     this.#parts = parts
@@ -45,12 +45,15 @@ export class LogReader {
     this.#cursor = after
   }
 
-  /** Begin to watch the run before, so that nothing is missed between this and the wait. It outlasts a store that is away. */
-  async read(signal: AbortSignal): Promise<LogPage> {
+  /**
+   * Begin to watch the run before, so that nothing is missed between this and the wait. It outlasts a store that is away.
+   * `isWoken`: something happened since the last read, so if it brings no event, the run itself is asked.
+   */
+  async read(signal: AbortSignal, isWoken: boolean): Promise<LogPage> {
     const { env } = this.#parts
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#read()
+        return await this.#read(isWoken)
       } catch (error) {
         if (!isPassing(error) || signal.aborted) throw error
         await unlessAborted(signal, sleep(env, backoffMs(env, attempt)))
@@ -58,15 +61,12 @@ export class LogReader {
     }
   }
 
-  async #read(): Promise<LogPage> {
+  async #read(isWoken: boolean): Promise<LogPage> {
     let endSeen: number | null = null
     for (;;) {
       const events = await this.#readEvents()
-      if (events.length > 0) return { events }
-      if (this.#isInTheMiddle) {
-        this.#isInTheMiddle = false
-        return NOTHING_NEW
-      }
+      if (events.length > 0) return { events, isAll: events.length < PAGE_MAX && !this.#isAtAnEnd }
+      if (!isWoken && !this.#isAtAnEnd) return NOTHING_NEW
       const { status, lastEventSequence: head } = await this.#readRun()
       if (!isTerminal(status)) return NOTHING_NEW
       // Some events may be missing: the log was off for a while. Then it ends when there is still nothing to read.
@@ -85,7 +85,7 @@ export class LogReader {
     const run = this.#run && !isTold ? this.#run : await this.#readRun()
     const events = await fullEvents(this.#parts, run, rows)
     this.#cursor = last.seq
-    this.#isInTheMiddle = !ENDS.has(last.type)
+    this.#isAtAnEnd = ENDS.has(last.type)
     return events
   }
 

@@ -10,12 +10,14 @@ export interface TailParts extends LogReaderParts {
 
 export async function* tail(parts: TailParts, runId: string, after: number, signal: AbortSignal): AsyncGenerator<RunLogEvent, void> {
   const reader = new LogReader(parts, runId, after)
+  let isWoken = true
   while (!signal.aborted) {
     const { changed, done } = parts.watch.next(runId)
     try {
-      const page = await reader.read(signal)
+      const page = await reader.read(signal, isWoken)
       if (signal.aborted || 'ended' in page) return
-      if (page.events.length === 0) await unlessAborted(signal, changed)
+      isWoken = page.events.length === 0
+      if (isWoken) await unlessAborted(signal, changed)
       // Who holds an event may take its time, or never come back: meanwhile nothing is watched for it.
       else done()
       yield* page.events

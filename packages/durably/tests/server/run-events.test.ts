@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { engineParts } from '../../src/durably.ts'
+import { sleep } from '../../src/model/env.ts'
 import { faulty } from '../engine/faulty-store.ts'
 import { gate } from '../engine/gate.ts'
 import { logOf } from '../engine/run-log.ts'
@@ -176,6 +177,23 @@ describe('a stream', () => {
     }
     await heard.leave()
     expect(faults.count('events.list')).toBe(5)
+  })
+
+  test('reads the log once for each change, and the run for few of them', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, another, env, within } = await served('memory')
+    const job = durably.defineJob({ name: 'steps', input: z.unknown() }, async (ctx) => {
+      for (let i = 0; i < 20; i++) await ctx.run(`step ${i}`, () => sleep(env, 1500))
+    })
+    const { id } = await job.trigger({})
+    const { handler } = reach(another({ wrap }))
+    const heard = new Heard(await handler(request('GET', `/runs/${id}/events`)))
+    durably.start()
+    await within(60_000, heard.all())
+    expect(heard.names.at(-1)).toBe('done')
+    // Twenty changes are found by polling; a few reads more at both ends.
+    expect(faults.count('events.list')).toBeLessThan(26)
+    expect(faults.count('runs.get')).toBeLessThan(8)
   })
 
   test.each(['the reader leaves', 'the request is aborted', 'the server closes', 'the run ends', 'it is denied', 'the store breaks'])(
