@@ -5,7 +5,8 @@ import { createDurably } from '../../src/durably.ts'
 import { postgres } from '../../src/postgres/index.ts'
 import { TEXTS } from '../../src/testing/store-contract/hostile-texts.ts'
 import { temporaryDatabase } from '../postgres/place.ts'
-import { asRun, ORIGIN, reach, read, refused, served } from './world.ts'
+import { Heard } from './sse.ts'
+import { asRun, ORIGIN, reach, read, refused, request, served } from './world.ts'
 
 const HOSTILE: Record<string, string> = {
   ...TEXTS,
@@ -195,7 +196,7 @@ describe.each(['memory', 'sqlite', 'postgres'] as const)('hostile texts in every
   }
 
   test('are stored and returned to the letter, or refused', async () => {
-    const { call, durably, errors } = await open()
+    const { call, handler, durably, errors } = await open()
     const waits = durably.defineJob({ name: 'waits', input: z.unknown() }, () => {})
     const { id } = await waits.trigger({})
     for (const [what, text] of Object.entries(HOSTILE)) {
@@ -233,6 +234,12 @@ describe.each(['memory', 'sqlite', 'postgres'] as const)('hostile texts in every
         status: 400,
       })
     }
+    for (const text of Object.values(HOSTILE)) {
+      const path = encodeURIComponent(text)
+      expect(await call('GET', `/runs/${path}/events`), text).toMatchObject(refused(404, 'run_not_found'))
+      const { told, names } = await new Heard(await handler(request('GET', `/events?run=${path}%3A0`))).all()
+      expect([names, told[0]?.data], text).toStrictEqual([['gone'], { runId: text }])
+    }
     const signals = Object.values(HOSTILE).filter((text) => !text.includes('\0')).length
     expect(await durably.getRuns()).toHaveLength(Object.keys(HOSTILE).length + 1)
     expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
@@ -240,4 +247,20 @@ describe.each(['memory', 'sqlite', 'postgres'] as const)('hostile texts in every
     expect(errors).toStrictEqual([])
     if (name === 'postgres') await durably[Symbol.asyncDispose]()
   })
+})
+
+test('hostile texts do not break the frames of a stream', async () => {
+  const { durably, handler, job, soon } = await served('memory')
+  for (const [what, text] of Object.entries({ ...HOSTILE, frames: 'a\n\nevent: done\ndata: {}\n\n: \r\rid: 7\u2028\u2029' })) {
+    const { id } = await job.trigger({ to: text })
+    await soon(durably.processUntilIdle())
+    const { told, asides } = await soon(new Heard(await handler(request('GET', `/runs/${id}/events`))).all())
+    expect(
+      told.map(({ id }) => id),
+      what,
+    ).toStrictEqual([...told.slice(0, -1).map((_, i) => String(i + 1)), undefined])
+    expect(told[0]?.data, what).toMatchObject({ type: 'run:trigger', payload: { to: text } })
+    expect(told.at(-2)?.data, what).toMatchObject({ type: 'run:complete', output: `hello ${text}` })
+    expect(asides).toStrictEqual(['retry: 1000'])
+  }
 })
