@@ -22,14 +22,19 @@ export interface FaultyFetch {
   asked: string[]
   /** How many bodies are being read. */
   open(): number
+  /** Breaks every line that is open. */
+  cutAll(): void
 }
 
 export function faultyFetch(inner: Fetch, faultOf: (path: string, asked: number) => Fault | null): FaultyFetch {
   const asked: string[] = []
-  const open = new Set<object>()
+  const open = new Set<Line>()
   return {
     asked,
     open: () => open.size,
+    cutAll() {
+      for (const line of open) line.cut()
+    },
     async fetch(url, init) {
       init.signal?.throwIfAborted()
       const path = url.slice(new URL(url).origin.length)
@@ -38,26 +43,38 @@ export function faultyFetch(inner: Fetch, faultOf: (path: string, asked: number)
       if (fault?.type === 'answer') return fault.response()
       const response = await inner(url, init)
       if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response
-      const mark = {}
-      open.add(mark)
-      const body = faultyBody(response.body, fault, init.signal, () => open.delete(mark))
+      const line: Line = { cut: () => {} }
+      open.add(line)
+      const body = faultyBody(response.body, fault, init.signal, line, () => open.delete(line))
       return new Response(body, { status: response.status, headers: response.headers })
     },
   }
 }
 
-function faultyBody(body: ReadableStream<Uint8Array>, fault: Fault | null, signal: AbortSignal | null | undefined, onEnd: () => void) {
+interface Line {
+  cut: () => void
+}
+
+function faultyBody(
+  body: ReadableStream<Uint8Array>,
+  fault: Fault | null,
+  signal: AbortSignal | null | undefined,
+  line: Line,
+  onEnd: () => void,
+) {
   const reader = body.getReader()
   let left = fault && 'after' in fault ? fault.after : Number.POSITIVE_INFINITY
   let rest: Uint8Array[] = []
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        signal?.addEventListener('abort', () => {
+        const end = (error: unknown) => {
           onEnd()
           reader.cancel().catch(() => {})
-          controller.error(signal.reason)
-        })
+          controller.error(error)
+        }
+        line.cut = () => end(new TypeError('terminated'))
+        signal?.addEventListener('abort', () => end(signal.reason))
       },
       async pull(controller) {
         if (rest.length === 0) {
