@@ -1,7 +1,7 @@
 // How long a client waits before it asks again: full jitter, so that the clients of a server that was away do not come back at once.
 import type { Clock } from '../../model/env.ts'
 
-export const FIRST_PAUSE_MS = 250
+const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 10_000
 
 /** Before try number `attempt`, the first being 1. */
