@@ -5,6 +5,7 @@ import type { Run } from '../model/run.ts'
 import type { AnyJobs, DurablyClient, FollowOptions, Jobs, UntypedClient } from './durably-client.ts'
 import type { JobHandle } from './job-handle.ts'
 import type { SubscribeOptions } from './subscribe.ts'
+import { tellChanges } from './tell-changes.ts'
 import type { WatchFilter, WatchOptions } from './watch-runs.ts'
 
 /** What it needs of an instance; `Durably` has it. */
@@ -50,6 +51,6 @@ function clientOf(durably: LocalDurably): UntypedClient {
 
 /** There is no connection that could break. */
 function live<T>(iterable: AsyncIterable<T>, onConnection: FollowOptions['onConnection']): AsyncIterable<T> {
-  onConnection?.('live')
+  tellChanges(onConnection)('live')
   return iterable
 }

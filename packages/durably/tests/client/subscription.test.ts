@@ -132,6 +132,26 @@ describe('one subscription', () => {
     expect(talking.asked.length).toBeGreaterThan(15)
   })
 
+  test('a server that wants its clients back at once is not stormed', async () => {
+    const { env, server, follow, asked } = setup(() => ({ type: 'close', after: 20 }))
+    server.preface = 'retry: 0\n\n'
+    server.tell('r', 'a')
+    follow('r')
+    await env.advance(60_000)
+    expect(asked.length).toBeLessThan(40)
+  })
+
+  test('a page whose callback throws harms nobody', async () => {
+    const { env, server, follow } = setup()
+    server.tell('r', 'a')
+    const onConnection = () => {
+      throw new Error('bad page')
+    }
+    const [bad, good] = [follow('r', { onConnection }), follow('r')]
+    await env.advance(10)
+    expect([bad, good].map(({ events }) => texts(events))).toEqual([['a'], ['a']])
+  })
+
   test('comes back as soon as the server asks it to', async () => {
     const { env, server, follow, asked } = setup((_, asked) => (asked === 1 ? { type: 'cut', after: 300 } : null))
     server.preface = 'retry: 8000\n\n'

@@ -1,4 +1,5 @@
 // A call of the server: a question, asked again while that is safe and may help, and its answer as a value.
+import { unlessAborted } from '../../model/abort.ts'
 import type { Codec } from '../../model/codec.ts'
 import { type Clock, sleep } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
@@ -33,17 +34,22 @@ export async function callServer({ requests, env, codec }: HttpCallParts, call: 
 /** A server that accepts the connection and never answers is as good as none. */
 async function answerOf(env: Clock, requests: HttpRequests, call: HttpCall): Promise<{ text: string } | HttpRefusal> {
   const late = new AbortController()
-  const timer = env.timer(ANSWER_MS_MAX, () => late.abort(new Error(`nothing came for ${ANSWER_MS_MAX} ms`)))
+  const timer = env.timer(ANSWER_MS_MAX, () => late.abort())
   try {
-    const answer = await requests.ask(call, late.signal)
-    if (answer.response === null) return answer
-    return await answer.response.text().then(
-      (text) => ({ text }),
-      (cause: unknown) => unreachable(`the answer to ${call.method} ${call.path} broke off`, cause),
-    )
+    const answer = await unlessAborted(late.signal, answerText(requests, call, late.signal))
+    return answer ?? unreachable(`${call.method} ${call.path} got no answer for ${ANSWER_MS_MAX} ms`)
   } finally {
     env.clear(timer)
   }
+}
+
+async function answerText(requests: HttpRequests, call: HttpCall, signal: AbortSignal): Promise<{ text: string } | HttpRefusal> {
+  const answer = await requests.ask(call, signal)
+  if (answer.response === null) return answer
+  return answer.response.text().then(
+    (text) => ({ text }),
+    (cause: unknown) => unreachable(`the answer to ${call.method} ${call.path} broke off`, cause),
+  )
 }
 
 function decoded(codec: Codec, { method, path }: HttpCall, text: string): unknown {

@@ -4,7 +4,8 @@ import type { Clock } from '../../model/env.ts'
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 10_000
 
-/** Before try number `attempt`, the first being 1. */
-export function pauseMs(env: Clock, attempt: number, firstMs = FIRST_PAUSE_MS): number {
-  return Math.ceil(env.random() * Math.min(LONGEST_PAUSE_MS, firstMs * 2 ** Math.min(attempt - 1, 10)))
+/** After so many failures in a row; `firstMs` is the range of the first pause, where the server asked for a longer one. */
+export function pauseMs(env: Clock, failures: number, firstMs = 0): number {
+  const ceiling = Math.max(FIRST_PAUSE_MS, firstMs) * 2 ** Math.min(failures - 1, 10)
+  return Math.ceil(env.random() * Math.min(LONGEST_PAUSE_MS, ceiling))
 }

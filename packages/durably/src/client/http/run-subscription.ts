@@ -6,7 +6,7 @@ import type { RunLogEvent } from '../../events/full-event.ts'
 import { unlessAborted } from '../../model/abort.ts'
 import type { DurablyError } from '../../model/errors.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
-import { tellChanges } from './tell-changes.ts'
+import { tellChanges } from '../tell-changes.ts'
 
 const EVENTS_MAX = 100
 const CHARACTERS_MAX = 1024 * 1024

@@ -5,9 +5,9 @@ import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type { Run } from '../../model/run.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
+import { tellChanges } from '../tell-changes.ts'
 import type { ServerMessage } from './connection.ts'
 import { type EventSourceParts, messages } from './event-source.ts'
-import { tellChanges } from './tell-changes.ts'
 
 /** Who leaves and comes back at once finds it open. */
 const LINGER_MS = 50
