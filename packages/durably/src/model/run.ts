@@ -102,6 +102,8 @@ interface RunFields {
   /** The run that triggered it. */
   parentRunId: string | null
   version: number
+  /** The place of its last event in its log: what comes later is heard by subscribing `after` it. */
+  lastEventSequence: number
 }
 
 export type Run<TOutput = unknown> = RunFields &
@@ -138,6 +140,7 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
     deadlineAt: isoOrNull(row.deadlineAt),
     parentRunId: row.parentRunId,
     version: row.version,
+    lastEventSequence: row.lastEventSequence,
   }
   return run as Run<TOutput>
 }

@@ -112,6 +112,20 @@ describe.each(WORLDS)('subscribe on %s', (world) => {
     expect(env.mono()).toBe(0)
   })
 
+  test('begins where a run that was read says its log ends: what the reader has not seen, and no more', async () => {
+    const { durably, id, env, goOn, soon } = await stepping(world)
+    durably.start()
+    await goOn()
+    const run = await durably.getRun(id)
+    const { events, ended } = follow(durably.subscribe(id, { after: run?.lastEventSequence ?? 0 }))
+    await env.idle()
+    expect([run?.currentStepIndex, run?.lastEventSequence, typesOf(events)]).toEqual([1, 4, []])
+    await goOn()
+    await goOn()
+    await soon(ended)
+    expect(typesOf(events)).toEqual(['step:start', 'step:complete', 'step:start', 'step:complete', 'run:complete'])
+  })
+
   test('ends behind a cancel and behind a failure too', async () => {
     const { durably, env, soon } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, async () => {
