@@ -1,0 +1,9 @@
+// Clock — the timers of what is observed; a test brings its own.
+import type { Env } from '@coji/durably'
+
+export type Clock = Pick<Env, 'timer' | 'clear'>
+
+export const systemClock: Clock = {
+  timer: (ms, fn) => setTimeout(fn, ms),
+  clear: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
+}

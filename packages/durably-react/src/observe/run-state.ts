@@ -1,0 +1,42 @@
+// RunState — what a component sees of a run; and the errors that are part of it.
+import { type ConnectionState, DurablyError, type Run, type RunStatus } from '@coji/durably/client'
+
+/** `idle`: there is nothing to hear. */
+export type Connection = ConnectionState | 'idle'
+
+export interface RunState {
+  /** `null` until it was read, and when it is gone. */
+  readonly run: Run | null
+  /** `gone`: there is no such run, or no longer. */
+  readonly status: RunStatus | 'gone' | null
+  /** It has ended, and all of its log was heard. */
+  readonly isAtEnd: boolean
+  readonly connection: Connection
+  /** Why the run cannot be read or heard, else what it failed with (code `run_failed`). */
+  readonly error: Error | null
+}
+
+export const UNKNOWN_RUN: RunState = { run: null, status: null, isAtEnd: false, connection: 'idle', error: null }
+
+export function gone(runId: string, wasThere: boolean): DurablyError {
+  return wasThere
+    ? new DurablyError('run_deleted', `run ${runId} was deleted`, { runId })
+    : new DurablyError('run_not_found', `there is no run ${JSON.stringify(runId)}`, { runId })
+}
+
+export function isGone(error: unknown): boolean {
+  return hasCode(error, 'run_deleted') || hasCode(error, 'run_not_found')
+}
+
+export function failureOf(run: Run | null): Error | null {
+  return run?.status === 'failed' ? new DurablyError('run_failed', run.error, { runId: run.id, cause: run.failure }) : null
+}
+
+/** By its code: a bundle may hold two copies of a class. */
+export function hasCode(error: unknown, code: DurablyError['code']): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}

@@ -1,0 +1,174 @@
+// RunsObserver — the runs that match a filter, newest first, for all components that look at them.
+//   L1. The newest page is live. Older pages are read on demand, and again when the newest one moves on and every few seconds,
+//       so that no row of them stands still.
+//   L2. A run that slides out of the newest page stays in the list when older ones are shown.
+
+import type { TimerHandle } from '@coji/durably'
+import type { ConnectionState, DurablyClient, Run, WatchFilter } from '@coji/durably/client'
+import { Audience } from './audience.ts'
+import type { Clock } from './clock.ts'
+import { Pause, retryMs } from './pause.ts'
+import { asError, type Connection } from './run-state.ts'
+import { isShallowEqual } from './shallow-equal.ts'
+
+const PAGE_DEFAULT = 50
+const OLDER_MS = 10_000
+
+export interface RunsState {
+  readonly runs: readonly Run[]
+  /** Until the first page is there. */
+  readonly isLoading: boolean
+  /** Whether there are older runs than those shown. */
+  readonly hasMore: boolean
+  readonly isLoadingMore: boolean
+  readonly connection: Connection
+  readonly error: Error | null
+}
+
+export const UNKNOWN_RUNS: RunsState = { runs: [], isLoading: true, hasMore: false, isLoadingMore: false, connection: 'idle', error: null }
+
+export interface RunsObserverParts {
+  client: Pick<DurablyClient, 'getRuns' | 'watchRuns'>
+  filter: WatchFilter
+  clock: Clock
+  onEnd(): void
+}
+
+export class RunsObserver {
+  readonly #parts: RunsObserverParts
+  readonly #audience: Audience
+  readonly #pause: Pause
+  readonly #limit: number
+  readonly #ended = new AbortController()
+  #newest: readonly Run[] = []
+  #older: readonly Run[] = []
+  #olderPages = 0
+  #isReading = false
+  #readAgain = false
+  #readingSoon: TimerHandle
+  #watchError: Error | null = null
+  #olderError: Error | null = null
+
+  state: RunsState = UNKNOWN_RUNS
+
+  constructor(parts: RunsObserverParts) {
+    const { clock, filter, onEnd } = parts
+    this.#parts = parts
+    this.#pause = new Pause(clock)
+    this.#limit = filter.limit ?? PAGE_DEFAULT
+    const end = () => {
+      this.#ended.abort()
+      clock.clear(this.#readingSoon)
+      onEnd()
+    }
+    this.#audience = new Audience({ clock, start: () => void this.#follow(this.#ended.signal), end })
+  }
+
+  join(listener: () => void): () => void {
+    return this.#audience.join(listener)
+  }
+
+  async loadMore(): Promise<void> {
+    if (!this.state.hasMore || this.state.isLoadingMore) return
+    this.#olderPages++
+    this.#change({ isLoadingMore: true })
+    await this.#readOlder()
+    this.#change({ isLoadingMore: false })
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { client, filter } = this.#parts
+    const onConnection = (connection: ConnectionState) => {
+      if (signal.aborted) return
+      if (connection === 'live') this.#watchError = null
+      this.#change({ connection })
+    }
+    this.#change({ connection: 'connecting' })
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        for await (const page of client.watchRuns({ ...filter, limit: this.#limit }, { signal, onConnection })) {
+          if (signal.aborted) return
+          failures = 0
+          this.#take(page)
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        this.#watchError = asError(error)
+        this.#change({ connection: 'reconnecting' })
+      }
+      await this.#pause.wait(retryMs(failures++), signal)
+    }
+  }
+
+  #take(page: readonly Run[]): void {
+    const shown = this.state.runs
+    const [lastBefore, last] = [this.#newest.at(-1), page.at(-1)]
+    this.#newest = page
+    this.#watchError = null
+    this.#change({ isLoading: false, connection: 'live' })
+    if (this.#olderPages > 0) {
+      const isFull = last !== undefined && page.length >= this.#limit
+      this.#older = isFull ? shown.filter((run) => isBefore(run, last)) : []
+      if (last?.id !== lastBefore?.id) void this.#readOlder()
+    }
+    this.#show(this.#olderPages === 0 ? page.length >= this.#limit : this.state.hasMore)
+  }
+
+  /** One at a time. */
+  async #readOlder(): Promise<void> {
+    this.#readAgain = true
+    if (this.#isReading) return
+    this.#isReading = true
+    while (this.#readAgain && !this.#ended.signal.aborted) {
+      this.#readAgain = false
+      try {
+        await this.#readPages()
+        this.#olderError = null
+      } catch (error) {
+        this.#olderError = asError(error)
+      }
+      this.#change({})
+    }
+    this.#isReading = false
+    this.#readOlderSoon()
+  }
+
+  async #readPages(): Promise<void> {
+    const { client, filter } = this.#parts
+    const newest = this.#newest
+    const older: Run[] = []
+    let isFull = newest.length >= this.#limit
+    for (let page = 0; page < this.#olderPages && isFull; page++) {
+      const cursor = (older.at(-1) ?? newest.at(-1))?.id
+      const runs = await client.getRuns({ ...filter, limit: this.#limit, ...(cursor !== undefined && { cursor }) })
+      older.push(...runs)
+      isFull = runs.length >= this.#limit
+    }
+    // The newest page has moved on meanwhile: it is read again.
+    if (newest.at(-1)?.id !== this.#newest.at(-1)?.id) return
+    this.#older = older
+    this.#show(isFull)
+  }
+
+  #readOlderSoon(): void {
+    const { clock } = this.#parts
+    clock.clear(this.#readingSoon)
+    if (!this.#ended.signal.aborted) this.#readingSoon = clock.timer(OLDER_MS, () => void this.#readOlder())
+  }
+
+  #show(hasMore: boolean): void {
+    this.#change({ runs: [...this.#newest, ...this.#older], hasMore })
+  }
+
+  #change(change: Partial<RunsState>): void {
+    const state = { ...this.state, ...change, error: this.#watchError ?? this.#olderError }
+    if (isShallowEqual(state, this.state)) return
+    this.state = state
+    this.#audience.tell()
+  }
+}
+
+/** In the order of getRuns. */
+function isBefore(run: Run, other: Run): boolean {
+  return run.createdAt === other.createdAt ? run.id < other.id : run.createdAt < other.createdAt
+}

@@ -1,0 +1,15 @@
+// Register — where a program says which jobs it has, once, so that every hook knows their names, inputs and outputs.
+import type { AnyJobs, Jobs } from '@coji/durably/client'
+
+/**
+ * @example
+ * declare module '@coji/durably-react' {
+ *   interface Register {
+ *     jobs: typeof jobs
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: a program adds to it
+export interface Register {}
+
+export type RegisteredJobs = Register extends { readonly jobs: infer TJobs extends Jobs } ? TJobs : AnyJobs
