@@ -9,13 +9,19 @@ const ON_CHROMIUM = 'packages/*/tests/**/*.chromium.test.ts'
 /** Without them a page has no SharedArrayBuffer, and SQLocal no OPFS. */
 const CROSS_ORIGIN_ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 
+/** Named, so that no page is loaded again in the middle of a test because another test imports one of them for the first time. */
+const IN_PAGE_PACKAGES = [
+  ...['react', 'react/jsx-dev-runtime', 'react-dom/client', 'react-dom/server', 'vitest-browser-react'],
+  ...['kysely', 'ulidx', 'zod'],
+]
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: 'engine',
-          include: ['packages/*/src/**/*.test.ts', 'packages/*/tests/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'packages/*/tests/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'],
           exclude: [IN_PAGE, ON_CHROMIUM, '**/node_modules/**'],
           testTimeout: 20_000,
           globalSetup: ['packages/durably/tests/postgres/global-setup.ts'],
@@ -24,11 +30,12 @@ export default defineConfig({
       },
       {
         server: { headers: CROSS_ORIGIN_ISOLATION },
+        optimizeDeps: { include: IN_PAGE_PACKAGES },
         test: {
           name: 'browser',
           include: [IN_PAGE],
           testTimeout: 20_000,
-          globalSetup: ['packages/durably/tests/browser/global-setup.ts'],
+          globalSetup: ['packages/durably/tests/browser/global-setup.ts', 'packages/durably-react/tests/server-setup.ts'],
           sequence: { groupOrder: 1 },
           browser: {
             enabled: true,

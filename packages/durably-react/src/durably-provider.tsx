@@ -1,0 +1,33 @@
+// DurablyProvider — which client the hooks of a tree ask.
+import type { DurablyClient, Jobs } from '@coji/durably/client'
+import { createContext, type ReactNode, use } from 'react'
+import { type Observers, observersOf } from './observe/observers.ts'
+import type { RegisteredJobs } from './register.ts'
+
+const ClientContext = createContext<DurablyClient | null>(null)
+
+export interface DurablyProviderProps<TJobs extends Jobs> {
+  /** Made once, outside of components: what is observed belongs to it. */
+  client: DurablyClient<TJobs>
+  children?: ReactNode
+}
+
+/** @example <DurablyProvider client={httpClient<typeof jobs>({ url: '/api/durably' })}>…</DurablyProvider> */
+export function DurablyProvider<TJobs extends Jobs>({ client, children }: DurablyProviderProps<TJobs>): ReactNode {
+  return <ClientContext value={client as unknown as DurablyClient}>{children}</ClientContext>
+}
+
+/** The client, for what no hook does. */
+export function useDurably(): DurablyClient<RegisteredJobs> {
+  return useClient() as unknown as DurablyClient<RegisteredJobs>
+}
+
+export function useObservers(): Observers {
+  return observersOf(useClient())
+}
+
+function useClient(): DurablyClient {
+  const client = use(ClientContext)
+  if (!client) throw new Error('there is no Durably client here; render this component inside <DurablyProvider client={…}>')
+  return client
+}

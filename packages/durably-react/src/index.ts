@@ -1,0 +1,10 @@
+'use client'
+
+export { DurablyProvider, type DurablyProviderProps, useDurably } from './durably-provider.tsx'
+export type { Connection } from './observe/run-state.ts'
+export type { Register, RegisteredJobs } from './register.ts'
+export { type UseJobOptions, type UseJobResult, useJob } from './use-job.ts'
+export { type RunFacts, type UseRunResult, useRun } from './use-run.ts'
+export { type UseRunLogsResult, useRunLogs } from './use-run-logs.ts'
+export { type UseRunStreamResult, useRunStream } from './use-run-stream.ts'
+export { type UseRunsResult, useRuns } from './use-runs.ts'

@@ -1,0 +1,109 @@
+// useJob — a job as a component uses it: trigger it and watch that run to its end.
+import type { ClientTriggerOptions, DurablyClient, JobInput, JobName, JobOutput, Run } from '@coji/durably/client'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useDurably, useObservers } from './durably-provider.tsx'
+import type { RegisteredJobs } from './register.ts'
+import { useAttempt } from './use-attempt.ts'
+import { factsOf, present, STATE, type UseRunResult } from './use-run.ts'
+import { useRunPart } from './use-run-part.ts'
+
+export interface UseJobOptions {
+  /** The run to begin with: of the address bar, of storage. Later changes do not count; `useRun` follows an id. */
+  initialRunId?: string | null
+  /** Begins with a run of this job that is running or pending, if the client sees one. Default false. */
+  autoResume?: boolean
+}
+
+export interface UseJobResult<TInput, TOutput> extends UseRunResult<TOutput> {
+  /** Of the run that is watched: the one triggered last. */
+  runId: string | null
+  /** From the call of `trigger` until the run has ended. */
+  isRunning: boolean
+  trigger(input: TInput, options?: ClientTriggerOptions): Promise<Run<TOutput>>
+  /** Forgets the run, which goes on. */
+  reset(): void
+}
+
+/** @example const { trigger, status, output } = useJob('greet') */
+export function useJob<TName extends JobName<RegisteredJobs>>(
+  jobName: TName,
+  { initialRunId = null, autoResume = false }: UseJobOptions = {},
+): UseJobResult<JobInput<RegisteredJobs, TName>, JobOutput<RegisteredJobs, TName>> {
+  type Output = JobOutput<RegisteredJobs, TName>
+  const client = useDurably()
+  const observers = useObservers()
+  const [runId, setRunId] = useState(initialRunId)
+  const [isTriggering, setIsTriggering] = useState(false)
+  const { error, attempt, forget } = useAttempt(runId)
+  const state = useRunPart(runId, STATE)
+  /** The trigger whose run is wanted. */
+  const wanted = useRef<Promise<Run> | null>(null)
+  const isUntouched = useRef(initialRunId === null)
+
+  const trigger = useCallback(
+    (input: JobInput<RegisteredJobs, TName>, options?: ClientTriggerOptions) =>
+      attempt(async () => {
+        const sent = Promise.resolve().then(() => client.trigger(jobName, input, options))
+        isUntouched.current = false
+        wanted.current = sent
+        setIsTriggering(true)
+        try {
+          const run = await sent
+          if (wanted.current === sent) {
+            observers.know(run)
+            setRunId(run.id)
+          }
+          return run
+        } finally {
+          if (wanted.current === sent) {
+            wanted.current = null
+            setIsTriggering(false)
+          }
+        }
+      }),
+    [client, observers, jobName, attempt],
+  )
+
+  const cancel = useCallback(
+    // A run that is being triggered is cancelled as soon as it has an id.
+    () => attempt(async () => observers.cancel(wanted.current ? (await wanted.current).id : present(runId, 'cancel'))),
+    [observers, runId, attempt],
+  )
+  const retry = useCallback(
+    () => attempt(async () => (await observers.retry(present(runId, 'retry'))) as Run<Output>),
+    [observers, runId, attempt],
+  )
+  const reset = useCallback(() => {
+    isUntouched.current = false
+    wanted.current = null
+    setIsTriggering(false)
+    setRunId(null)
+    forget()
+  }, [forget])
+
+  useEffect(() => {
+    if (!autoResume || !isUntouched.current) return
+    let isLeft = false
+    attempt(() => activeRun(client as unknown as DurablyClient, jobName)).then(
+      (run) => {
+        if (!run || isLeft || !isUntouched.current) return
+        observers.know(run)
+        setRunId(run.id)
+      },
+      () => {},
+    )
+    return () => {
+      isLeft = true
+    }
+  }, [client, observers, jobName, autoResume, attempt])
+
+  const facts = factsOf<Output>(state, error)
+  return { ...facts, runId, isRunning: isTriggering || facts.isRunning, trigger, cancel, retry, reset }
+}
+
+async function activeRun(client: DurablyClient, jobName: string): Promise<Run | undefined> {
+  const [running] = await client.getRuns({ jobName, status: 'running', limit: 1 })
+  if (running) return running
+  const [pending] = await client.getRuns({ jobName, status: 'pending', limit: 1 })
+  return pending
+}

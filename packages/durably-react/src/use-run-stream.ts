@@ -1,0 +1,31 @@
+// useRunStream — what a `ctx.stream` step puts out, while it comes and afterwards. A superseded attempt's text is taken back, so
+// nothing stands there twice.
+import type { StreamView } from '@coji/durably/client'
+import { useMemo } from 'react'
+import type { Connection } from './observe/run-state.ts'
+import { STATE } from './use-run.ts'
+import { type RunPart, useRunPart } from './use-run-part.ts'
+
+export interface UseRunStreamResult extends StreamView {
+  /** No more comes: the step is recorded, or its run has ended or is gone. */
+  isDone: boolean
+  connection: Connection
+  error: Error | null
+}
+
+/** @example const { text, isDone } = useRunStream(runId, 'answer') */
+export function useRunStream(runId: string | null, stepName: string): UseRunStreamResult {
+  const part = useMemo<RunPart<StreamView>>(
+    () => ({ of: ({ streams }) => streamOf(streams, stepName), unknown: NO_STREAM, history: true }),
+    [stepName],
+  )
+  const stream = useRunPart(runId, part)
+  const { isAtEnd, connection, error } = useRunPart(runId, STATE)
+  return { ...stream, isDone: stream.isDone || isAtEnd, connection, error }
+}
+
+const NO_STREAM: StreamView = { chunks: [], text: '', state: undefined, isDone: false }
+
+function streamOf(streams: { readonly [stepName: string]: StreamView }, stepName: string): StreamView {
+  return (Object.hasOwn(streams, stepName) ? streams[stepName] : undefined) ?? NO_STREAM
+}
