@@ -1,6 +1,6 @@
 // The code in the docs is compiled and run. On each page the ```ts blocks are one program in their order; a block that imports
 // `createDurably` begins the next one. `<!-- ts … -->` belongs to the program and is not shown. ```output is what the program prints.
-// A ```ts fragment is only compiled, by itself.
+// A ```ts fragment is only compiled, by itself. With ```tsx a program has JSX.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,10 +13,11 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Inside the repository, so that packages are found; ignored by git. */
 const BUILD = join(ROOT, '.tmp/docs')
 const BEGINS = /^import .*\bcreateDurably\b/m
-const BLOCK = /^```ts( fragment)?\n([\s\S]*?)^```$|^<!-- ts\n([\s\S]*?)^-->$|^```output\n([\s\S]*?)^```$/gm
+const BLOCK = /^```(tsx?)( fragment)?\n([\s\S]*?)^```$|^<!-- ts\n([\s\S]*?)^-->$|^```output\n([\s\S]*?)^```$/gm
 
 interface Program {
   name: string
+  extension: string
   code: string
   prints: string | null
   runs: boolean
@@ -34,17 +35,18 @@ function pagesIn(folder: string): string[] {
 function programsOf(page: string): Program[] {
   const programs: Program[] = []
   const begin = (runs: boolean): Program => {
-    const program = { name: `${page.replaceAll(/\W+/g, '-')}-${programs.length + 1}`, code: '', prints: null, runs }
+    const program = { name: `${page.replaceAll(/\W+/g, '-')}-${programs.length + 1}`, extension: 'ts', code: '', prints: null, runs }
     programs.push(program)
     return program
   }
   let current: Program | undefined
-  for (const [, fragment, shown, hidden, output] of read(page).matchAll(BLOCK)) {
+  for (const [, extension, fragment, shown, hidden, output] of read(page).matchAll(BLOCK)) {
     const code = shown ?? hidden ?? ''
     if (fragment) begin(false).code = code
     else if (output === undefined) {
       if (!current || BEGINS.test(code)) current = begin(true)
       current.code += `${code}\n`
+      if (extension === 'tsx') current.extension = extension
     } else if (current) current.prints = (current.prints ?? '') + output
   }
   return programs
@@ -70,6 +72,7 @@ describe('code in the docs', () => {
     const compilerOptions = {
       composite: false,
       declaration: false,
+      jsx: 'react-jsx',
       outDir: 'out',
       rootDir: '.',
       noUnusedLocals: false,
@@ -78,7 +81,7 @@ describe('code in the docs', () => {
     // What a reader is likely to have; the repository itself is stricter.
     const options = { ...compilerOptions, exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false }
     writeFileSync(join(BUILD, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions: options }))
-    for (const { name, code } of programs) writeFileSync(join(BUILD, `${name}.ts`), `${code}\nexport {}\n`)
+    for (const { name, extension, code } of programs) writeFileSync(join(BUILD, `${name}.${extension}`), `${code}\nexport {}\n`)
     compiled = await execute([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', BUILD], BUILD)
   }, 120_000)
 
