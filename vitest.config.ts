@@ -1,4 +1,5 @@
 import { playwright } from '@vitest/browser-playwright'
+import sqlocal from 'sqlocal/vite'
 import { defineConfig } from 'vitest/config'
 import { chromiumLaunchOptions } from './packages/durably/tests/browser/chromium.ts'
 
@@ -29,12 +30,13 @@ export default defineConfig({
         },
       },
       {
+        plugins: [sqlocal()],
         server: { headers: CROSS_ORIGIN_ISOLATION },
         optimizeDeps: { include: IN_PAGE_PACKAGES },
         test: {
           name: 'browser',
           include: [IN_PAGE],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           globalSetup: ['packages/durably/tests/browser/global-setup.ts', 'packages/durably-react/tests/server-setup.ts'],
           sequence: { groupOrder: 1 },
           browser: {

@@ -21,10 +21,12 @@ export interface DurablyOptions {
   staleThreshold?: number
   /** How many runs one worker executes at once. Default 1. */
   concurrency?: number
-  /** Workers lost in a row without a newly recorded step, until the run fails with reason `crash_loop`. Default 10. */
+  /** Workers lost in a row without a newly recorded step, until the run fails with reason `crash_loop`. Default 10; in a browser no limit. */
   maxRecoveries?: number
   /** Put before every table name. Default none. */
   tablePrefix?: string
+  /** True accepts SQLocal without OPFS: everything is lost with the page. Default false: an error. */
+  allowMemory?: boolean
   /** False keeps no event log: a little faster, and nothing to subscribe to. Default true. */
   eventLog?: boolean
   /** False: this process neither sends nor hears notifications of others, it only polls. Default true where the dialect has them. */
@@ -73,10 +75,7 @@ export function readConfig(options: DurablyOptions): Config {
     heartbeatMs,
     pollingMs: milliseconds('pollingInterval', options.pollingInterval ?? 1000, LEASE_MS_MAX),
     concurrency: wholeNumber('concurrency', options.concurrency ?? 1, 1),
-    maxRecoveries:
-      options.maxRecoveries === Number.POSITIVE_INFINITY
-        ? options.maxRecoveries
-        : wholeNumber('maxRecoveries', options.maxRecoveries ?? 10, 0),
+    maxRecoveries: recoveries(options.maxRecoveries ?? (isBrowser() ? Number.POSITIVE_INFINITY : 10)),
     maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),
     retention: retentionRules(options.retention),
     env: options.env ?? systemEnv(),
@@ -94,6 +93,15 @@ function milliseconds(field: string, value: number, max: number): number {
     throw new DurablyError('invalid_config', `${field} must be a whole number of milliseconds from 1 to ${max}, got ${value}`)
   }
   return value
+}
+
+function recoveries(value: number): number {
+  return value === Number.POSITIVE_INFINITY ? value : wholeNumber('maxRecoveries', value, 0)
+}
+
+/** There workers are lost for no fault of the run: tabs are reloaded and closed at will. Only browsers keep files of an origin. */
+function isBrowser(): boolean {
+  return typeof globalThis.navigator?.storage?.getDirectory === 'function'
 }
 
 function wholeNumber(field: string, value: number, min: number): number {

@@ -318,12 +318,13 @@ type JobResult<TOutput extends StandardSchemaV1 | undefined, TReturn> = TOutput 
 
 function openStore(options: DurablyOptions, { env }: Config): { store: Store; db?: Kysely<DurablyTables> } {
   if (!options.dialect) return { store: options.store as Store }
-  const { tablePrefix, eventLog } = options
+  const { tablePrefix, eventLog, allowMemory } = options
   const store = sqlStore({
     dialect: options.dialect,
     env,
     ...(tablePrefix !== undefined && { tablePrefix }),
     ...(eventLog !== undefined && { eventLog }),
+    ...(allowMemory !== undefined && { allowMemory }),
   })
   return { store, db: store.db }
 }

@@ -43,6 +43,7 @@ export type ErrorCode =
   | 'store_corrupt'
   | 'store_rejected'
   | 'store_closed'
+  | 'store_in_memory'
   | 'transaction_unsupported'
   | 'transaction_timeout'
   | 'transaction_open'

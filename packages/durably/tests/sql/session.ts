@@ -8,7 +8,13 @@ import type { Session } from '../../src/store/sql/session.ts'
 
 /** The store's way to the database, for statements of the test's own. */
 export function openSession(dialect: Dialect): Session {
-  const session = openSqliteSession({ ...openKysely(dialect), env: systemEnv(), dialect, detected: detectDialect(dialect) })
+  const session = openSqliteSession({
+    ...openKysely(dialect),
+    env: systemEnv(),
+    dialect,
+    detected: detectDialect(dialect),
+    allowMemory: false,
+  })
   onTestFinished(() => session.close())
   return session
 }

@@ -29,6 +29,8 @@ export interface SqlStoreOptions {
   clock?: Clock
   /** False keeps no events. Default true. */
   eventLog?: boolean
+  /** True accepts a database in the memory of a browser, which a reload loses. Default false. */
+  allowMemory?: boolean
 }
 
 export interface SqlStore extends Store {
@@ -38,7 +40,7 @@ export interface SqlStore extends Store {
 const DATABASES = { sqlite: sqliteDatabase, postgres: postgresDatabase }
 
 export function sqlStore(options: SqlStoreOptions): SqlStore {
-  const { dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database', eventLog = true } = options
+  const { dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database', eventLog = true, allowMemory = false } = options
   const tables = tablesOf(tablePrefix)
   const detected = detectDialect(dialect, dialectKind)
   const { db, driver } = openKysely(dialect)
@@ -49,6 +51,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     dialect,
     detected,
     clock,
+    allowMemory,
   })
   const context: SqlContext = { db, session, env, tables, syntax, eventLog, isKeyTaken, classify }
   return {

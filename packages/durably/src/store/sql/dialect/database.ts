@@ -29,6 +29,8 @@ export interface DatabaseParts {
   dialect: Dialect
   detected: Detected
   clock: Clock
+  /** A database of a browser that would not survive the page is accepted. */
+  allowMemory: boolean
 }
 
 /** Whose time decides; a database without a clock that all its users share goes by the environment's. */

@@ -60,7 +60,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, ErrorCode])[] = [
   [/readonly database/, 'store_readonly'],
   [/malformed|not a database/, 'store_corrupt'],
   [/constraint failed|too big|datatype mismatch|already exists/, 'store_rejected'],
-  [/not open|is closed|already been destroyed/, 'store_closed'],
+  [/not open|is closed|been destroyed/, 'store_closed'],
 ]
 
 function codeOf(thrown: unknown, message: string): ErrorCode {

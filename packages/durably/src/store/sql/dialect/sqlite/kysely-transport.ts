@@ -6,7 +6,7 @@ import type { Row } from '../../session.ts'
 import { interact, type TransactionWords, transact } from '../transaction.ts'
 import type { Transport } from './transport.ts'
 
-const WORDS: TransactionWords = {
+export const WORDS: TransactionWords = {
   begin: CompiledQuery.raw('begin immediate'),
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),

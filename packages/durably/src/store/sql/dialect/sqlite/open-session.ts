@@ -8,6 +8,8 @@ import { CleanTransport } from './clean-transport.ts'
 import { kyselyTransport } from './kysely-transport.ts'
 import { libsqlClientOf, libsqlTransport } from './libsql-transport.ts'
 import { SqliteSession } from './sqlite-session.ts'
+import { hasSqlocalClient } from './sqlocal-client.ts'
+import { sqlocalTransport } from './sqlocal-transport.ts'
 import type { Transport } from './transport.ts'
 
 export interface SessionParts {
@@ -16,16 +18,23 @@ export interface SessionParts {
   env: Env
   dialect: Dialect
   detected: Detected
+  allowMemory: boolean
 }
 
-export function openSqliteSession({ db, driver, env, dialect, detected }: SessionParts): Session {
-  const client = libsqlClientOf(driver)
-  const direct = client ? libsqlTransport(db, client) : kyselyTransport(db, dialect)
-  const transport = resetsStatements(dialect) ? direct : new CleanTransport(direct, env)
+export function openSqliteSession(parts: SessionParts): Session {
+  const { env, dialect, detected } = parts
+  const transport = transportOf(parts)
   return new SqliteSession(transport, env, async () => {
     if (!detected.certain) await confirm(transport, dialect)
     await waitBriefly(transport)
   })
+}
+
+function transportOf({ db, driver, env, dialect, allowMemory }: SessionParts): Transport {
+  if (hasSqlocalClient(driver)) return sqlocalTransport({ db, driver, env, dialect, allowMemory })
+  const client = libsqlClientOf(driver)
+  const direct = client ? libsqlTransport(db, client) : kyselyTransport(db, dialect)
+  return resetsStatements(dialect) ? direct : new CleanTransport(direct, env)
 }
 
 /** A dialect may vouch for its driver; `sqlite()` does. Without that word every driver is taken for libsql. */
