@@ -35,6 +35,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     recoveries: 0,
     attempts: 0,
     deadlineAt: null,
+    retryGeneration: 0,
     waitingFor: null,
     signals: 0,
     parentRunId: null,

@@ -57,6 +57,8 @@ export interface RunRow {
   recoveries: number
   /** Executions that ended in a throw or a timeout, since the last manual retry. */
   attempts: number
+  /** The lease generation of the last manual retry: steps that failed up to it do not count any more. */
+  retryGeneration: number
   /** When it must have ended. */
   deadlineAt: number | null
   /** What it is parked for (model/wait.ts). */

@@ -18,7 +18,10 @@ export interface RunStore {
   reap(request: ReapRequest): Promise<Reaped[]>
   /** Cancels a pending run, asks a running one to stop; `null` when there is no such run. */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
-  /** A failed run goes back to pending and keeps its steps; `null` when there is no such run. */
+  /**
+   * A failed run goes back to pending and keeps its steps; what counts tries and losses begins anew, and a deadline that is over
+   * is lifted. `null` when there is no such run.
+   */
   retry(id: string, options?: IfVersion): Promise<RetryOutcome | Changed | null>
   /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */
   delete(id: string, options?: IfVersion): Promise<DeleteOutcome | Changed | null>

@@ -1,17 +1,18 @@
 import { causeOf } from '../model/failure.ts'
+import type { RunRow } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 
 /** An error may be its own cause. */
 const CAUSES_MAX = 10
 
-/** The steps of a run that failed: how often, and with which errors in this execution. */
+/** The steps of a run that failed: how often since the last manual retry, and with which errors in this execution. */
 export class FailedSteps {
   readonly #times = new Map<string, number>()
   readonly #errors: { error: unknown; stepName: string }[] = []
 
   /** `steps`: what earlier executions recorded. */
-  constructor(steps: readonly StepRow[]) {
-    for (const { name, status } of steps) if (status === 'failed') this.#count(name)
+  constructor({ retryGeneration }: RunRow, steps: readonly StepRow[]) {
+    for (const { name, status, leaseGeneration } of steps) if (status === 'failed' && leaseGeneration > retryGeneration) this.#count(name)
   }
 
   times(stepName: string): number {

@@ -40,7 +40,7 @@ export class StepRunner {
 
   constructor(parts: JobContextParts) {
     this.parts = parts
-    this.failed = new FailedSteps(parts.steps)
+    this.failed = new FailedSteps(parts.execution.run, parts.steps)
     this.signals = new SentSignals(parts)
     this.#recorded = new Map(parts.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
     for (const name of this.#recorded.keys()) parts.execution.parking.forget(name)

@@ -351,6 +351,27 @@ describe.each(WORLDS)('retries of a step on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'try 2' })
   })
 
+  test('manual retry() gives it its tries anew, and the history stays', async () => {
+    const { durably, env } = await setup(world)
+    const tries: number[] = []
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('flaky', { retry: retry.fixed({ maxAttempts: 3 }) }, ({ attempt }) => {
+        tries.push(attempt)
+        if (tries.length < 6) throw new Error('no')
+        return 'done'
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed' })
+    await durably.retry(id)
+    await env.advance(1000)
+    expect(tries).toEqual([1, 2, 3, 1, 2, 3])
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+    expect((await durably.getSteps(id)).map(({ status }) => status)).toEqual([...Array(5).fill('failed'), 'completed'])
+  })
+
   test('it waits for its siblings first, and their results are not lost', async () => {
     const { durably, env } = await setup(world)
     const sibling = gate()

@@ -212,6 +212,21 @@ describe.each(WORLDS)('deadline of a run on %s', (world) => {
     expect(ofType(heard, 'run:start')).toEqual([])
   })
 
+  test('manual retry() of a run that was out of time lets it go on without one', async () => {
+    const { durably, env } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.sleep('nap', '2h')
+      return 'done'
+    })
+    const { id } = await job.trigger(null, { deadline: '1h' })
+    durably.start()
+    await env.advance(HOUR + 1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+    expect(await durably.retry(id)).toMatchObject({ deadlineAt: null })
+    await env.advance(2 * HOUR)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+  })
+
   test('a run that ends in time is not touched by it', async () => {
     const { durably, env } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, async () => 'done')

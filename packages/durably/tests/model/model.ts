@@ -221,6 +221,8 @@ export function retry(model: Model, id: string): port.RetryOutcome | null {
   const { row } = run
   if (row.status !== 'failed') return { outcome: 'refused', run: { ...row } }
   Object.assign(row, { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0, attempts: 0 })
+  row.retryGeneration = row.leaseGeneration
+  if (row.deadlineAt !== null && row.deadlineAt <= model.now()) row.deadlineAt = null
   move(model, run, 'retry', {})
   return { outcome: 'retried', run: { ...row } }
 }
@@ -330,7 +332,7 @@ function newRow({ delayMs, runAt, ...given }: port.NewRun, now: number): RunRow 
     ...{ output: null, error: null, failure: null, reason: null },
     ...{ heartbeatAt: createdAt, updatedAt: createdAt, version: 0, runAt: runAt ?? now + (delayMs ?? 0) },
     ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
-    ...{ attempts: 0, waitingFor: null, signals: 0 },
+    ...{ attempts: 0, retryGeneration: 0, waitingFor: null, signals: 0 },
     ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },
   }
 }

@@ -77,6 +77,17 @@ describe('migrate', () => {
     ])
   })
 
+  test('a database that version 3 has filled goes on with its runs, and they can be retried', async () => {
+    const store = await migratedStore(sqlite(temporaryFile()))
+    await store.runs.create([newRun()])
+    const claim = await claimed(store)
+    await backTo3(store)
+    await store.migrate()
+    const verb = { type: 'fail', error: 'e', failure: '{}', reason: 'error', failedStepName: '' } as const
+    expect(await store.runs.apply([{ ...recordStep(claim, 1), verb }])).toEqual([{ ok: true, cancelRequested: false }])
+    expect(await store.runs.retry(claim.runId)).toMatchObject({ outcome: 'retried', run: { retryGeneration: 1 } })
+  })
+
   test('a database that is newer than the code is left alone', async () => {
     const store = await migratedStore(sqlite(temporaryFile()))
     await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow')`)
@@ -187,9 +198,16 @@ async function run({ db }: SqlStore, sql: string): Promise<Record<string, unknow
   return rows as Record<string, unknown>[]
 }
 
+/** As version 3 left it. */
+async function backTo3(store: SqlStore): Promise<void> {
+  await run(store, 'ALTER TABLE runs DROP COLUMN retry_generation')
+  await run(store, 'DELETE FROM schema_versions WHERE version = 4')
+}
+
 /** As version 2 left it. */
 async function backTo2(store: SqlStore): Promise<void> {
   for (const index of ['runs_parent', 'runs_finished_at']) await run(store, `DROP INDEX ${index}`)
+  await backTo3(store)
   for (const column of ['attempts', 'deadline_at', 'waiting_for', 'signals', 'effects', 'parent_run_id']) {
     await run(store, `ALTER TABLE runs DROP COLUMN ${column}`)
   }

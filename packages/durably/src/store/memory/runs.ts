@@ -93,6 +93,7 @@ function newRow(run: NewRun, nowMs: number): RunRow {
     cancelRequestedAt: null,
     recoveries: 0,
     attempts: 0,
+    retryGeneration: 0,
     deadlineAt,
     waitingFor: null,
     signals: 0,
@@ -184,6 +185,9 @@ function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Retry
     cancelRequestedAt: null,
     recoveries: 0,
     attempts: 0,
+    retryGeneration: row.leaseGeneration,
+    // One that is over would only let it fail again.
+    deadlineAt: row.deadlineAt !== null && row.deadlineAt > tables.nowMs ? row.deadlineAt : null,
   })
   return { outcome: 'retried', run: { ...row } }
 }

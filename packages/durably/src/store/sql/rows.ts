@@ -36,6 +36,7 @@ export function runRow(row: Row): RunRow {
     cancelRequestedAt: read.integerOrNull('cancel_requested_at'),
     recoveries: read.integer('recoveries'),
     attempts: read.integer('attempts'),
+    retryGeneration: read.integer('retry_generation'),
     deadlineAt: read.integerOrNull('deadline_at'),
     waitingFor: read.textOrNull('waiting_for'),
     signals: read.integer('signals'),

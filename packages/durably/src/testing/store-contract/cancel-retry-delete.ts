@@ -94,8 +94,9 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     const row = await get(world, before.id)
     deepEqual(answer, { outcome: 'retried', run: row }, 'answer')
     const cleared = { error: null, failure: null, reason: null, output: null, finishedAt: null, cancelRequestedAt: null }
-    const counted = { recoveries: 0, attempts: 0, version: before.version + 1, lastEventSequence: before.lastEventSequence + 1 }
-    deepEqual(row, { ...before, ...cleared, ...counted, status: 'pending' as const, updatedAt: row.updatedAt }, 'the row')
+    const counted = { recoveries: 0, attempts: 0, retryGeneration: 1, version: before.version + 1 }
+    const told = { lastEventSequence: before.lastEventSequence + 1 }
+    deepEqual(row, { ...before, ...cleared, ...counted, ...told, status: 'pending' as const, updatedAt: row.updatedAt }, 'the row')
     equal((await eventTypes(world, row.id)).at(-1), 'run:retry', 'event')
   },
 

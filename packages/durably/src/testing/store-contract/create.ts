@@ -55,6 +55,7 @@ export const createChapter = chapter('create', {
         cancelRequestedAt: null,
         recoveries: 0,
         attempts: 0,
+        retryGeneration: 0,
         waitingFor: null,
         signals: 0,
         startedAt: null,

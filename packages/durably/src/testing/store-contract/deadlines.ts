@@ -1,7 +1,7 @@
 // A run whose deadline is over when its worker is lost fails with `timeout`; its owner sees to it while there is one.
 import { deepEqual, equal } from '../assert.ts'
 import { chapter } from './chapter.ts'
-import { claim, complete, create, get, held, LEASE_MS, leasesEnd, mustClaim } from './world.ts'
+import { claim, complete, create, fail, get, held, LEASE_MS, leasesEnd, mustClaim } from './world.ts'
 
 export const deadlines = chapter('deadlines', {
   'a lost run whose deadline is over fails with reason timeout': async (world) => {
@@ -55,6 +55,22 @@ export const deadlines = chapter('deadlines', {
     await world.env.advance(2)
     deepEqual(await world.store.runs.reap({ maxRecoveries: 10 }), [], 'its lease is not over')
     await owner.succeed(complete())
+  },
+
+  'a manual retry lifts a deadline that is over, and keeps one that is ahead': async (world) => {
+    const deadlineAt = world.env.wall() + 1000
+    for (const [jobName, waitMs, kept] of [
+      ['ahead', 999, deadlineAt],
+      ['over', 1, null],
+    ] as const) {
+      const owner = await held(world, { jobName, deadlineAt })
+      await owner.succeed(fail())
+      await world.env.advance(waitMs)
+      const answer = await world.store.runs.retry(owner.run.id)
+      const row = await get(world, owner.run.id)
+      deepEqual(answer, { outcome: 'retried', run: row }, 'answer')
+      equal(row.deadlineAt, kept, jobName)
+    }
   },
 
   'a run whose deadline is over before it starts is claimed all the same': async (world) => {

@@ -4,7 +4,8 @@ import type { SqlContext } from '../context.ts'
 import { runsStepsLogsEvents } from './0001-runs-steps-logs-events.ts'
 import { streams } from './0002-streams.ts'
 import { retriesWaitsSignals } from './0003-retries-waits-signals.ts'
+import { manualRetries } from './0004-manual-retries.ts'
 
 export type Migration = (context: Pick<SqlContext, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
-export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents, streams, retriesWaitsSignals]
+export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents, streams, retriesWaitsSignals, manualRetries]

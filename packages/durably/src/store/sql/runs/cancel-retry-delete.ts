@@ -31,8 +31,10 @@ const NO_LEASE = sql`lease_owner = NULL, lease_expires_at = NULL`
 /** What a move of a client changes, beside the status and the counters. */
 export const CLIENT_MOVES = {
   cancel: (now: RawBuilder<unknown>) => sql`cancel_requested_at = ${now}, finished_at = ${now}, ${NO_LEASE}`,
-  retry: () =>
-    sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0, attempts = 0, ${NO_LEASE}`,
+  /** A deadline that is over would only let it fail again. */
+  retry: (now: RawBuilder<unknown>) =>
+    sql`error = NULL, failure = NULL, reason = NULL, output = NULL, finished_at = NULL, cancel_requested_at = NULL, recoveries = 0, attempts = 0,
+      retry_generation = lease_generation, deadline_at = CASE WHEN deadline_at > ${now} THEN deadline_at END, ${NO_LEASE}`,
 } satisfies { [move in Move]?: (now: RawBuilder<unknown>) => RawBuilder<unknown> }
 
 /** Of the run `r`. Asked once is enough: the first request keeps its time. */
