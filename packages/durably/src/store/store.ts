@@ -11,8 +11,11 @@ import type { RunStore } from './runs.ts'
 import type { SignalStore } from './signals.ts'
 import type { StepStore } from './steps.ts'
 
-/** `undone`: `body` threw this, nothing was written. A rejection means that the outcome is unknown (S2). */
-export type TransactOutcome = WriteOutcome | { undone: unknown }
+/**
+ * `undone`: `body` threw this, nothing was written. `inConflict`: it is how the database ended a conflict with another transaction,
+ * and `body` may get through if it is run again. A rejection means that the outcome is unknown (S2).
+ */
+export type TransactOutcome = WriteOutcome | { undone: unknown; inConflict: boolean }
 
 export interface Store {
   readonly runs: RunStore

@@ -36,6 +36,9 @@ type RecordStep = Extract<Writing, { type: 'recordStep' }>
 /** `undone`: what `body` threw; nothing was written. */
 export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
 
+/** Two transactions that meet again and again are a mistake that somebody should hear of. */
+const CONFLICTS_MAX = 10
+
 export class Owner {
   readonly #parts: OwnerParts
   #tail: Promise<unknown> = Promise.resolve()
@@ -91,7 +94,8 @@ export class Owner {
   }
 
   /**
-   * A step that is recorded in the transaction of `body`. After an unknown outcome a write with a higher number makes sure that
+   * A step that is recorded in the transaction of `body`. One that lost a conflict with another transaction was undone whole, and
+   * is run again (R6). After an unknown outcome a write with a higher number makes sure that
    * the transaction cannot take effect any more; then the step is there, or `body` runs again.
    */
   transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
@@ -103,6 +107,7 @@ export class Owner {
   async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
     const { store, report, lease, env } = this.#parts
     if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
+    let conflicts = 0
     for (let attempt = 1; ; attempt++) {
       if (this.lost) return 'lost'
       let sent = lease.now()
@@ -116,7 +121,11 @@ export class Owner {
         })
         if ('undone' in outcome) {
           if (write) this.#rideAgain(write)
-          return outcome
+          if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome
+          report(outcome.undone)
+          if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
+          await sleep(env, backoffMs(env, conflicts))
+          continue
         }
         if (!outcome.ok) {
           this.lose('another worker owns the run')

@@ -2,16 +2,18 @@
 import { type Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import type { DurablyOptions } from '../../src/config.ts'
 import { createDurably, type Durably } from '../../src/durably.ts'
 import type { Transaction } from '../../src/model/job.ts'
 import { postgres } from '../../src/postgres/index.ts'
 import { temporaryDatabase } from '../postgres/place.ts'
+import { gate } from './gate.ts'
 
 type Bookings = Kysely<{ bookings: { note: string } }>
 
-async function setup() {
+async function setup(options: Pick<DurablyOptions, 'concurrency'> = {}) {
   const url = await temporaryDatabase()
-  const durably = createDurably({ dialect: postgres(url), pollingInterval: 50 })
+  const durably = createDurably({ dialect: postgres(url), pollingInterval: 50, ...options })
   onTestFinished(() => durably[Symbol.asyncDispose]())
   await durably.migrate()
   const db = durably.db as unknown as Bookings
@@ -66,4 +68,46 @@ test('trigger({ tx }): the run exists when the transaction commits, and not if i
   await expect.poll(async () => (await durably.getRun(id))?.status).toBe('completed')
   expect(await bookings()).toEqual(['yes'])
   expect(await durably.getRuns()).toHaveLength(1)
+})
+
+test('two that wait for each other: the one that Postgres undoes is run again, and both are booked', async () => {
+  const { durably, db } = await setup({ concurrency: 2 })
+  await sql`CREATE TABLE accounts (name TEXT PRIMARY KEY, moves INTEGER NOT NULL DEFAULT 0)`.execute(db)
+  await sql`INSERT INTO accounts VALUES ('a'), ('b')`.execute(db)
+  const bothHoldOne = gate()
+  let calls = 0
+  const job = durably.defineJob({ name: 'move', input: z.array(z.string()) }, (ctx, names) =>
+    ctx.transaction('move', async (trx) => {
+      for (const name of names) {
+        await sql`UPDATE accounts SET moves = moves + 1 WHERE name = ${name}`.execute(trx)
+        if (++calls === 2) bothHoldOne.open()
+        await bothHoldOne.opened
+      }
+    }),
+  )
+  const errors: unknown[] = []
+  durably.on('worker:error', ({ cause }) => errors.push(Reflect.get(Object(cause), 'code')))
+  durably.start()
+  await Promise.all([job.triggerAndWait(['a', 'b']), job.triggerAndWait(['b', 'a'])])
+  const { rows } = await sql`SELECT * FROM accounts ORDER BY name`.execute(db)
+  expect(rows).toEqual([
+    { name: 'a', moves: 2 },
+    { name: 'b', moves: 2 },
+  ])
+  expect(errors).toContain('40P01')
+})
+
+test('a conflict that does not end fails the step with what the database said', async () => {
+  const { durably, bookings } = await setup()
+  let calls = 0
+  const job = defineBook(durably, async (trx) => {
+    calls++
+    await sql`DO $$ BEGIN RAISE EXCEPTION 'could not serialize' USING ERRCODE = '40001'; END $$`.execute(trx)
+  })
+  durably.start()
+  const error = await job.triggerAndWait('one').catch((error) => error)
+  expect(error).toMatchObject({ code: 'run_failed', message: expect.stringContaining('could not serialize') })
+  expect(calls).toBe(10)
+  expect(await durably.getSteps(error.runId)).toMatchObject([{ status: 'failed' }])
+  expect(await bookings()).toEqual([])
 })

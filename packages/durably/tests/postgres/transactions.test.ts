@@ -47,6 +47,20 @@ describe.each(DIALECTS)('$name', ({ name, over }) => {
     expect(await store.steps.list(claim.runId)).toEqual([])
   })
 
+  test.each(['40001', '40P01'])('%s in a statement of the user says that it may be run again, another error does not', async (state) => {
+    const { transact, claim, table } = await setup()
+    const raising = (code: string) =>
+      transact(async (trx) => {
+        await table.insert(trx, 'a')
+        const raise = `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`
+        await (trx as Kysely<unknown>).executeQuery(CompiledQuery.raw(raise))
+        return recordStep(claim, 1)
+      })
+    expect(await raising(state)).toMatchObject({ undone: { code: state }, inConflict: true })
+    expect(await raising('55P03')).toMatchObject({ undone: { code: '55P03' }, inConflict: false })
+    expect(await table.values()).toEqual([])
+  })
+
   test('a transaction with two rows of the user is begin, two inserts, one write and commit', async () => {
     const { transact, claim, table, roundTrips } = await setup()
     const act = () =>

@@ -29,7 +29,7 @@ export function transact(context: SqlContext, queriesOf: QueriesOf): NonNullable
       if (!(error instanceof TransactionFailed)) throw error
       if (error.cause instanceof Refused) return { ok: false }
       // What our own statements or the commit met is not the job's fault (R6).
-      if (error.isUndone && (!bodyEnded || isAborted(error.cause))) return { undone: error.cause }
+      if (error.isUndone && (!bodyEnded || isAborted(error.cause))) return { undone: error.cause, inConflict: isConflict(error.cause) }
       throw context.classify(error.cause)
     }
   }
@@ -37,5 +37,14 @@ export function transact(context: SqlContext, queriesOf: QueriesOf): NonNullable
 
 /** Postgres refuses everything after a statement that failed, also when the body caught its error. */
 function isAborted(cause: unknown): boolean {
-  return typeof cause === 'object' && cause !== null && Reflect.get(cause, 'code') === '25P02'
+  return stateOf(cause) === '25P02'
+}
+
+/** Serialization failure, deadlock: Postgres chose this one of several to be undone. On SQLite there is one writer at a time. */
+function isConflict(cause: unknown): boolean {
+  return stateOf(cause) === '40001' || stateOf(cause) === '40P01'
+}
+
+function stateOf(cause: unknown): unknown {
+  return typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined
 }
