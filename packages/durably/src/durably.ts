@@ -181,10 +181,15 @@ export class Durably implements AsyncDisposable {
     this.#worker.start()
   }
 
-  /** Waits for the runs in hand. With `timeout` (ms) they are then asked to stop and given back. The database stays open. */
+  /**
+   * Waits for the runs in hand. With `timeout` (ms) they are then asked to stop and given back, and it answers soon after. The
+   * database stays open.
+   */
   async stop(options?: { timeout?: number }): Promise<void> {
+    const { env } = this.#config
+    const end = env.mono() + (options?.timeout ?? Number.POSITIVE_INFINITY)
     await this.#worker.stop(options)
-    await this.#logWriter.drain()
+    await this.#logWriter.drain(end - env.mono())
     await this.#news.flush()
   }
 

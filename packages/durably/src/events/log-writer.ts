@@ -1,8 +1,9 @@
 // LogWriter — stores log lines that no owner write can carry: of runs that wait, have ended or run elsewhere.
 //   L1. A line is handed over and forgotten: the caller never waits, and nothing rejects unhandled.
 //   L2. Lines of one turn go in one transaction; a passing error is tried again, then told and the lines dropped.
+//   L3. Who wants to stop waits for them, but not for a store that does not answer.
 import { backoffMs } from '../model/backoff.ts'
-import { type Env, sleep } from '../model/env.ts'
+import { type Env, sleep, within } from '../model/env.ts'
 import { DurablyError, isPassing } from '../model/errors.ts'
 import type { LogRow } from '../model/log.ts'
 import type { LogStore } from '../store/logs.ts'
@@ -10,6 +11,11 @@ import type { LogStore } from '../store/logs.ts'
 const ATTEMPTS_MAX = 8
 /** So that a database that stays away cannot eat the memory of a process that goes on logging. */
 const WAITING_MAX = 10_000
+
+/** All attempts and the pauses between them take less, where the store answers. */
+const DRAIN_MS_MAX = 10_000
+/** Also who has no time left lets a store that answers take them. */
+const DRAIN_MS_MIN = 500
 
 interface LogWriterParts {
   logs: LogStore
@@ -42,9 +48,12 @@ export class LogWriter {
     )
   }
 
-  /** Resolves when everything handed over so far is stored or given up. */
-  async drain(): Promise<void> {
-    await this.#writing
+  /** Resolves when everything handed over so far is stored or given up, or when the store let it wait for too long (L3). */
+  async drain(ms = DRAIN_MS_MAX): Promise<void> {
+    const { env, report } = this.#parts
+    const patience = Math.min(Math.max(ms, DRAIN_MS_MIN), DRAIN_MS_MAX)
+    if (this.#writing === null || (await within(env, patience, this.#writing))) return
+    report(new DurablyError('store_unavailable', `the store took no log lines for ${patience} ms; the last ones may be lost`))
   }
 
   async #writeAll(): Promise<void> {

@@ -180,6 +180,24 @@ describe.each(WORLDS)('withLogPersistence on %s', (world) => {
     expect((await durably.getLogs(id)).map(({ message }) => message).toSorted()).toEqual(['run:complete', 'run:start', 'run:trigger'])
   })
 
+  test.each([
+    { options: {}, answersWithinMs: 10_100 },
+    { options: { timeout: 2000 }, answersWithinMs: 2100 },
+    { options: { timeout: 0 }, answersWithinMs: 600 },
+  ])('stop($options) does not wait for ever for a store that takes no lines', async ({ options, answersWithinMs }) => {
+    const failing = faulty()
+    const { durably, within } = await setup(world, { wrap: failing.wrap })
+    durably.use(withLogPersistence())
+    const heard = listenTo(durably)
+    failing.faults.fail('logs.append', { when: 'silent' })
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => 1)
+    await job.trigger(null)
+    await within(answersWithinMs, durably.stop(options))
+    expect(ofType(heard, 'worker:error')).toMatchObject([
+      { error: expect.stringContaining('log lines'), cause: { code: 'store_unavailable' } },
+    ])
+  })
+
   test('lines of a deleted run are dropped without noise', async () => {
     const { durably, env } = await setup(world)
     durably.use(withLogPersistence())
