@@ -33,6 +33,12 @@ export class Heartbeat {
     this.#disarm()
   }
 
+  /** Nothing was accepted for a whole lease, and it is not lost yet. */
+  get isLate(): boolean {
+    const { owner, lease, leaseMs } = this.#parts
+    return !this.#stopped && !owner.lost && lease.ms() >= leaseMs
+  }
+
   /** The next write brings what others have asked for: a cancel. */
   beatNow(): void {
     if (this.#stopped || this.#parts.owner.lost) return

@@ -34,6 +34,7 @@ export class Worker {
   #working = false
   /** Grows with every start and stop: a loop of another shift ends, and the next one begins after it. */
   #shift = 0
+  #lookedAt = Number.NEGATIVE_INFINITY
   #lookAgainAt = Number.NEGATIVE_INFINITY
 
   constructor(kit: WorkerKit) {
@@ -104,7 +105,9 @@ export class Worker {
       try {
         if (this.#kit.turn.spent()) await this.#kit.turn.breathe()
         if (this.#freeSlots() === 0) {
-          await this.#wakeUp.sleep(Number.POSITIVE_INFINITY)
+          if (this.#busyLookInMs() <= 0) await this.#look()
+          failures = 0
+          await this.#wakeUp.sleep(this.#busyLookInMs())
           claimNext = true
         } else if (claimNext && !this.#lookIsDue()) {
           const wanted = this.#freeSlots()
@@ -142,14 +145,30 @@ export class Worker {
     return this.#kit.env.mono() >= this.#lookAgainAt
   }
 
+  /** Also one that has no slot free, or no job; it can only take them back for others, so it looks less often. */
+  #busyLookInMs(): number {
+    const { env, heartbeatMs } = this.#kit
+    return Math.max(this.#lookAgainAt, this.#lookedAt + heartbeatMs) - env.mono()
+  }
+
   /** One read; what it finds lost is taken back, what ended long ago is removed. */
   async #look(): Promise<{ due: boolean; reaped: boolean; sleepMs: number }> {
-    const { store, env, jobs, pollingMs } = this.#kit
+    const { store, env, jobs, pollingMs, heartbeatMs } = this.#kit
     const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
-    const reaped = stale && (await reapLostRuns(this.#kit)) > 0
-    const sleepMs = Math.min(pollingMs, nextInMs ?? pollingMs, await this.#retention.purge())
-    this.#lookAgainAt = env.mono() + sleepMs
+    const isLate = stale && this.#beatLate()
+    const reaped = stale && !isLate && (await reapLostRuns(this.#kit)) > 0
+    const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs
+    const sleepMs = Math.min(soonest, nextInMs ?? soonest, await this.#retention.purge())
+    this.#lookedAt = env.mono()
+    this.#lookAgainAt = this.#lookedAt + sleepMs
     return { due, reaped, sleepMs }
+  }
+
+  /** H3. After a pause of the machine the runs in hand go first: who reaps at once would take them from itself. */
+  #beatLate(): boolean {
+    const late = [...this.#executions].filter(({ heartbeat }) => heartbeat.isLate)
+    for (const { heartbeat } of late) heartbeat.beatNow()
+    return late.length > 0
   }
 
   #launch(claimed: Claimed): Promise<void> {

@@ -150,7 +150,7 @@ describe.each(WORLDS)('a worker that was suspended between two steps on %s', (wo
     expect(seen).toEqual(['one'])
     process.thaw()
     await env.advance(100)
-    expect(watched.faults.calls[0]).toBe('apply.heartbeat')
+    expect(watched.faults.calls.find((call) => call !== 'runs.probe')).toBe('apply.heartbeat')
     expect(seen).toEqual(ran)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: taken ? 'by the rival' : undefined })
   })

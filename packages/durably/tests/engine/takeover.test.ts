@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
 import { REAP_MAX } from '../../src/store/runs.ts'
 import { faulty } from './faulty-store.ts'
+import { freezable } from './freezable-env.ts'
 import { listenTo, ofType, typesOf } from './listening.ts'
 import { setup, WORLDS, type World } from './world.ts'
 
@@ -27,6 +28,48 @@ async function dieWith({ another, env }: World, steps: number, maxRecoveries = 2
 }
 
 describe.each(WORLDS)('takeover on %s', (world) => {
+  test.each([
+    ['whose slots are all taken', true],
+    ['that has no jobs', false],
+  ] as const)('a worker %s takes back what others lost, and removes what is old', async (_, isBusy) => {
+    const here = await setup(world)
+    const { durably, another, env } = here
+    const job = defineHanging(durably)
+    const old = await job.trigger(null)
+    await durably.cancel(old.id)
+    const { id } = await job.trigger(null)
+    await dieWith(here, 1)
+    const busy = another({ concurrency: 1, retention: '1m' })
+    if (isBusy) {
+      const long = busy.defineJob({ name: 'long', input: anything }, (ctx) => ctx.run('long', () => new Promise<void>(() => {})))
+      await long.trigger(null)
+    }
+    busy.start()
+    await env.advance(120_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending', recoveries: 1 })
+    expect(await durably.getRun(old.id)).toBe(null)
+    expect(await durably.getRuns({ jobName: 'long' })).toHaveLength(isBusy ? 1 : 0)
+  })
+
+  test.each([1, 2])('a worker of %i slots that slept with its machine does not take its own run from itself', async (concurrency) => {
+    const { durably, another, env } = await setup(world)
+    const machine = freezable(env)
+    const { wrap, faults } = faulty()
+    const sleeper = another({ env: machine, concurrency, wrap })
+    const { id } = await defineHanging(sleeper).trigger(null)
+    sleeper.start()
+    await env.advance(1000)
+    machine.freeze()
+    await env.advance(3_600_000)
+    // Its first heartbeat is slower than its look for lost runs.
+    const release = faults.hold('apply.heartbeat')
+    machine.thaw()
+    await env.advance(100)
+    release()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'running', recoveries: 0, phase: 'running' })
+  })
+
   test.each([1000, 60_000])(
     'a killed worker’s run is taken over within staleThreshold + 1 s, progress and steps kept (000 §再開時の挙動), polling every %i ms',
     async (pollingInterval) => {
