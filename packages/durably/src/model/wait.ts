@@ -4,7 +4,8 @@ import type { RunRow } from './run.ts'
 export interface Wait {
   /** The name of the call: a sleep, a step that is tried again, a signal, a child. */
   name: string
-  kind: 'sleep' | 'retry' | 'signal' | 'child'
+  /** `limit`: a signal that was waited for, and will be again; it does not wake the run, but the wait ends at its time. */
+  kind: 'sleep' | 'retry' | 'signal' | 'limit' | 'child'
   /** By the store's clock; `null` for a signal that is waited for without an end. */
   dueAt: number | null
 }

@@ -60,7 +60,7 @@ export class Parking {
 
   /** What stays true when the job is called anew without having been parked. */
   get remaining(): string {
-    return encodeWaits([...this.#waits.values()].filter(({ kind }) => kind === 'sleep' || kind === 'retry'))
+    return encodeWaits([...this.#waits.values()].flatMap(remainingOf))
   }
 
   async #park(): Promise<void> {
@@ -70,6 +70,18 @@ export class Parking {
       await new Promise<void>((resolve) => env.defer(resolve))
     } while (!isQuiet())
     onParked()
+  }
+}
+
+/** Signals and children are asked for anew, but a signal no longer than it was to be waited for in the first place. */
+function remainingOf(wait: Wait): Wait[] {
+  switch (wait.kind) {
+    case 'child':
+      return []
+    case 'signal':
+      return wait.dueAt === null ? [] : [{ ...wait, kind: 'limit' }]
+    default:
+      return [wait]
   }
 }
 

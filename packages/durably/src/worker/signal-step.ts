@@ -22,7 +22,7 @@ export async function signalStep(steps: StepRunner, name: string, { schema, time
         return steps.fail(call, error)
       }
     }
-    if (!parking.isOver(name)) return { wait: parking.get(name) ?? { name, kind: 'signal', dueAt } }
+    if (!parking.isOver(name)) return { wait: { name, kind: 'signal', dueAt: parking.get(name)?.dueAt ?? dueAt } }
     return steps.record(call, codec.encode([], what))
   })
   const received = record as unknown[]

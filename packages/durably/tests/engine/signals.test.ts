@@ -1,6 +1,7 @@
 // Signals: a value that is sent to a run is never lost, the first under a name wins, and waiting holds no slot.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { retry } from '../../src/model/retry-policy.ts'
 import { type CallName, faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType } from './listening.ts'
@@ -126,6 +127,33 @@ describe.each(WORLDS)('signals on %s', (world) => {
     durably.start()
     await env.advance(3 * HOUR)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: HOUR })
+  })
+
+  test('and however often the job is retried meanwhile; a signal does not cut the pause before a retry short', async () => {
+    const { durably, env } = await setup(world, { pollingInterval: 10 * HOUR })
+    const began: number[] = []
+    const job = durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 3, delay: '20m' }) }, async (ctx) => {
+      began.push(env.wall() - start)
+      const late = ctx.waitFor('never', { timeout: '1h' }).catch((error: { code: string }) => error.code)
+      const go = ctx.waitFor('go')
+      if (ctx.attempt < 3) {
+        await ctx.sleep(`before failure ${ctx.attempt}`, 1000)
+        throw new Error('no')
+      }
+      return [await late, env.wall() - start, await go]
+    })
+    const start = env.wall()
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(10_000)
+    await durably.signal(id, 'go', 'gone')
+    await env.advance(1000)
+    expect(began).toHaveLength(2)
+    await env.advance(2 * HOUR)
+    const { output } = (await durably.getRun(id)) as { output: [string, number, string] }
+    expect(output).toEqual(['wait_timeout', expect.any(Number), 'gone'])
+    expect(output[1]).toBeGreaterThanOrEqual(HOUR)
+    expect(output[1]).toBeLessThan(HOUR + 1000)
   })
 
   test('the first under a name wins; the second is told so', async () => {
