@@ -1,0 +1,145 @@
+// How long it takes from `emit` in a worker process until a client of an API process has it, over SSE; and what an open stream
+// costs the API process. Each word carries the time at which it was emitted.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { emptyRunView, reduceRun } from '../../packages/durably/dist/client/index.js'
+import { createDurably } from '../../packages/durably/dist/index.js'
+import { postgres } from '../../packages/durably/dist/postgres/index.js'
+import { allowAll, durablyHandler, nodeListener } from '../../packages/durably/dist/server/index.js'
+import { startPostgres } from '../../proof/dist/postgres/server.js'
+import { summary } from './summary.ts'
+
+const ROUNDS = 3
+const WORDS = 250
+/** 50 words a second. */
+const EVERY_MS = 20
+const MANY_RUNS = 60
+const OPEN_STREAMS = 200
+
+/** The same clock in every process of this machine. */
+const now = () => performance.timeOrigin + performance.now()
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+function engine(url: string) {
+  const durably = createDurably({ dialect: postgres(url), concurrency: MANY_RUNS })
+  const talk = durably.defineJob({ name: 'talk', input: z.object({}) }, (ctx) =>
+    ctx.stream('talk', async (emit) => {
+      for (let i = 0; i < WORDS; i++) {
+        await emit(`${now()}\n`)
+        await pause(EVERY_MS)
+      }
+    }),
+  )
+  return { durably, talk }
+}
+
+async function sseLatencies(api: string, runs: number): Promise<number[]> {
+  const latencies: number[] = []
+  await Promise.all(
+    Array.from({ length: runs }, async () => {
+      const { id } = await post(`${api}/runs`, { job: 'talk', input: {} })
+      let view = emptyRunView
+      let seen = 0
+      for await (const event of events(await fetch(`${api}/runs/${id}/events`))) {
+        view = reduceRun(view, event)
+        const text = view.streams.talk?.text ?? ''
+        const words = text.slice(seen, text.lastIndexOf('\n') + 1)
+        for (const word of words.split('\n').slice(0, -1)) latencies.push(now() - Number(word))
+        seen = Math.max(seen, seen + words.length)
+      }
+    }),
+  )
+  return latencies
+}
+
+async function post(url: string, body: unknown): Promise<{ id: string }> {
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  return (await response.json()) as { id: string }
+}
+
+/** As little as a client can do. */
+async function* events(response: Response): AsyncGenerator<Parameters<typeof reduceRun>[1]> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      if (block.startsWith('event: done')) return
+      const data = block.indexOf('data: ')
+      if (block.startsWith('id: ')) yield JSON.parse(block.slice(data + 'data: '.length))
+    }
+  }
+}
+
+/** How much the API process grew with so many streams of runs in which nothing happens. */
+async function growth(api: string, rss: () => Promise<number>): Promise<number> {
+  const { id } = await post(`${api}/runs`, { job: 'talk', input: {}, options: { delay: '1h' } })
+  const closing = new AbortController()
+  const open = async () => {
+    const response = await fetch(`${api}/runs/${id}/events`, { signal: closing.signal })
+    await response.body?.getReader().read()
+  }
+  // What the first ones need stays for all that follow.
+  for (let n = 0; n < 10; n++) await open()
+  const before = await rss()
+  await Promise.all(Array.from({ length: OPEN_STREAMS }, open))
+  const after = await rss()
+  closing.abort()
+  return (after - before) / 2 ** 20
+}
+
+async function measure(): Promise<void> {
+  const server = await startPostgres({ own: true })
+  const { durably } = engine(server.url)
+  await durably.migrate()
+  await durably[Symbol.asyncDispose]()
+  const start = (role: string) => fork(fileURLToPath(import.meta.url), [role, server.url], { execArgv: ['--no-warnings', '--expose-gc'] })
+  const worker = start('worker')
+  await once(worker, 'message')
+  const api = start('api')
+  const [port] = (await once(api, 'message')) as [number]
+  const rss = async () => {
+    api.send('rss')
+    const [bytes] = (await once(api, 'message')) as [number]
+    return bytes
+  }
+  const url = `http://127.0.0.1:${port}`
+  const one: number[] = []
+  const many: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    one.push(...(await sseLatencies(url, 1)))
+    many.push(...(await sseLatencies(url, MANY_RUNS)))
+  }
+  console.log(`emit → SSE client, 1 run at 50 words/s              ${summary(one)}`)
+  console.log(`emit → SSE client, ${MANY_RUNS} runs at 50 words/s each        ${summary(many)}`)
+  console.log(`an API process with ${OPEN_STREAMS} more open streams grew by   ${(await growth(url, rss)).toFixed(1)} MB`)
+  worker.kill()
+  api.kill()
+  await server.stop()
+}
+
+function work(url: string): void {
+  engine(url).durably.start()
+  process.send?.('ready')
+}
+
+function serve(url: string): void {
+  const { durably } = engine(url)
+  const server = createServer(nodeListener(durablyHandler(durably, { authorize: allowAll(), maxStreams: 1000 })))
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+  process.on('message', () => {
+    globalThis.gc?.()
+    process.send?.(process.memoryUsage().rss)
+  })
+}
+
+const [role, url = ''] = process.argv.slice(2)
+if (role === 'worker') work(url)
+else if (role === 'api') serve(url)
+else await measure()
