@@ -2,7 +2,8 @@
 import type { Clock } from '../../model/env.ts'
 
 const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 10_000
+/** Who looks at a page waits no longer than this once the server is back. */
+const LONGEST_PAUSE_MS = 3000
 
 /** After so many failures in a row; `firstMs` is the range of the first pause, where the server asked for a longer one. */
 export function pauseMs(env: Clock, failures: number, firstMs = 0): number {
