@@ -64,7 +64,7 @@ describe.each(WORLDS)('hooks, runs in %s', (world) => {
     await expect.element(page.getByRole('heading')).toHaveTextContent('completed completed at rest')
     expect(calls.subscribe).toBe(1)
     await page.unmount()
-    await vi.waitUntil(() => open() === 0, { timeout: 5000 })
+    await vi.waitUntil(() => open() === 0, { timeout: 10_000 })
   })
 
   test('useJob triggers a run and follows it; what a job returns arrives as it was', async () => {
@@ -138,7 +138,7 @@ describe.each(WORLDS)('hooks, runs in %s', (world) => {
     await expect.element(page.getByRole('blockquote')).toHaveTextContent(/^one two …$/)
     await page.unmount()
     // Nothing of the first page is left.
-    await vi.waitUntil(() => open() === 0, { timeout: 5000 })
+    await vi.waitUntil(() => open() === 0, { timeout: 10_000 })
     const again = await show(<Answer runId={run.id} />)
     await expect.element(again.getByRole('blockquote')).toHaveTextContent(/^one two …$/)
     await go(run)
@@ -283,11 +283,11 @@ test('a server that is away for a while is waited for: the page says so, keeps w
   line.breakDown()
   await expect.element(page.getByRole('status')).toHaveTextContent('reconnecting')
   for (let i = 0; i < 3; i++) await helper.trigger('go', { runId: run.id })
-  await vi.waitUntil(async () => (await helper.getRun(run.id))?.status === 'completed')
+  await vi.waitUntil(async () => (await helper.getRun(run.id))?.status === 'completed', { timeout: 10_000 })
   await expect.element(page.getByRole('heading')).toHaveTextContent('running')
   await expect.element(page.getByRole('blockquote')).toHaveTextContent(/^one …$/)
   line.mend()
-  await expect.element(page.getByRole('blockquote'), { timeout: 10_000 }).toHaveTextContent(/^one two three\.$/)
+  await expect.element(page.getByRole('blockquote')).toHaveTextContent(/^one two three\.$/)
   await expect.element(page.getByRole('heading')).toHaveTextContent('completed completed at rest')
   await expect.element(page.getByRole('status')).toHaveTextContent('idle')
 })
