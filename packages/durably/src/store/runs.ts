@@ -19,8 +19,8 @@ export interface RunStore {
   /** Cancels a pending run, asks a running one to stop; `null` when there is no such run. */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
   /**
-   * A failed run goes back to pending and keeps its steps; what counts tries and losses begins anew, and a deadline that is over
-   * is lifted. `null` when there is no such run.
+   * A failed run goes back to pending and keeps its steps; what counts tries and losses begins anew, a deadline that is over is
+   * lifted, and a signal that only a failed step of its name has received is forgotten. `null` when there is no such run.
    */
   retry(id: string, options?: IfVersion): Promise<RetryOutcome | Changed | null>
   /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */

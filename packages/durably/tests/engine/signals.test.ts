@@ -83,6 +83,23 @@ describe.each(WORLDS)('signals on %s', (world) => {
     expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'n' }])
   })
 
+  test('after a refused value retry() lets the run wait for a corrected one', async () => {
+    const { durably, env } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.waitFor('n', { schema: z.number() }))
+    const { id } = await job.trigger(null)
+    durably.start()
+    await durably.signal(id, 'n', 'text')
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'invalid_input' } })
+    await expect(durably.signal(id, 'n', 5)).rejects.toMatchObject({ code: 'signal_taken' })
+    await durably.retry(id)
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending', phase: 'waiting' })
+    await durably.signal(id, 'n', 5)
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 5 })
+  })
+
   test('a timeout is recorded: a signal that comes later does not change history', async () => {
     const { durably, env } = await setup(world, { pollingInterval: 10 * HOUR })
     const seen: string[] = []

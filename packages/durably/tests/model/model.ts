@@ -222,6 +222,8 @@ export function retry(model: Model, id: string): port.RetryOutcome | null {
   if (row.status !== 'failed') return { outcome: 'refused', run: { ...row } }
   Object.assign(row, { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0, attempts: 0 })
   row.retryGeneration = row.leaseGeneration
+  const hasFailed = (name: string) => run.steps.some((step) => step.name === name && step.status === 'failed')
+  run.signals = run.signals.filter(({ name }) => !hasFailed(name) || isCompleted(run, name))
   if (row.deadlineAt !== null && row.deadlineAt <= model.now()) row.deadlineAt = null
   move(model, run, 'retry', {})
   return { outcome: 'retried', run: { ...row } }

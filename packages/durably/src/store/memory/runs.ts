@@ -177,6 +177,7 @@ function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Retry
   const { row } = record
   if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
   if (!canMove('retry', row.status)) return { outcome: 'refused', run: { ...row } }
+  forgetRefusedSignals(record)
   move(tables, record, 'retry', {
     error: null,
     failure: null,
@@ -190,6 +191,12 @@ function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Retry
     deadlineAt: row.deadlineAt !== null && row.deadlineAt > tables.nowMs ? row.deadlineAt : null,
   })
   return { outcome: 'retried', run: { ...row } }
+}
+
+/** Those that a step failed by and that never got through: it waits for another one. */
+function forgetRefusedSignals(record: RunRecord): void {
+  const failed = new Set(record.steps.flatMap(({ name, status }) => (status === 'failed' ? name : [])))
+  record.signals = record.signals.filter(({ name }) => !failed.has(name) || record.completedStepNames.has(name))
 }
 
 function remove(tables: Tables, id: string, { ifVersion }: IfVersion = {}): DeleteOutcome | Changed | null {

@@ -23,7 +23,7 @@ export interface RunRecord {
   events: EventRow[]
   /** In the order they came. */
   readonly logs: LogRow[]
-  readonly signals: SignalRow[]
+  signals: SignalRow[]
 }
 
 export class Tables {

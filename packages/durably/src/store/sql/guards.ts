@@ -1,6 +1,7 @@
 // The guards of the transitions as SQL: a statement names the move it makes, never a status of its own.
 import { type RawBuilder, sql } from 'kysely'
 import { TERMINAL_STATUSES } from '../../model/run.ts'
+import type { StepStatus } from '../../model/step.ts'
 import { type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { LEASE_MS_MAX } from '../runs.ts'
 import type { Tables } from './schema.ts'
@@ -26,6 +27,13 @@ export function isTerminal(status = sql`r.status`): RawBuilder<unknown> {
 /** The run `r` has the version that was asked for, if one was. */
 export function isVersion(p: Param<{ ifVersion: number | null }>): RawBuilder<unknown> {
   return sql`r.version = coalesce(${p('ifVersion')}, r.version)`
+}
+
+/** The signal `s` was received by a step that failed by it, and never got through: it waits for another one when it is retried. */
+export function isRefused(t: Pick<Tables, 'steps'>): RawBuilder<unknown> {
+  const step = (status: StepStatus) =>
+    sql`EXISTS (SELECT 1 FROM ${t.steps} AS step WHERE step.run_id = s.run_id AND step.name = s.name AND step.status = ${sql.lit(status)})`
+  return sql`${step('failed')} AND NOT ${step('completed')}`
 }
 
 /** When the run `r`, or the one that triggered it, was asked to stop. */

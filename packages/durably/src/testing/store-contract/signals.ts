@@ -14,6 +14,8 @@ import {
   newSignal,
   type Owner,
   park,
+  recordFailedStep,
+  recordStep,
   retryLater,
   unchanged,
 } from './world.ts'
@@ -154,6 +156,23 @@ export const signalsChapter = chapter('signals', {
       equal(next.run.id, owner.run.id, 'the run')
       await next.succeed(complete())
     }
+  },
+
+  'a manual retry forgets the signals that failed steps received, and no others': async (world) => {
+    const owner = await held(world)
+    const names = ['refused', 'received', 'buffered']
+    for (const name of names) await world.store.signals.send(newSignal(world, owner.run.id, { name }))
+    await owner.succeed(recordFailedStep(owner, { name: 'refused' }))
+    await owner.succeed(recordFailedStep(owner, { name: 'received', index: 1 }))
+    await owner.succeed(recordStep(owner, { name: 'received', index: 1 }))
+    equal((await world.store.runs.retry(owner.run.id))?.outcome, 'refused', 'while it runs')
+    equal((await world.store.signals.list(owner.run.id)).length, 3, 'signals while it runs')
+    await owner.succeed(fail())
+    await world.store.runs.retry(owner.run.id)
+    const left = (await world.store.signals.list(owner.run.id)).map(({ name }) => name)
+    deepEqual(left, ['buffered', 'received'], 'what is left')
+    equal(await world.store.signals.send(newSignal(world, owner.run.id, { name: 'refused' })), 'accepted', 'another one')
+    equal(await world.store.signals.send(newSignal(world, owner.run.id, { name: 'received' })), 'taken', 'another one that was received')
   },
 
   'a signal handed in or out is a copy, and they come by time, then by name': async (world) => {

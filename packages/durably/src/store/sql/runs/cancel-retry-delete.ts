@@ -6,7 +6,7 @@ import type { RunStatus } from '../../../model/run.ts'
 import type { Move } from '../../../model/transitions.ts'
 import type { Changed, IfVersion, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canGo, canMove, eventType, isActive, isVersion, target } from '../guards.ts'
+import { canGo, canMove, eventType, isActive, isRefused, isVersion, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import type { Tables } from '../schema.ts'
 import { type Param, statement } from '../statement.ts'
@@ -83,6 +83,11 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
     (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'))} WHERE ${isEndedParent(t, p)}`,
   )
 
+  const forgetSignals = statement<ClientValues>(
+    db,
+    (p) => sql`DELETE FROM ${t.signals} AS s WHERE s.run_id = ${p('id')} AND ${isRefused(t)}
+      AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = s.run_id AND ${canMove('retry')} AND ${isVersion(p)})`,
+  )
   const retryEvent = event('retry')
   const retry = update('retry')
 
@@ -125,7 +130,7 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
 
     async retry(id, options = {}) {
       const values = clientValues(id, options, env.wall())
-      const [retried, found] = await move(retryEvent(values), [retry(values), select(values)])
+      const [, retried, found] = await move(retryEvent(values), [forgetSignals(values), retry(values), select(values)])
       if (!found?.[0]) return null
       const run = runRow(found[0])
       if (retried?.[0]) return { outcome: 'retried', run }

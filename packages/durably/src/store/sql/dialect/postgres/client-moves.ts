@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RunStatus } from '../../../../model/run.ts'
 import type { RunStore } from '../../../runs.ts'
 import type { SqlContext } from '../../context.ts'
-import { canGo, canMove, eventType, isActive, isVersion, target } from '../../guards.ts'
+import { canGo, canMove, eventType, isActive, isRefused, isVersion, target } from '../../guards.ts'
 import { runRow } from '../../rows.ts'
 import { CLIENT_MOVES, type ClientValues, canBeAsked, changed, clientValues, type GuardValues } from '../../runs/cancel-retry-delete.ts'
 import { awokenParent, EVENT_COLUMNS } from '../../runs/owner-moves.ts'
@@ -40,7 +40,8 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
   )
   const retry = statement<ClientValues>(
     db,
-    (p) => sql`${locked(p)}, ${moved('retry', p)}
+    (p) => sql`${locked(p)}, ${moved('retry', p)},
+      forgotten AS (DELETE FROM ${t.signals} AS s USING moved WHERE s.run_id = moved.id AND ${isRefused(t)})
       SELECT 'retried' AS outcome, moved.* FROM moved UNION ALL ${untouched(sql`moved`)}`,
   )
   /** Its events, steps and log lines go with it, also those that were committed while this waited for the lock. */
