@@ -8,20 +8,21 @@ import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 type ChildTrigger = { idempotencyKey: string; concurrencyKey?: string; [PARENT]: string }
 
+/** That the store is away is not the job's fault (R6): a child that cannot be triggered now is triggered later, or by somebody else. */
 export async function triggerChild<TInput>(
-  { parts: { execution } }: StepRunner,
+  { parts }: StepRunner,
   stepName: string,
   job: Triggers<TInput, unknown>,
   input: TInput,
   { concurrencyKey }: ChildRunOptions,
 ): Promise<string> {
-  const { id } = execution.run
+  const { id } = parts.execution.run
   const options: ChildTrigger = {
     idempotencyKey: `${id}/${stepName}`,
     ...(concurrencyKey !== undefined && { concurrencyKey }),
     [PARENT]: id,
   }
-  return (await job.trigger(input, options)).id
+  return (await readForRun(parts, 'its child', () => job.trigger(input, options))).id
 }
 
 /** Its record is the child's output. */

@@ -137,6 +137,26 @@ describe.each(WORLDS)('child runs on %s', (world) => {
     })
   })
 
+  test.each(['before', 'after'] as const)(
+    'a store that fails %s a child is stored is no failure of the job, and makes no second child',
+    async (when) => {
+      const { wrap, faults } = faulty()
+      const { durably, env } = await setup(world, { wrap })
+      const double = defineDouble(durably)
+      const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
+        await ctx.trigger(double, 1)
+        return ctx.invoke(double, 2)
+      })
+      const { id } = await parent.trigger(null)
+      faults.fail('runs.create', { when, times: 2 })
+      faults.fail('runs.create', { when, skip: 1, times: 2 })
+      durably.start()
+      await env.advance(20_000)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 4 })
+      expect(await double.getRuns()).toHaveLength(2)
+    },
+  )
+
   test('an input that the child’s schema refuses fails the step', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
