@@ -55,6 +55,7 @@ export class Execution {
   readonly #inFlight = new Set<Promise<unknown>>()
   readonly #claimedAt: number
   readonly #claimSent: number
+  readonly #claimAnswered: number
   #closed = false
   /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
   turnedAway = false
@@ -82,7 +83,8 @@ export class Execution {
     this.streams = new OpenStreams(run, this.owner)
     this.effects = new OpenEffects(run, this.owner)
     this.#claimedAt = (run.leaseExpiresAt ?? 0) - leaseMs
-    this.#claimSent = env.mono() - lease.ms()
+    this.#claimAnswered = env.mono()
+    this.#claimSent = this.#claimAnswered - lease.ms()
     this.dismissed = new Promise((resolve) => {
       this.#dismiss = resolve
     })
@@ -127,9 +129,14 @@ export class Execution {
     this.#dismiss('parked')
   }
 
-  /** By the store's clock, and never early. */
+  /** By the store's clock, and never early: what is counted from it is not over too soon. */
   storeNow(): number {
     return this.#claimedAt + this.#env.mono() - this.#claimSent
+  }
+
+  /** By the store's clock, and never late: what is over by it is over, however long the answer to the claim took. */
+  storeNowAtLeast(): number {
+    return this.#claimedAt + this.#env.mono() - this.#claimAnswered
   }
 
   /** Every call of `ctx` that does work passes here. */

@@ -8,7 +8,7 @@ export function limitTime(env: Env, execution: Execution, { timeout }: Job): { s
   const { id, deadlineAt } = execution.run
   const handles = new Set<TimerHandle>()
   const stopAt = (end: number, why: string) => {
-    const left = end - execution.storeNow()
+    const left = end - execution.storeNowAtLeast()
     if (left <= 0) return execution.timeOut(`run ${id} is out of time: ${why}`)
     // A timer may be shorter than it was asked to be (model/env.ts).
     const handle = env.timer(left, () => {
@@ -17,7 +17,7 @@ export function limitTime(env: Env, execution: Execution, { timeout }: Job): { s
     })
     handles.add(handle)
   }
-  if (timeout !== undefined) stopAt(execution.storeNow() + durationMs('timeout', timeout), `its timeout is ${timeout}`)
+  if (timeout !== undefined) stopAt(execution.storeNowAtLeast() + durationMs('timeout', timeout), `its timeout is ${timeout}`)
   if (deadlineAt !== null) stopAt(deadlineAt, `its deadline was ${iso(deadlineAt)}`)
   return {
     stop() {

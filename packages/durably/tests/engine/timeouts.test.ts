@@ -1,6 +1,7 @@
 // Timeouts of steps and of executions, and the deadline of a run: by its owner, and by whoever finds it when that is dead.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { sleep } from '../../src/model/env.ts'
 import { retry } from '../../src/model/retry-policy.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
@@ -225,6 +226,19 @@ describe.each(WORLDS)('deadline of a run on %s', (world) => {
     expect(await durably.retry(id)).toMatchObject({ deadlineAt: null })
     await env.advance(2 * HOUR)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+  })
+
+  test('a claim that took its time does not bring it forward', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.run('work', () => sleep(env, 8000).then(() => 'in time')))
+    const { id } = await job.trigger(null, { deadline: '30s' })
+    const release = faults.hold('runs.claim')
+    durably.start()
+    await env.advance(15_000)
+    release()
+    await env.advance(10_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'in time' })
   })
 
   test('a run that ends in time is not touched by it', async () => {
