@@ -1,5 +1,5 @@
 // Effects (model/effect.ts).
-//   E1. Only when its start is stored is the function called.
+//   E1. Only when its start is stored, and the lease is still held then, is the function called.
 //   E2. Who finds a start without a record asks: `reconcile`, or a person. Each start is asked about anew.
 import { decisionName, isDecision, NOT_A_DECISION } from '../model/effect.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -10,10 +10,10 @@ import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 /** E1. */
 export async function beginEffect({ parts: { execution } }: StepRunner, { name }: StepCall): Promise<void> {
   if (!(await execution.owner.write({ type: 'heartbeat' }, () => execution.effects.add(name)))) execution.goOn()
-  if (!execution.interrupted) return
   // It was asked to stop before the function was called.
-  execution.effects.delete(name)
-  execution.goOn()
+  if (execution.interrupted) execution.effects.delete(name)
+  // Whoever was suspended until the answer came may have been replaced, and somebody may have decided by now.
+  await execution.assureLease()
 }
 
 /** An effect that may have taken place (E2); `null` when it shall run, for the first time or again. */

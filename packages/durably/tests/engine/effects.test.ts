@@ -4,7 +4,9 @@ import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
 import type { StepOptions } from '../../src/model/job.ts'
 import { retry } from '../../src/model/retry-policy.ts'
+import type { Store } from '../../src/store/store.ts'
 import { type Faults, faulty } from './faulty-store.ts'
+import { freezable } from './freezable-env.ts'
 import { gate } from './gate.ts'
 import { setup, WORLDS, type WorldName } from './world.ts'
 
@@ -15,6 +17,19 @@ function defineCharge(durably: Durably, charge: (key: string) => unknown, option
   return durably.defineJob({ name: 'job', input: anything }, (ctx) =>
     ctx.run('charge', options, ({ idempotencyKey }) => charge(idempotencyKey)),
   )
+}
+
+/** The first heartbeat, which stores the start, takes effect at once; its answer comes later. */
+function withSlowStart(store: Store, later: Promise<void>): Store {
+  let isFirst = true
+  const apply: Store['runs']['apply'] = async (writes) => {
+    const answer = await store.runs.apply(writes)
+    const isHeld = isFirst && writes[0]?.verb.type === 'heartbeat'
+    if (isHeld) isFirst = false
+    if (isHeld) await later
+    return answer
+  }
+  return { ...store, runs: { ...store.runs, apply } }
 }
 
 /** A world in which the worker was killed while the effect was at work. */
@@ -259,6 +274,30 @@ describe.each(WORLDS)('effects on %s', (world) => {
     await env.advance(40_000)
     expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
     expect(calls).toBe(1)
+  })
+
+  test('suspended between the start and the function: who wakes up too late does not call it', async () => {
+    const { another, env } = await setup(world)
+    const process = freezable(env)
+    const reply = gate()
+    const charges: string[] = []
+    const zombie = another({ env: process, wrap: (store) => withSlowStart(store, reply.opened) })
+    const { id } = await defineCharge(zombie, () => charges.push('zombie')).trigger(null)
+    zombie.start()
+    await env.advance(100)
+    process.freeze()
+    const heir = another()
+    defineCharge(heir, () => charges.push('heir'))
+    heir.start()
+    await env.advance(40_000)
+    await heir.decide(id, 'charge', 'run again')
+    await env.advance(1000)
+    reply.open()
+    await env.advance(10)
+    process.thaw()
+    await env.advance(1000)
+    expect(charges).toEqual(['heir'])
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed' })
   })
 
   test('asked to stop before the function was called: nothing is open, and the next worker runs it', async () => {
