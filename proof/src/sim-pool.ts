@@ -1,4 +1,4 @@
-// Spreads seeds over the machine's cores, each in a process of its own.
+// Spreads seeds over the machine's cores, in processes of their own.
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { noFigures, type SeedsResult, type SeedsTask } from './sim-seeds.ts'
@@ -27,7 +27,7 @@ export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
   return total
 }
 
-function inChild(task: SeedsTask): Promise<SeedsResult> {
+export function inChild(task: SeedsTask): Promise<SeedsResult> {
   return new Promise((resolve, reject) => {
     const child = fork(new URL('./sim-worker.js', import.meta.url), { execArgv: ['--no-warnings'] })
     child.once('message', (result) => resolve(result as SeedsResult))

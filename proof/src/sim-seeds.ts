@@ -1,5 +1,6 @@
 // Simulates many seeds in one process and sums up what was seen.
-import type { SimFigures, Simulated, SimulateOptions } from '../../packages/durably/dist/testing/simulator/simulate.js'
+import type { SimFigures } from '../../packages/durably/dist/testing/simulator/judge.js'
+import type { Simulated, SimulateOptions } from '../../packages/durably/dist/testing/simulator/simulate.js'
 import { type Engine, loadEngine } from './engine-build.ts'
 
 export type SimStore = 'memory' | 'sqlite'
@@ -41,10 +42,19 @@ export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsT
 
 export function storeOptions(engine: Engine, store: SimStore): Pick<SimulateOptions, 'openStore'> {
   if (store === 'memory') return {}
-  return { openStore: async (env) => engine.sqlStore({ dialect: engine.sqlite(':memory:'), env }) }
+  return {
+    openStore: async (env) => {
+      const line = engine.cutLine(engine.sqlite(':memory:'))
+      const store = engine.sqlStore({ dialect: line.dialect, env })
+      return { store, sql: { db: store.db, line } }
+    },
+  }
 }
 
 export function noFigures(): SimFigures {
   const work = { runs: 0, steps: 0, executions: 0, streams: 0 }
-  return { ...work, commits: 0, groups: 0, claims: 0, batches: 0, kills: 0, simulatedMs: 0 }
+  const writes = { commits: 0, groups: 0, claims: 0, batches: 0 }
+  const again = { retries: 0, tries: 0, timeouts: 0, doubts: 0 }
+  const waits = { sleeps: 0, signals: 0, waitsOver: 0, children: 0 }
+  return { ...work, ...writes, ...again, ...waits, transactions: 0, cuts: 0, purged: 0, kills: 0, simulatedMs: 0 }
 }

@@ -6,6 +6,7 @@ import { simulateInPool } from './sim-pool.ts'
 import { type SimStore, storeOptions } from './sim-seeds.ts'
 
 const HELP = `Simulates workers that crash, stall and lose their line to the store, and checks the invariants.
+The runs are made of steps, streams, retries, sleeps, signals, children, effects and, on SQL, transactions.
 
   npm run sim -- --seeds 1000       many worlds (default 1000), the corpus of failed seeds first
   npm run sim -- --from 5000        the first seed (default 0)
@@ -40,6 +41,11 @@ async function simulateMany(from: number, count: number): Promise<void> {
       `${figures.streams} of them streams, ${figures.commits} commits (${share(figures.groups, figures.commits)} shared), ` +
       `${figures.claims} claims (${share(figures.batches, figures.claims)} of several), ` +
       `${faults} faults, ${figures.kills} deaths, ${hours} simulated hours, ${failures.length} seeds with violations`,
+  )
+  console.log(
+    `of them ${figures.children} children, ${figures.purged} purged; ${figures.retries} attempts and ${figures.tries} tries failed and came again, ` +
+      `${figures.timeouts} runs out of time, ${figures.sleeps} sleeps, ${figures.signals} signals (${figures.waitsOver} waits in vain), ` +
+      `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut)`,
   )
   for (const { seed, violations } of failures) addToCorpus(seed, violations[0] ? `${violations[0].invariant} ${violations[0].what}` : '')
   for (const { seed } of failures.slice(0, 3)) await replay(seed)

@@ -4,6 +4,7 @@
 //   V2. Timers fire in the order of their time, then of their making; promises settle between two of them. Deferred turns
 //       come when no more timer is due, as in a real event loop.
 //   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
+//   V4. Whoever goes on for ever without letting time pass is an error, not a test that hangs.
 import { monotonicFactory } from 'ulidx'
 import { asyncLocalScope, type Env } from '../model/env.ts'
 
@@ -25,6 +26,8 @@ export interface VirtualEnvOptions {
   startMs?: number
 }
 
+/** Far more than all that ever waits at once. */
+const TURNS_MAX = 100_000
 const START_MS = Date.UTC(2025, 0, 1)
 
 interface Timer {
@@ -44,7 +47,9 @@ export function virtualEnv({ seed = 1, startMs = START_MS }: VirtualEnvOptions =
 
   async function idle(): Promise<void> {
     await realTurn()
+    let count = 0
     for (let turn = turns.shift(); turn; turn = turns.shift()) {
+      if (++count > TURNS_MAX) throw new Error(`V4: ${TURNS_MAX} turns went by, and no time`)
       turn()
       await realTurn()
     }

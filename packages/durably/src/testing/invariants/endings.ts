@@ -42,7 +42,9 @@ export const everyRunEnds: Invariant = ({ runs }) =>
 
 /** I9: a run fails by its own code or by a limit, never because the database was away. */
 export const failuresAreTheJobs: Invariant = (history) => {
-  const threw = new Set(history.ledger.effects.filter((effect) => effect.outcome === 'threw').map((effect) => effect.runId))
+  const { effects, gaveUp = [] } = history.ledger
+  const threw = new Set(effects.filter((effect) => effect.outcome === 'threw').map((effect) => effect.runId))
+  for (const { runId, why } of gaveUp) if (why !== 'other') threw.add(runId)
   const violations: Violation[] = []
   for (const run of history.runs) {
     if (run.status !== 'failed') continue
@@ -54,16 +56,17 @@ export const failuresAreTheJobs: Invariant = (history) => {
 }
 
 /** I12: one run per job and idempotency key, and everybody who asked got its id. */
-export const oneRunPerIdempotencyKey: Invariant = ({ acknowledged }) => {
+export const oneRunPerIdempotencyKey: Invariant = ({ acknowledged, purged }) => {
   const ids = new Map<string, string>()
   const violations: Violation[] = []
   for (const ack of acknowledged) {
     if (ack.kind !== 'triggered' || ack.idempotencyKey === null) continue
     const key = `${ack.jobName}/${ack.idempotencyKey}`
     const first = ids.get(key) ?? ack.runId
-    if (first !== ack.runId)
+    // The key of a run that was purged is free again.
+    if (first !== ack.runId && !purged?.has(first))
       violations.push({ invariant: 'I12', runId: ack.runId, what: `key ${key} was answered with run ${first} before` })
-    ids.set(key, first)
+    ids.set(key, ack.runId)
   }
   return violations
 }

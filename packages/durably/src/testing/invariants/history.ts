@@ -1,9 +1,12 @@
 // History — all that is known after a run of the harness: what the database holds, what functions did, what was acknowledged.
 // The invariants are pure functions over it, the same for the simulator, the torture and a user's crash test.
+import { jsonCodec } from '../../model/codec.ts'
 import type { EventRow, EventType, RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { Store } from '../../store/store.ts'
+
+const codec = jsonCodec()
 
 export interface History {
   runs: RunRow[]
@@ -20,14 +23,42 @@ export interface History {
    * end a lease that its owner has every reason to hold: then the one that began later may be the one that lost it.
    */
   mayStartLate?: boolean
+  /** Runs that were purged; their rows are here all the same. */
+  purged?: ReadonlySet<string>
+  /** What was planned, where the harness knows: of steps by `stepKey`, of jobs by name. */
+  plans?: { steps: ReadonlyMap<string, StepPlan>; jobs: ReadonlyMap<string, JobPlan> }
 }
 
-/** What functions really did, written outside the database. */
+export interface StepPlan {
+  kind: 'work' | 'sleep' | 'wait' | 'child' | 'booking'
+  /** How often it may be tried in all; 1 without a policy of its own. */
+  triesMax: number
+  /** A child that is waited for. */
+  isInvoked: boolean
+  /** Triggers a run in its transaction. */
+  enqueues: boolean
+  timeoutMs: number | null
+}
+
+export interface JobPlan {
+  attemptsMax: number
+  /** At least so long between two attempts. */
+  delayMs: number
+  timeoutMs: number | null
+}
+
+/** What functions really did, written outside the database. What is optional is absent where nobody noted it. */
 export interface Ledger {
   executions: JobExecution[]
   effects: Effect[]
-  /** Absent where nobody noted them. */
   streams?: StreamAttempt[]
+  claims?: ClaimNote[]
+  created?: CreatedNote[]
+  waits?: WaitNote[]
+  signals?: SignalNote[]
+  answers?: AnswerNote[]
+  gaveUp?: GaveUpNote[]
+  bookings?: Booking[]
 }
 
 /** A job function that was entered. */
@@ -37,6 +68,8 @@ export interface JobExecution {
   startedAt: number
   /** When it settled or its process died; `null` while neither is known. */
   endedAt: number | null
+  /** When its time was over: from then on nobody waits for it. */
+  freeAt?: number
 }
 
 /** A step function that was entered. */
@@ -49,6 +82,71 @@ export interface Effect {
   outcome: 'returned' | 'threw' | 'unfinished'
   /** Its signal was aborted before it began. */
   toldToStop?: boolean
+  /** Its run was told to stop while it was at work: it may have left no record. */
+  cutShort?: boolean
+  /** When its time was over: from then on nobody waits for it. */
+  freeAt?: number
+  /** It must not run twice. */
+  once?: boolean
+  place?: number
+}
+
+/** Notes have a place in the order in which everything happened, for many things happen at one time. */
+interface Placed {
+  place: number
+  runId: string
+}
+
+/** A run that was claimed: by the store's clock, and what its row said. */
+export interface ClaimNote extends Placed {
+  generation: number
+  atMs: number
+  runAt: number
+  waitingFor: string | null
+  /** The run, or the one that triggered it, was asked to stop before. */
+  isCancelled: boolean
+}
+
+export interface CreatedNote extends Placed {
+  /** Not before this, by the store's clock. */
+  dueAt: number
+}
+
+/** A job called `sleep` or `waitFor`. */
+export interface WaitNote extends Placed {
+  step: string
+  generation: number
+  /** By the store's clock; `null` for a wait without an end. */
+  dueAt: number | null
+  /** It was due when it was called. */
+  isOver: boolean
+}
+
+/** A signal that the store accepted. */
+export interface SignalNote extends Placed {
+  name: string
+  value: string | null
+}
+
+/** What was said of an effect that may have taken place. */
+export interface AnswerNote extends Placed {
+  step: string
+  /** It did not take place, or counts as failed. */
+  wasNot: boolean
+}
+
+/** A job heard that a step has failed for good. */
+export interface GaveUpNote extends Placed {
+  step: string
+  generation: number
+  /** `own`: its function failed, and its policy was asked. `told`: it was told that another try would not help. */
+  why: 'own' | 'told' | 'other'
+}
+
+/** A row that a step wrote in the transaction of its record. */
+export interface Booking {
+  runId: string
+  step: string
 }
 
 /** A stream's function that was entered: what it was given, and what it put out. */
@@ -100,6 +198,20 @@ export function eventsByRun(history: History): Map<string, ToldEvent[]> {
     byRun.set(event.runId, told)
   }
   return byRun
+}
+
+export function stepKey({ runId, step }: { runId: string; step: string }): string {
+  return `${runId}/${step}`
+}
+
+/** The step that triggered a run, as `stepKey`, where its payload says so. */
+export function triggeredBy({ payload }: RunRow): string | undefined {
+  return (codec.decode(payload) as { by?: string } | null | undefined)?.by
+}
+
+/** By run and generation. */
+export function claimsByLease({ ledger: { claims = [] } }: History): Map<string, ClaimNote> {
+  return new Map(claims.map((claim) => [`${claim.runId}/${claim.generation}`, claim]))
 }
 
 export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

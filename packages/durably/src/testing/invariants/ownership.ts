@@ -2,7 +2,7 @@
 import { eventsByRun, grouped, type History, type Invariant, type JobExecution, type Violation } from './history.ts'
 
 const TAKES_OWNERSHIP = 'run:start'
-const ENDS_OWNERSHIP = new Set(['run:complete', 'run:fail', 'run:cancel', 'run:release', 'run:reclaim'])
+const ENDS_OWNERSHIP = new Set(['run:complete', 'run:fail', 'run:cancel', 'run:release', 'run:reclaim', 'run:wait', 'run:retry'])
 
 /** I1a, I6: between two claims every owner's event carries the generation of the last claim, and none comes after the lease ended. */
 export const oneOwnerAtATime: Invariant = (history) => {
@@ -46,8 +46,9 @@ export const oneRunPerKey: Invariant = ({ runs }) => {
 }
 
 /**
- * I1c: functions of one run, or of one key, overlap only if the one that began first had its lease taken away. Where processes
- * are stopped anywhere, one that was already replaced may also be the second to begin: then it is its own lease that is gone.
+ * I1c: functions of one run, or of one key, overlap only if the one that began first had its lease taken away, or its time was
+ * over and it went on. Where processes are stopped anywhere, one that was already replaced may also be the second to begin: then
+ * it is its own lease that is gone.
  */
 export const overlapOnlyAfterLoss: Invariant = (history) => {
   const keys = new Map(history.runs.map((run) => [run.id, run.concurrencyKey ?? run.id]))
@@ -55,7 +56,9 @@ export const overlapOnlyAfterLoss: Invariant = (history) => {
   const work: JobExecution[] = [...history.ledger.executions, ...history.ledger.effects]
   const byKey = grouped(work, (execution) => keys.get(execution.runId) ?? execution.runId)
   const excused = (earlier: JobExecution, later: JobExecution) =>
-    lost.has(nameOf(earlier)) || (history.mayStartLate === true && lost.has(nameOf(later)))
+    lost.has(nameOf(earlier)) ||
+    (earlier.freeAt !== undefined && earlier.freeAt <= later.startedAt) ||
+    (history.mayStartLate === true && lost.has(nameOf(later)))
   const violations: Violation[] = []
   for (const executions of byKey.values()) {
     const inOrder = executions.toSorted((a, b) => a.startedAt - b.startedAt)

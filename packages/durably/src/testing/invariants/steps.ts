@@ -1,5 +1,5 @@
 // What was recorded of steps, against what their functions did.
-import { eventsByRun, grouped, type Invariant, type Violation } from './history.ts'
+import { eventsByRun, grouped, type History, type Invariant, stepKey, type Violation } from './history.ts'
 
 /** I2b: at most one completed record per run and name. */
 export const recordedOnce: Invariant = ({ steps }) => {
@@ -77,19 +77,33 @@ export const indexCountsRecords: Invariant = (history) => {
   return violations
 }
 
-/** I10: without faults every step runs exactly once and no run is taken back. */
+/** I10: without faults every step runs exactly once for each of its records, and no run is taken back. */
 export const exactlyOnceWithoutFaults: Invariant = (history) => {
   if (!history.faultFree) return []
   const violations: Violation[] = []
-  const counts = new Map<string, number>()
-  for (const { runId, step } of history.ledger.effects) counts.set(`${runId}/${step}`, (counts.get(`${runId}/${step}`) ?? 0) + 1)
-  for (const step of history.steps) {
-    const times = counts.get(`${step.runId}/${step.name}`) ?? 0
-    if (times !== 1)
-      violations.push({ invariant: 'I10', runId: step.runId, what: `step ${JSON.stringify(step.name)} ran ${times} times without a fault` })
+  // Who was told to stop in the middle has no record.
+  const entered = grouped(
+    history.ledger.effects.filter(({ cutShort }) => !cutShort),
+    stepKey,
+  )
+  // Who was asked may have answered instead of it.
+  const answered = new Set(history.ledger.answers?.map(stepKey))
+  const recorded = grouped(history.steps, ({ runId, name }) => stepKey({ runId, step: name }))
+  for (const [key, [step, ...others]] of recorded) {
+    if (!step || !isFunction(history, key) || answered.has(key)) continue
+    const times = entered.get(key)?.length ?? 0
+    if (times !== others.length + 1) {
+      const what = `step ${JSON.stringify(step.name)} ran ${times} times without a fault, and has ${others.length + 1} records`
+      violations.push({ invariant: 'I10', runId: step.runId, what })
+    }
   }
   for (const { runId, type } of history.events) {
     if (type === 'run:reclaim') violations.push({ invariant: 'I10', runId, what: 'the run was taken back without a fault' })
   }
   return violations
+}
+
+/** Where nothing is known of the plan, every step is one. */
+function isFunction({ plans }: History, key: string): boolean {
+  return (plans?.steps.get(key)?.kind ?? 'work') === 'work'
 }

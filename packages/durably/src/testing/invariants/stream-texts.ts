@@ -1,6 +1,6 @@
 // StreamTexts — what the attempts of one stream really had, each with what it took over from the ones before it.
 import { jsonCodec } from '../../model/codec.ts'
-import { grouped, type StreamAttempt } from './history.ts'
+import { grouped, type StreamAttempt, stepKey } from './history.ts'
 
 const codec = jsonCodec()
 
@@ -65,10 +65,6 @@ export class StreamTexts {
 
 /** By run and name. */
 export function streamTexts(attempts: readonly StreamAttempt[]): Map<string, StreamTexts> {
-  const streams = grouped(attempts, streamOf)
+  const streams = grouped(attempts, stepKey)
   return new Map(Array.from(streams, ([stream, ofStream]) => [stream, new StreamTexts(ofStream)]))
-}
-
-export function streamOf({ runId, step }: { runId: string; step: string }): string {
-  return `${runId}/${step}`
 }

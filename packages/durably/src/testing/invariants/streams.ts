@@ -6,9 +6,9 @@ import { jsonCodec } from '../../model/codec.ts'
 import { isStreamEvent } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
-import { eventsByRun, grouped, type Invariant, type Violation } from './history.ts'
+import { eventsByRun, grouped, type Invariant, stepKey, type Violation } from './history.ts'
 import { StreamAudit } from './stream-audit.ts'
-import { flat, streamOf, streamTexts } from './stream-texts.ts'
+import { flat, streamTexts } from './stream-texts.ts'
 import { toldInFull } from './told-in-full.ts'
 
 /** I20: of a recorded stream there is one chunk, with exactly what the attempt that recorded it had, and nothing left to take back. */
@@ -18,7 +18,7 @@ export const recordedStreamsAreWhole: Invariant = (history) => {
   const open = new Set(history.runs.flatMap((run) => decodeStreams(run.streams).map(({ stepName }) => `${run.id}/${stepName}`)))
   const violations: Violation[] = []
   for (const { runId, name, status, leaseGeneration } of history.steps) {
-    const stream = streamOf({ runId, step: name })
+    const stream = stepKey({ runId, step: name })
     const expected = status === 'completed' ? texts.get(stream)?.of(leaseGeneration) : undefined
     if (expected === undefined) continue
     const broken = (what: string) => violations.push({ invariant: 'I20', runId, what: `stream ${JSON.stringify(name)} ${what}` })

@@ -2,11 +2,19 @@
 // Each seed has its own mix: some faults often, some never, so that rare combinations are reached too.
 import { chance, oneOf, pick } from './chance.ts'
 
-export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow'
+/** `stall`: the process stands still before it gets the reply, and wakes when its lease may be over. */
+export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow' | 'stall'
 
 /** Decides what goes wrong with a store call. */
 export interface CallFaults {
   ofCall(call: string, verb: string, args: readonly unknown[]): CallFault | Intrusion | null
+  ofTransaction?(call: string): Cut | null
+}
+
+/** A transaction that ends at one of its statements: its connection is lost, or its process dies. */
+export interface Cut {
+  statement: number
+  kills: boolean
 }
 
 /** A fault of the tester's own making, at the moment a request is carried out. */
@@ -15,10 +23,13 @@ export interface Intrusion {
   after?(): void
 }
 
-export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 'stop'
+export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 'stop' | 'purge'
 
-const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow'] as const
-const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop'] as const
+const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall'] as const
+const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge'] as const
+/** Transactions are rare, and there are not many statements in them. */
+const CUT_SHARE = 0.25
+const CUT_AT_MAX = 9
 /** Claims are rare among the looks of idle workers, groups among the writes of one, and a fault there is worth more. */
 const CLAIM_WEIGHT = 4
 const GROUP_WEIGHT = 3
@@ -69,6 +80,16 @@ export class FaultPlan implements CallFaults {
       dice -= rate
     }
     return null
+  }
+
+  ofTransaction(call: string): Cut | null {
+    const { seed, faultFree, without } = this.#options
+    if (faultFree || this.healed || chance(seed, `cut ${call}`) >= CUT_SHARE) return null
+    const cut = { statement: pick(seed, `cut of ${call}`, 0, CUT_AT_MAX), kills: chance(seed, `cut kills ${call}`) < 0.4 }
+    const name = `${call} cut at statement ${cut.statement}${cut.kills ? ', process dies' : ''}`
+    if (without.has(name)) return null
+    this.happened.push(name)
+    return cut
   }
 
   /** The faults that come at a time of their own. */

@@ -2,7 +2,20 @@
 import type { Durably } from '../../durably.ts'
 import { jsonCodec } from '../../model/codec.ts'
 import type { Checkpoint, Emit } from '../../model/job.ts'
-import { type Acknowledged, type Effect, flat, type JobExecution, type StreamAttempt } from '../invariants/index.ts'
+import {
+  type Acknowledged,
+  type AnswerNote,
+  type ClaimNote,
+  type CreatedNote,
+  type Effect,
+  flat,
+  type GaveUpNote,
+  type JobExecution,
+  type SignalNote,
+  type StreamAttempt,
+  stepKey,
+  type WaitNote,
+} from '../invariants/index.ts'
 import type { SimProcess } from './sim-process.ts'
 
 type Open = { endedAt: number | null; process: string }
@@ -27,18 +40,47 @@ export class SimLedger {
   readonly effects: (Effect & Open)[] = []
   readonly streams: StreamAttempt[] = []
   readonly acknowledged: Acknowledged[] = []
+  readonly claims: ClaimNote[] = []
+  readonly created: CreatedNote[] = []
+  readonly waits: WaitNote[] = []
+  readonly signals: SignalNote[] = []
+  readonly answers: AnswerNote[] = []
+  readonly gaveUp: GaveUpNote[] = []
   readonly #codec = jsonCodec()
+  readonly #booked = new Map<string, number>()
+  #places = 0
+
+  /** The next one in the order of all notes. */
+  place(): number {
+    return this.#places++
+  }
 
   enterJob(process: string, runId: string, generation: number, now: number): JobExecution {
-    const execution = { process, runId, generation, startedAt: now, endedAt: null }
+    const execution: JobExecution & Open = { process, runId, generation, startedAt: now, endedAt: null }
     this.executions.push(execution)
     return execution
   }
 
   enterStep(process: string, runId: string, step: string, generation: number, now: number, toldToStop: boolean): Effect {
-    const effect = { process, runId, step, generation, startedAt: now, endedAt: null, outcome: 'unfinished' as const, toldToStop }
+    const effect: Effect & Open = { process, runId, step, generation, startedAt: now, endedAt: null, outcome: 'unfinished', toldToStop }
+    effect.place = this.place()
     this.effects.push(effect)
     return effect
+  }
+
+  /** The lease ended with what its owner wrote: a job function that still waits for something is never answered. */
+  leaseEnded(runId: string, generation: number, now: number): void {
+    for (const open of this.executions) {
+      if (open.runId === runId && open.generation === generation) open.endedAt ??= now
+    }
+  }
+
+  /** How often the function of a transaction was entered before. */
+  enterBooking(runId: string, step: string): number {
+    const key = stepKey({ runId, step })
+    const before = this.#booked.get(key) ?? 0
+    this.#booked.set(key, before + 1)
+    return before
   }
 
   /** What a stream's function puts out from now on; it gets the same `emit` and `checkpoint`, with an ear to them. */

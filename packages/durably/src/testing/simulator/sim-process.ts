@@ -10,6 +10,7 @@ import type { RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import type { VirtualEnv } from '../virtual-env.ts'
 import { chance, pick } from './chance.ts'
+import type { CutLine } from './cut-line.ts'
 import type { CallFaults } from './fault-plan.ts'
 
 export interface SimWorld {
@@ -17,6 +18,8 @@ export interface SimWorld {
   base: VirtualEnv
   store: Store
   plan: CallFaults
+  /** Cuts transactions short, where the store has any. */
+  line?: CutLine | undefined
   leaseMs: number
   /** How long an undisturbed call takes at most, half on the way there. */
   latencyMs?: number
@@ -27,15 +30,25 @@ export interface SimWorld {
 
 const LATENCY_MS_MAX = 8
 const SLOW_LEASES_MAX = 1.3
+const STALL_LEASES_MAX = 2.5
 
 export type Answer = { value: unknown } | { error: unknown }
+
+interface Claimed {
+  row: RunRow
+  /** When it was asked for, and answered. */
+  sentAt: number
+  answeredAt: number
+}
 
 export class SimProcess {
   readonly name: string
   readonly env: Env
   readonly store: Store
   readonly #world: SimWorld
-  readonly #claimed = new Map<string, number>()
+  readonly #claimed = new Map<string, Claimed>()
+  readonly #onDeath = new Set<() => void>()
+  #claimSentAt = 0
   #calls = 0
   #alive = true
   #wakesAt = 0
@@ -65,6 +78,7 @@ export class SimProcess {
   kill(): void {
     if (!this.#alive) return
     this.#alive = false
+    for (const end of this.#onDeath) end()
     this.#world.onDeath(this)
   }
 
@@ -74,7 +88,30 @@ export class SimProcess {
 
   /** The generation under which this process last claimed a run. */
   generationOf(runId: string): number {
-    return this.#claimed.get(runId) ?? 0
+    return this.#claimed.get(runId)?.row.leaseGeneration ?? 0
+  }
+
+  /** When a run first started, by the store's clock. */
+  startOf(runId: string): number {
+    return this.#claimed.get(runId)?.row.startedAt ?? 0
+  }
+
+  /** The store's clock, as whoever claimed this run can know it: never early. */
+  storeNow(runId: string): number {
+    const claimed = this.#claimed.get(runId)
+    if (!claimed) return 0
+    return this.#claimedAt(claimed) + this.env.mono() - claimed.sentAt
+  }
+
+  /** When the deadline of a run that it claimed is over, on its own clock, and not too soon. */
+  deadlineOf(runId: string): number {
+    const claimed = this.#claimed.get(runId)
+    if (!claimed || claimed.row.deadlineAt === null) return Number.POSITIVE_INFINITY
+    return claimed.answeredAt + claimed.row.deadlineAt - this.#claimedAt(claimed)
+  }
+
+  #claimedAt({ row }: Claimed): number {
+    return (row.leaseExpiresAt ?? 0) - this.#world.leaseMs
   }
 
   #awake(fn: () => void): void {
@@ -89,7 +126,11 @@ export class SimProcess {
       new Proxy(verbs, {
         get: (_, verb) => {
           const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
-          return (...args: unknown[]) => this.#call(`${name}.${String(verb)}`, args, () => invoke.apply(verbs, args))
+          return (...args: unknown[]) => {
+            // Inside a transaction there is no other line than the transaction's own.
+            if (isWithin(args[1])) return invoke.apply(verbs, args)
+            return this.#call(`${name}.${String(verb)}`, args, () => invoke.apply(verbs, args))
+          }
         },
       })
     return {
@@ -99,26 +140,55 @@ export class SimProcess {
       logs: chapter('logs', store.logs),
       signals: chapter('signals', store.signals),
       eventLog: store.eventLog,
+      ...(store.transact && { transact: this.#lineOfTransactions(store.transact) }),
       migrate: () => Promise.resolve(),
       close: () => Promise.resolve(),
     }
   }
 
+  /** The process may die, or the line be cut, at any statement: then nothing of the transaction is there. */
+  #lineOfTransactions(transact: NonNullable<Store['transact']>): NonNullable<Store['transact']> {
+    const { line, plan } = this.#world
+    return (body) => {
+      const perform = (call: string) =>
+        transact((trx) => {
+          const cut = line && plan.ofTransaction?.(call)
+          if (cut) line.cutAt(cut.statement, cut.kills ? () => this.kill() : () => {})
+          return this.#whileAlive(body(trx))
+        })
+      return this.#call('transact', [], perform) as ReturnType<NonNullable<Store['transact']>>
+    }
+  }
+
+  #whileAlive<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const end = () => reject(new DurablyError('store_unavailable', 'the process died'))
+      this.#onDeath.add(end)
+      work.then(resolve, reject).finally(() => this.#onDeath.delete(end))
+      if (!this.#alive) end()
+    })
+  }
+
   #remembersClaims(runs: RunStore): RunStore {
-    const remember = (runs: RunRow[]) => {
-      for (const run of runs) this.#claimed.set(run.id, run.leaseGeneration)
+    const remember = (runs: RunRow[], sentAt: number) => {
+      for (const row of runs) this.#claimed.set(row.id, { row, sentAt, answeredAt: this.env.mono() })
       return runs
     }
     return new Proxy(runs, {
       get: (target, verb) => {
-        if (verb === 'claim') return async (request: Parameters<RunStore['claim']>[0]) => remember(await target.claim(request))
-        if (verb === 'adopt') return async (tokens: readonly string[]) => remember(await target.adopt(tokens))
+        if (verb === 'claim')
+          return async (request: Parameters<RunStore['claim']>[0]) => {
+            const sentAt = this.env.mono()
+            this.#claimSentAt = sentAt
+            return remember(await target.claim(request), sentAt)
+          }
+        if (verb === 'adopt') return async (tokens: readonly string[]) => remember(await target.adopt(tokens), this.#claimSentAt)
         return Reflect.get(target, verb)
       },
     })
   }
 
-  #call(verb: string, args: readonly unknown[], invoke: () => Promise<unknown>): Promise<unknown> {
+  #call(verb: string, args: readonly unknown[], invoke: (call: string) => Promise<unknown>): Promise<unknown> {
     const { base, seed, plan, leaseMs, latencyMs = LATENCY_MS_MAX, onApplied } = this.#world
     // Functions of a user cannot be killed: what they still ask for is never sent (P1).
     if (!this.#alive) return new Promise(() => {})
@@ -133,13 +203,14 @@ export class SimProcess {
       base.timer(there, async () => {
         if (fault === 'lose request') return refuse('the request was lost')
         if (intrusion?.before) await intrusion.before()
-        const answer: Answer = await invoke().then(
+        const answer: Answer = await invoke(call).then(
           (value) => ({ value }),
           (error: unknown) => ({ error }),
         )
         onApplied(this.name, verb, answer, args)
         intrusion?.after?.()
         if (fault === 'crash after') return this.kill()
+        if (fault === 'stall') this.pause(leaseMs * STALL_LEASES_MAX * chance(seed, `stall ${call}`))
         base.timer(total - there, () => {
           if (fault === 'lose reply') refuse('the reply was lost')
           else this.#awake(() => ('error' in answer ? reject(answer.error) : resolve(answer.value)))
@@ -147,6 +218,10 @@ export class SimProcess {
       })
     })
   }
+}
+
+function isWithin(options: unknown): boolean {
+  return typeof options === 'object' && options !== null && Reflect.get(options, 'within') !== undefined
 }
 
 /** Half of the slow calls outlast a lease: that is where the trouble is. */

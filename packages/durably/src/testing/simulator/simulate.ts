@@ -2,23 +2,30 @@
 // The engine is the real one; only time, the line to the store and death are simulated.
 import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
-import { jsonCodec } from '../../model/codec.ts'
 import type { Env } from '../../model/env.ts'
 import type { EventRow } from '../../model/event.ts'
 import { isTerminal } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { ClaimRequest } from '../../store/runs.ts'
+import type { SqlStore } from '../../store/sql/sql-store.ts'
 import type { Store } from '../../store/store.ts'
-import { checkInvariants, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
+import { DueAudit, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
+import { Archive } from './archive.ts'
+import { createBookings, readBookings } from './bookings.ts'
 import { chance, oneOf, pick } from './chance.ts'
 import { ClaimWatch } from './claim-watch.ts'
-import { FaultPlan, type Timed } from './fault-plan.ts'
+import type { CutLine } from './cut-line.ts'
+import { type CallFaults, FaultPlan, type Timed } from './fault-plan.ts'
+import { figuresOf, judge, plansOf, type SimFigures } from './judge.ts'
+import { Outsiders } from './outsiders.ts'
+import { isRushHour, planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
 import { rejecting } from './rejecting-store.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
+import { StoreNotes } from './store-notes.ts'
 import { Trace } from './trace.ts'
-import { defineWorkload, isRushHour, planRuns, type StepValue } from './workload.ts'
+import { defineWorkload, type SimJobs } from './workload.ts'
 
 export interface SimulateOptions {
   seed: number
@@ -27,7 +34,13 @@ export interface SimulateOptions {
   /** Keep the trace's lines, not only its hash. */
   keepTrace?: boolean
   /** A store on the world's own clock; the memory store unless given. */
-  openStore?: (env: Env) => Promise<Store>
+  openStore?: (env: Env) => Promise<OpenedStore>
+}
+
+export interface OpenedStore {
+  store: Store
+  /** Where users can write in transactions of the same database, and those be cut short. */
+  sql?: { db: SqlStore['db']; line: CutLine }
 }
 
 export interface Simulated {
@@ -40,28 +53,17 @@ export interface Simulated {
   figures: SimFigures
 }
 
-export interface SimFigures {
-  runs: number
-  steps: number
-  executions: number
-  /** Attempts of streams. */
-  streams: number
-  /** Transactions of owners that were answered, and those with two writes or more. */
-  commits: number
-  groups: number
-  /** Claims that found something, and those that found two runs or more. */
-  claims: number
-  batches: number
-  kills: number
-  simulatedMs: number
-}
-
 const FAULT_MS = 80_000
 const HEAL_MS_MAX = 1_800_000
 const HEAL_LOOK_MS = 10_000
 /** How often a cancel is for a run that runs, a retry for one that failed. */
 const LIKELY_SHARE = 0.7
-const MUTATING = new Set(['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry'])
+const MUTATING = new Set([
+  ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry'],
+  ...['signals.send', 'transact'],
+])
+/** How many worlds let the workers clear away what has ended. */
+const RETENTION_SHARE = 0.15
 
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
   return new Simulation(options).run()
@@ -79,13 +81,20 @@ class Simulation {
   readonly #trace: Trace
   readonly #ledger = new SimLedger()
   readonly #audit = new RowAudit()
+  readonly #dues = new DueAudit()
   readonly #streams = new StreamAudit(this.#ledger.streams)
+  readonly #notes = new StoreNotes(this.#ledger)
+  readonly #archive = new Archive(() => this.#storeMs())
+  readonly #steadyJobs: SteadyJobs
   readonly #workers = new Map<string, { process: SimProcess; durably: Durably }>()
   #dbOffsetMs = 0
   #store!: Store
+  #sql: OpenedStore['sql']
   #claims!: ClaimWatch
   #client!: Durably
+  #outsiders!: Outsiders
   #kills = 0
+  readonly #stuck: Violation[] = []
   readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0 }
 
   constructor(options: SimulateOptions) {
@@ -98,21 +107,33 @@ class Simulation {
     this.#plan = new FaultPlan({ seed, faultMs: FAULT_MS, without: options.without ?? new Set(), faultFree: this.#faultFree })
     this.#maxRecoveries = oneOf(seed, 'cap', [1, 2, 6])
     this.#leaseMs = oneOf(seed, 'lease', [3000, 10_000, 30_000])
+    this.#steadyJobs = planSteadyJobs(seed, this.#leaseMs)
     this.#trace = new Trace(options.keepTrace ?? false)
   }
 
   async run(): Promise<Simulated> {
-    const dbEnv: Env = { ...this.#base, wall: () => this.#base.wall() + this.#dbOffsetMs }
-    this.#store = rejecting(await (this.#options.openStore ?? (async (env) => memoryStore({ env })))(dbEnv))
+    const { store, sql } = await (this.#options.openStore ?? inMemory)({ ...this.#base, wall: () => this.#storeMs() })
+    this.#store = this.#archive.over(rejecting(store))
+    this.#sql = sql
     this.#claims = new ClaimWatch(this.#store)
     await this.#store.migrate()
+    if (sql) await createBookings(sql.db)
+    this.#startOutsiders()
     this.#startClient()
     const workers = this.#isRush ? 2 : pick(this.#seed, 'workers', 2, 4)
     for (let i = 0; i < workers; i++) this.#startWorker(`w${i}`, 0)
     for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#strike(timed))
-    await this.#base.advance(FAULT_MS)
-    await this.#heal()
+    try {
+      await this.#base.advance(FAULT_MS)
+      await this.#heal()
+    } catch (error) {
+      this.#stuck.push({ invariant: 'I5', runId: null, what: `the world stands still: ${error}` })
+    }
     return this.#judge()
+  }
+
+  #storeMs(): number {
+    return this.#base.wall() + this.#dbOffsetMs
   }
 
   #world(): SimWorld {
@@ -121,6 +142,7 @@ class Simulation {
       base: this.#base,
       store: this.#store,
       plan: this.#plan,
+      line: this.#sql?.line,
       leaseMs: this.#leaseMs,
       latencyMs: oneOf(this.#seed, 'latency', [8, 8, 80]),
       onApplied: (...applied) => this.#applied(...applied),
@@ -136,6 +158,7 @@ class Simulation {
       pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
       concurrency: pick(this.#seed, `concurrency of ${process.name}`, this.#isRush ? 4 : 1, 6),
       maxRecoveries: this.#maxRecoveries,
+      ...(chance(this.#seed, 'retention') < RETENTION_SHARE && { retention: pick(this.#seed, 'kept', 5000, 40_000) }),
     })
     this.#ledger.hear(durably, process)
     return durably
@@ -144,23 +167,38 @@ class Simulation {
   #startWorker(name: string, life: number): void {
     const process = new SimProcess(`${name}.${life}`, this.#world())
     const durably = this.#open(process)
-    defineWorkload(durably, process, this.#ledger)
+    this.#define(durably, process)
     this.#workers.set(name, { process, durably })
     durably.start()
+  }
+
+  #define(durably: Durably, process: SimProcess): SimJobs {
+    return defineWorkload({ seed: this.#seed, durably, process, ledger: this.#ledger, steadyJobs: this.#steadyJobs })
+  }
+
+  #startOutsiders(): void {
+    const process = new SimProcess('outside', { ...this.#world(), plan: withoutDeath(this.#plan), onDeath: () => {} })
+    this.#outsiders = new Outsiders({ seed: this.#seed, process, durably: this.#open(process), store: this.#store })
   }
 
   /** Somebody who triggers runs, tries again when the store does not answer, and never dies. */
   #startClient(): void {
     const process = new SimProcess('client', { ...this.#world(), onDeath: () => {} })
     this.#client = this.#open(process)
-    const jobs = defineWorkload(this.#client, process, this.#ledger)
-    for (const { shape, steps, idempotencyKey, concurrencyKey, atMs } of planRuns(this.#seed, this.#leaseMs, FAULT_MS / 2)) {
+    const jobs = this.#define(this.#client, process)
+    const scope = { leaseMs: this.#leaseMs, withinMs: FAULT_MS / 2, hasTransactions: this.#sql !== undefined }
+    for (const { job, steps, idempotencyKey, concurrencyKey, delayMs, deadlineMs, atMs } of planRuns(this.#seed, scope)) {
+      const options = {
+        ...(idempotencyKey && { idempotencyKey }),
+        ...(concurrencyKey && { concurrencyKey }),
+        ...(delayMs !== undefined && { delay: delayMs }),
+        ...(deadlineMs !== undefined && { deadline: deadlineMs }),
+      }
       const trigger = async (): Promise<void> => {
         try {
-          const options = { ...(idempotencyKey && { idempotencyKey }), ...(concurrencyKey && { concurrencyKey }) }
-          const run = await jobs.get(shape)?.trigger({ steps }, options)
+          const run = await jobs.get(job)?.trigger({ steps }, options)
           if (run)
-            this.#ledger.acknowledged.push({ kind: 'triggered', runId: run.id, jobName: shape, idempotencyKey: idempotencyKey ?? null })
+            this.#ledger.acknowledged.push({ kind: 'triggered', runId: run.id, jobName: job, idempotencyKey: idempotencyKey ?? null })
         } catch {
           if (process.alive) process.env.timer(1000, () => void trigger())
         }
@@ -187,6 +225,10 @@ class Simulation {
       case 'cancel':
       case 'retry':
         return this.#command(fault, name)
+      case 'purge': {
+        const olderThan = chance(this.#seed, `${name} at once`) < 0.5 ? 0 : pick(this.#seed, `${name} age`, 1, 30_000)
+        return void (await this.#client.purge({ olderThan }).catch(() => {}))
+      }
     }
   }
 
@@ -214,6 +256,7 @@ class Simulation {
 
   #applied(process: string, verb: string, answer: Answer, args: readonly unknown[]): void {
     this.#trace.add(`${this.#base.mono()} ${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
+    this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono() })
     if (MUTATING.has(verb)) void this.#lookAtRows()
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
@@ -231,7 +274,7 @@ class Simulation {
 
   /** Reads what is new: every look at all of it would cost more than the world itself. */
   async #lookAtRows(): Promise<void> {
-    const nowMs = this.#base.wall() + this.#dbOffsetMs
+    const nowMs = this.#storeMs()
     const runs = await this.#store.runs.list({})
     const steps: StepRow[] = []
     const events: EventRow[] = []
@@ -242,7 +285,10 @@ class Simulation {
       steps.push(...(await this.#store.steps.list(id)))
     }
     this.#audit.look(runs, steps, nowMs)
+    this.#dues.look(runs, nowMs)
     this.#streams.look({ runs, steps, events })
+    this.#notes.see(runs)
+    this.#outsiders.see(runs)
   }
 
   async #heal(): Promise<void> {
@@ -251,27 +297,37 @@ class Simulation {
       await this.#base.advance(HEAL_LOOK_MS)
       const runs = await this.#store.runs.list({})
       if (runs.every((run) => isTerminal(run.status))) break
+      this.#outsiders.giveUp([...runs, ...this.#archive.runs])
     }
     // What is still in the hands of somebody who lost it shall show itself.
     await this.#base.advance(this.#leaseMs * 2 + 5000)
   }
 
   async #judge(): Promise<Simulated> {
-    const rows = await readRows(this.#store)
-    const { executions, effects, streams, acknowledged } = this.#ledger
+    const kept = await readRows(this.#store)
+    const { archive, ledger } = { archive: this.#archive, ledger: this.#ledger }
+    const rows = {
+      runs: [...kept.runs, ...archive.runs],
+      steps: [...kept.steps, ...archive.steps],
+      events: [...kept.events, ...archive.events],
+    }
+    const bookings = this.#sql && (await readBookings(this.#sql.db))
     const history = {
       ...rows,
-      ledger: { executions, effects, streams },
-      acknowledged,
+      ledger: { ...ledger, ...(bookings && { bookings }) },
+      acknowledged: ledger.acknowledged,
       maxRecoveries: this.#maxRecoveries,
       faultFree: this.#faultFree,
       mayStartLate: this.#plan.happened.some((fault) => fault.endsWith('clock jump')),
+      purged: archive.ids,
+      plans: plansOf(rows.runs, this.#steadyJobs),
     }
-    this.#audit.look(rows.runs, rows.steps, this.#base.wall() + this.#dbOffsetMs)
+    this.#audit.look(kept.runs, kept.steps, this.#storeMs())
     this.#streams.look(rows)
     this.#streams.compare(rows)
-    const audited = [...this.#audit.violations, ...this.#streams.violations, ...this.#claims.violations]
-    const violations = [...audited, ...checkInvariants(history), ...outputsAreRecords(rows)]
+    const watches = [this.#audit, this.#dues, this.#streams, this.#claims, archive]
+    const violations = [...this.#stuck, ...watches.flatMap((watch) => watch.violations), ...judge(history)]
+    const cuts = this.#sql?.line.cuts ?? 0
     await this.#store.close()
     return {
       seed: this.#seed,
@@ -279,32 +335,22 @@ class Simulation {
       faults: this.#plan.happened,
       hash: this.#trace.hash,
       trace: this.#trace.lines ?? [],
-      figures: {
-        runs: rows.runs.length,
-        steps: rows.steps.length,
-        executions: effects.length,
-        streams: streams.length,
-        ...this.#counts,
-        kills: this.#kills,
-        simulatedMs: this.#base.mono(),
-      },
+      figures: { ...figuresOf(history), ...this.#counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },
     }
   }
 }
 
-/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
-function outputsAreRecords({ runs, steps }: Awaited<ReturnType<typeof readRows>>): Violation[] {
-  const codec = jsonCodec()
-  const violations: Violation[] = []
-  for (const run of runs) {
-    if (run.status !== 'completed') continue
-    const recorded = new Map(
-      steps.filter((step) => step.runId === run.id && step.status === 'completed').map((step) => [step.name, step.output]),
-    )
-    for (const value of codec.decode(run.output) as StepValue[]) {
-      if (codec.encode(value, 'value') !== recorded.get(value.step))
-        violations.push({ invariant: 'I11', runId: run.id, what: `the output holds another value of ${value.step} than its record` })
-    }
+async function inMemory(env: Env): Promise<OpenedStore> {
+  return { store: memoryStore({ env }) }
+}
+
+/** Somebody whose requests and replies get lost as often, but who does not die. */
+function withoutDeath(plan: FaultPlan): CallFaults {
+  return {
+    ofCall: (...call) => {
+      const fault = plan.ofCall(...call)
+      if (fault === 'crash before') return 'lose request'
+      return fault === 'crash after' ? 'lose reply' : fault
+    },
   }
-  return violations
 }

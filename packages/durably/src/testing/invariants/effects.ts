@@ -1,0 +1,62 @@
+// Steps that commit with rows of the user, and steps that must not run twice.
+import type { StepRow } from '../../model/step.ts'
+import { grouped, type Invariant, stepKey, triggeredBy, type Violation } from './history.ts'
+
+/** I30: what a transaction wrote is there exactly once if its step is recorded, and not at all if it is not. */
+export const transactionsAreWhole: Invariant = (history) => {
+  const { bookings } = history.ledger
+  if (!bookings) return []
+  const rows = grouped(bookings, stepKey)
+  const recorded = new Set(
+    history.steps.filter(({ status }) => status === 'completed').map(({ runId, name }) => stepKey({ runId, step: name })),
+  )
+  const enqueued = grouped(
+    history.runs.filter(({ parentRunId }) => parentRunId === null),
+    (run) => triggeredBy(run) ?? '',
+  )
+  const violations: Violation[] = []
+  for (const [key, plan] of history.plans?.steps ?? []) {
+    if (plan.kind !== 'booking') continue
+    const runId = key.slice(0, key.indexOf('/'))
+    const expect = (what: string, actual: number, perRecord: number) => {
+      const expected = recorded.has(key) ? perRecord : 0
+      if (actual !== expected) violations.push({ invariant: 'I30', runId, what: `${key} has ${actual} ${what}, it must have ${expected}` })
+    }
+    expect('rows', rows.get(key)?.length ?? 0, ROWS_PER_BOOKING)
+    expect('runs', enqueued.get(key)?.length ?? 0, plan.enqueues ? 1 : 0)
+  }
+  return violations
+}
+
+const ROWS_PER_BOOKING = 2
+
+/** I31: a function that must not run twice runs again only if it is known to have failed, or somebody said of its last start that it did not take place. */
+export const onceMeansOnce: Invariant = ({ ledger, steps, ...history }) => {
+  const answers = grouped(ledger.answers ?? [], stepKey)
+  const failures = new Set(steps.filter(isKnownFailure).map(({ runId, name, leaseGeneration }) => `${runId}/${name}/${leaseGeneration}`))
+  const violations: Violation[] = []
+  for (const [key, starts] of grouped(
+    ledger.effects.filter(({ once }) => once),
+    stepKey,
+  )) {
+    const inOrder = starts.toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
+    for (const [i, again] of inOrder.entries()) {
+      const before = inOrder[i - 1]
+      if (!before || failures.has(`${key}/${before.generation}`)) continue
+      const mayRun = answers.get(key)?.some(({ place, wasNot }) => wasNot && place > (before.place ?? 0) && place < (again.place ?? 0))
+      // Only a clock that jumps takes a lease from somebody who has every reason to begin.
+      if (mayRun || history.mayStartLate) continue
+      violations.push({
+        invariant: 'I31',
+        runId: again.runId,
+        what: `${again.step} ran in generation ${before.generation} and again in ${again.generation}, and nobody said that it should`,
+      })
+    }
+  }
+  return violations
+}
+
+/** What ran out of time may still have taken place. */
+function isKnownFailure({ status, failure }: StepRow): boolean {
+  return status === 'failed' && (JSON.parse(failure ?? '{}') as { code?: string }).code !== 'timeout'
+}

@@ -1,0 +1,76 @@
+// When runs start and go on, and what the signals were that they waited for.
+import { decodeWaits } from '../../model/wait.ts'
+import { claimsByLease, grouped, type Invariant, stepKey, type Violation } from './history.ts'
+
+/** The record of a wait whose time was over. */
+const TIMED_OUT = '[]'
+
+/** I24: nothing starts before its `run_at`, and that is not before the delay it was triggered with. */
+export const nothingStartsEarly: Invariant = ({ ledger: { claims = [], created = [] } }) => {
+  const violations: Violation[] = []
+  const first = new Map(claims.toReversed().map((claim) => [claim.runId, claim]))
+  for (const { runId, runAt, atMs, generation } of claims) {
+    if (runAt > atMs)
+      violations.push({ invariant: 'I24', runId, what: `generation ${generation} started ${runAt - atMs} ms before its time` })
+  }
+  for (const { runId, dueAt } of created) {
+    const claim = first.get(runId)
+    if (claim && claim.atMs < dueAt)
+      violations.push({ invariant: 'I24', runId, what: `started ${dueAt - claim.atMs} ms before the time it was triggered for` })
+  }
+  return violations
+}
+
+/** I25: a sleep is over, and the time of a signal too, when it is over by the store's clock and not before. */
+export const nobodyWakesEarly: Invariant = (history) => {
+  const { waits = [] } = history.ledger
+  const claims = claimsByLease(history)
+  const called = grouped(waits, stepKey)
+  const violations: Violation[] = []
+  for (const { runId, name, status, output, leaseGeneration } of history.steps) {
+    const calls = called.get(stepKey({ runId, step: name }))
+    const isSleep = history.plans?.steps.get(stepKey({ runId, step: name }))?.kind === 'sleep'
+    if (!calls || status !== 'completed' || !(isSleep || output === TIMED_OUT)) continue
+    const claim = claims.get(`${runId}/${leaseGeneration}`)
+    const isDue = calls.some(({ generation, dueAt, isOver }) => {
+      if (dueAt === null) return false
+      if (generation === leaseGeneration) return isOver
+      return generation < leaseGeneration && claim !== undefined && dueAt <= claim.atMs
+    })
+    if (!isDue) violations.push({ invariant: 'I25', runId, what: `${name} was over in generation ${leaseGeneration}, before its time` })
+  }
+  return violations
+}
+
+/** I25: a step that is to be tried again later is not tried before. */
+export const triesWait: Invariant = (history) => {
+  const claims = claimsByLease(history)
+  return history.ledger.effects.flatMap(({ runId, step, generation }) => {
+    const claim = claims.get(`${runId}/${generation}`)
+    const wait = decodeWaits(claim?.waitingFor ?? null).find(({ name, kind }) => name === step && kind === 'retry')
+    if (!claim || !wait || (wait.dueAt ?? 0) <= claim.atMs) return []
+    return [{ invariant: 'I25', runId, what: `${step} was tried ${(wait.dueAt ?? 0) - claim.atMs} ms before its time` }]
+  })
+}
+
+/** I26: what a job gets is the first signal that was accepted; nobody is told that none came when one was there. */
+export const firstSignalCounts: Invariant = (history) => {
+  const { signals, waits = [] } = history.ledger
+  if (!signals) return []
+  const claims = claimsByLease(history)
+  const first = new Map(signals.toReversed().map((signal) => [stepKey({ runId: signal.runId, step: signal.name }), signal]))
+  const waited = new Set(waits.map(stepKey))
+  const violations: Violation[] = []
+  for (const { runId, name, status, output, leaseGeneration } of history.steps) {
+    const key = stepKey({ runId, step: name })
+    if (status !== 'completed' || !waited.has(key) || history.plans?.steps.get(key)?.kind !== 'wait') continue
+    const signal = first.get(key)
+    const broken = (what: string) => violations.push({ invariant: 'I26', runId, what: `signal ${name}: ${what}` })
+    if (output !== TIMED_OUT) {
+      if (!signal || output !== `[${signal.value}]`) broken(`${output} was received, the first one sent was ${signal?.value ?? 'none'}`)
+    } else if (signal && signal.place < (claims.get(`${runId}/${leaseGeneration}`)?.place ?? 0)) {
+      broken('its time was over, though it had come before')
+    }
+  }
+  return violations
+}

@@ -1,0 +1,133 @@
+// The judgement over a simulated world, when everything has had time to come to its end: the invariants, and what was seen.
+import { jsonCodec } from '../../model/codec.ts'
+import { checkInvariants, type History, type JobPlan, type StepPlan, stepKey, type Violation } from '../invariants/index.ts'
+import { type PlannedStep, type PlannedWork, SHAPES, type SteadyJobs, steady } from './plan-runs.ts'
+import type { Part, SimPayload } from './workload.ts'
+
+export interface SimFigures {
+  runs: number
+  steps: number
+  executions: number
+  /** Attempts of streams. */
+  streams: number
+  /** Transactions of owners that were answered, and those with two writes or more. */
+  commits: number
+  groups: number
+  /** Claims that found something, and those that found two runs or more. */
+  claims: number
+  batches: number
+  kills: number
+  simulatedMs: number
+  /** Attempts of jobs and tries of steps that failed and were followed by another one. */
+  retries: number
+  tries: number
+  /** Runs that failed because their time was over. */
+  timeouts: number
+  sleeps: number
+  /** Signals that were received, and waits whose time was over. */
+  signals: number
+  waitsOver: number
+  children: number
+  /** How often somebody was asked about an effect that may have taken place. */
+  doubts: number
+  /** Recorded transactions of users, and those that were cut short. */
+  transactions: number
+  cuts: number
+  purged: number
+}
+
+const codec = jsonCodec()
+
+/** What the payloads say. */
+export function plansOf(runs: History['runs'], { attempts, delayMs, jitter, timeoutMs }: SteadyJobs): NonNullable<History['plans']> {
+  const steps = new Map<string, StepPlan>()
+  for (const { id, payload } of runs) {
+    for (const planned of (codec.decode(payload) as SimPayload).steps)
+      steps.set(stepKey({ runId: id, step: planned.name }), stepPlan(planned))
+  }
+  const plain: JobPlan = { attemptsMax: 1, delayMs: 0, timeoutMs: null }
+  const persistent: JobPlan = { attemptsMax: attempts, delayMs: jitter ? 0 : delayMs, timeoutMs: timeoutMs ?? null }
+  const jobs = SHAPES.flatMap((shape): [string, JobPlan][] => [
+    [shape, plain],
+    [steady(shape), persistent],
+  ])
+  return { steps, jobs: new Map(jobs) }
+}
+
+function stepPlan(planned: PlannedStep): StepPlan {
+  return {
+    kind: planned.kind,
+    triesMax: planned.kind === 'work' ? triesOf(planned) : 1,
+    isInvoked: planned.kind === 'child' && planned.invoked,
+    enqueues: planned.kind === 'booking' && planned.enqueues,
+    timeoutMs: planned.kind === 'work' ? planned.timeoutMs : null,
+  }
+}
+
+/** What it throws may say that another try would not help; that it is out of time, or returns what cannot be stored, does not. */
+function triesOf({ retry, fatal, unstorable, timeoutMs }: PlannedWork): number {
+  return fatal && !unstorable && timeoutMs === null ? 1 : (retry?.tries ?? 1)
+}
+
+export function judge(history: History): Violation[] {
+  return [...checkInvariants(history), ...outputsAreRecords(history)]
+}
+
+/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
+function outputsAreRecords({ runs, steps, plans }: History): Violation[] {
+  const violations: Violation[] = []
+  for (const run of runs) {
+    if (run.status !== 'completed') continue
+    const recorded = new Map(
+      steps.filter((step) => step.runId === run.id && step.status === 'completed').map((step) => [step.name, step.output]),
+    )
+    for (const part of codec.decode(run.output) as Part[]) {
+      const isWait = plans?.steps.get(stepKey({ runId: run.id, step: part.step }))?.kind === 'wait'
+      if ('value' in part && codec.encode(isWait ? [part.value] : part.value, 'value') !== recorded.get(part.step))
+        violations.push({ invariant: 'I11', runId: run.id, what: `the output holds another value of ${part.step} than its record` })
+    }
+  }
+  return violations
+}
+
+type Seen = Pick<
+  SimFigures,
+  | 'runs'
+  | 'steps'
+  | 'executions'
+  | 'streams'
+  | 'retries'
+  | 'tries'
+  | 'timeouts'
+  | 'sleeps'
+  | 'signals'
+  | 'waitsOver'
+  | 'children'
+  | 'doubts'
+  | 'transactions'
+  | 'purged'
+>
+
+/** What a world came to, as far as its history tells. */
+export function figuresOf({ runs, steps, events, ledger, plans, purged }: History): Seen {
+  const planOf = ({ runId, name }: { runId: string; name: string }) => plans?.steps.get(stepKey({ runId, step: name }))
+  const recorded = steps.filter(({ status }) => status === 'completed')
+  const ofKind = (kind: StepPlan['kind']) => recorded.filter((step) => planOf(step)?.kind === kind)
+  const received = ofKind('wait').filter(({ output }) => output !== '[]').length
+  return {
+    runs: runs.length,
+    steps: steps.length,
+    executions: ledger.effects.length,
+    streams: ledger.streams?.length ?? 0,
+    retries: events.filter(({ type, payload }) => type === 'run:retry' && payload.includes('"attempt"')).length,
+    tries: steps.filter((step) => step.status === 'failed' && (planOf(step)?.triesMax ?? 1) > 1).length,
+    timeouts: runs.filter(({ reason }) => reason === 'timeout').length,
+    sleeps: ofKind('sleep').length,
+    signals: received,
+    waitsOver: ofKind('wait').length - received,
+    children: runs.filter(({ parentRunId }) => parentRunId !== null).length,
+    doubts: ledger.answers?.length ?? 0,
+    transactions: ofKind('booking').length,
+    purged: purged?.size ?? 0,
+  }
+}

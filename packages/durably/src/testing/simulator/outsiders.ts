@@ -1,0 +1,123 @@
+// Outsiders — people and programs around a simulated world: they send signals, decide about effects in doubt, and cancel what
+// would wait for ever. Their line to the store is as bad as everybody's; they ask again until they are answered.
+import type { Durably } from '../../durably.ts'
+import { jsonCodec } from '../../model/codec.ts'
+import { DECISION_PREFIX, type Decision } from '../../model/effect.ts'
+import { hasCode, isPassing } from '../../model/errors.ts'
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import { decodeWaits } from '../../model/wait.ts'
+import type { Store } from '../../store/store.ts'
+import { oneOf, pick } from './chance.ts'
+import { isHopeless } from './plan-runs.ts'
+import type { SimProcess } from './sim-process.ts'
+import type { SimPayload } from './workload.ts'
+
+const AGAIN_MS = 1000
+const DECISION_MS_MAX = 15_000
+
+interface OutsiderParts {
+  seed: number
+  process: SimProcess
+  durably: Durably
+  /** Without faults: an outsider sees what it wants to see. */
+  store: Store
+}
+
+export class Outsiders {
+  readonly #parts: OutsiderParts
+  readonly #codec = jsonCodec()
+  readonly #known = new Set<string>()
+  /** Of effects: the names under which somebody thinks about them. */
+  readonly #asked = new Set<string>()
+
+  constructor(parts: OutsiderParts) {
+    this.#parts = parts
+  }
+
+  /** They look at the runs whenever something has changed. */
+  see(runs: readonly RunRow[]): void {
+    for (const run of runs) {
+      if (!this.#known.has(run.id)) this.#meet(run)
+      if (run.status !== 'pending' || run.waitingFor === null) continue
+      for (const { name } of decodeWaits(run.waitingFor)) if (name.startsWith(DECISION_PREFIX)) this.#think(run.id, name)
+    }
+  }
+
+  /**
+   * What waits for ever is given up: the first of those that triggered it is cancelled, or asked again when it was cancelled
+   * before, and the others shall go with it.
+   */
+  giveUp(runs: readonly RunRow[]): void {
+    const byId = new Map(runs.map((run) => [run.id, run]))
+    for (const run of runs) {
+      if (isTerminal(run.status) || !isHopeless(this.#payloadOf(run).steps)) continue
+      let root = run
+      for (let parent = byId.get(run.parentRunId ?? ''); parent; parent = byId.get(parent.parentRunId ?? '')) {
+        // A run that ended otherwise leaves those alone that it triggered.
+        if (parent.status === 'completed' || parent.status === 'failed') break
+        root = parent
+      }
+      void this.#parts.durably.cancel(root.id).catch(() => {})
+    }
+  }
+
+  #payloadOf({ payload }: RunRow): SimPayload {
+    return this.#codec.decode(payload) as SimPayload
+  }
+
+  #meet(run: RunRow): void {
+    this.#known.add(run.id)
+    for (const step of this.#payloadOf(run).steps) {
+      if (step.kind !== 'wait') continue
+      for (const [n, { afterMs, twice }] of step.senders.entries())
+        this.#later(afterMs, async () => {
+          const send = (again: boolean) => this.#send(run.id, step.name, n, again)
+          if ((await send(false)) && twice) this.#later(AGAIN_MS, () => send(true))
+        })
+    }
+  }
+
+  /** With a key, so that it may be sent again; also when it was answered, and then with another value, which must not count. */
+  #send(runId: string, name: string, sender: number, again: boolean): Promise<boolean> {
+    const { durably } = this.#parts
+    return this.#answered(() => durably.signal(runId, name, { name, sender, again }, { idempotencyKey: `sender ${sender}` }))
+  }
+
+  #think(runId: string, name: string): void {
+    const { seed } = this.#parts
+    const key = `${runId}/${name}`
+    if (this.#asked.has(key)) return
+    this.#asked.add(key)
+    const about = `${name} ${this.#asked.size}`
+    this.#later(pick(seed, `thinks ${about}`, 0, DECISION_MS_MAX), () => this.#decide(runId, name, about))
+  }
+
+  async #decide(runId: string, name: string, about: string): Promise<void> {
+    const { seed, durably, store } = this.#parts
+    const step = name.slice(name.indexOf('/', DECISION_PREFIX.length) + 1)
+    const done = { done: { step, execution: -100 - this.#asked.size } }
+    const decision = oneOf<Decision>(seed, `decides ${about}`, ['run again', 'run again', done, { failed: `${step} was given up` }])
+    if (await this.#answered(() => durably.decide(runId, step, decision))) return
+    const run = await store.runs.get(runId)
+    const stillWaits = run && !isTerminal(run.status) && decodeWaits(run.waitingFor).some((wait) => wait.name === name)
+    if (stillWaits) this.#later(AGAIN_MS, () => this.#decide(runId, name, about))
+  }
+
+  /** True when it was done, or somebody else was first; false when it was refused. */
+  async #answered(ask: () => Promise<void>): Promise<boolean> {
+    const { env } = this.#parts.process
+    for (;;) {
+      try {
+        await ask()
+        return true
+      } catch (error) {
+        if (!isPassing(error)) return hasCode(error, 'signal_taken')
+        await new Promise<void>((resolve) => void env.timer(AGAIN_MS, resolve))
+      }
+    }
+  }
+
+  #later(ms: number, act: () => Promise<unknown>): void {
+    this.#parts.process.env.timer(ms, () => void act())
+  }
+}

@@ -1,0 +1,279 @@
+// What the runs of a simulated world shall do, decided by its seed: chains and fans of steps of every kind, short and as long
+// as a lease, some of which fail. Each world has its own mix of kinds, and nearly half of them know steps and streams only.
+import { chance, oneOf, pick } from './chance.ts'
+
+export const SHAPES = ['chain', 'fan'] as const
+const STREAMS_SHARE = 0.4
+const IN_STEP_SHARE = 0.7
+const PLAIN_WORLDS = 0.45
+/** How likely another world knows a kind at all, and how often it is met there. */
+const KIND_SHARE = 0.55
+const SPECIAL_SHARE = 0.5
+const DEPTH_MAX = 2
+const KINDS = ['sleep', 'wait', 'child', 'booking'] as const
+const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless'] as const
+
+interface Named {
+  name: string
+}
+
+/** A function, plain or with an output that can be followed. */
+export interface PlannedWork extends Named {
+  kind: 'work'
+  ms: number
+  /** Throws in its first executions, so many times. */
+  throws: number
+  /** What it throws says that another try would not help. */
+  fatal: boolean
+  /** Does not throw then, but returns what the store rejects. */
+  unstorable: boolean
+  /** Does not listen to its signal. */
+  deaf: boolean
+  /** Puts out something on its way; `null` for a plain step. */
+  stream: PlannedStream | null
+  retry: PlannedRetry | null
+  timeoutMs: number | null
+  /** Takes much longer than its time, in its first executions. */
+  dawdles: number
+  /** Must not run twice; asks a function of its own, or a person. */
+  once: 'reconciled' | 'decided' | null
+}
+
+export interface PlannedRetry {
+  tries: number
+  delayMs: number
+}
+
+export interface PlannedStream {
+  parts: number
+  /** How many parts there are between two checkpoints; 0 for none. */
+  checkpointEvery: number
+  /** Does not wait for what it puts out. */
+  hasty: boolean
+}
+
+export interface PlannedSleep extends Named {
+  kind: 'sleep'
+  ms: number
+  /** Goes by a time on the clock instead of a duration. */
+  until: boolean
+}
+
+export interface PlannedWait extends Named {
+  kind: 'wait'
+  timeoutMs: number | null
+  /** When they send, after the run was first seen; nobody does where it is empty. */
+  senders: { afterMs: number; twice: boolean }[]
+  /** The job goes on when its time is over. */
+  tolerant: boolean
+}
+
+export interface PlannedChild extends Named {
+  kind: 'child'
+  invoked: boolean
+  job: string
+  steps: PlannedStep[]
+  concurrencyKey: string | undefined
+  tolerant: boolean
+}
+
+/** Writes rows of its own in the transaction of its record, and may trigger a run in it. */
+export interface PlannedBooking extends Named {
+  kind: 'booking'
+  throws: number
+  enqueues: boolean
+}
+
+export type PlannedStep = PlannedWork | PlannedSleep | PlannedWait | PlannedChild | PlannedBooking
+
+export interface PlannedRun {
+  job: string
+  steps: PlannedStep[]
+  idempotencyKey: string | undefined
+  concurrencyKey: string | undefined
+  delayMs: number | undefined
+  deadlineMs: number | undefined
+  atMs: number
+}
+
+/** The jobs that try again by themselves: how often, and how long one execution may take. */
+export interface SteadyJobs {
+  attempts: number
+  delayMs: number
+  jitter: boolean
+  timeoutMs: number | undefined
+}
+
+/** Half of the worlds have few workers with much to do at once; in the others work comes bit by bit, and gets into its own way. */
+export function isRushHour(seed: number): boolean {
+  return chance(seed, 'rush') < 0.5
+}
+
+export function planSteadyJobs(seed: number, leaseMs: number): SteadyJobs {
+  return {
+    attempts: pick(seed, 'attempts', 2, 4),
+    delayMs: oneOf(seed, 'delay', [0, 2000, 15_000]),
+    jitter: chance(seed, 'jitter') < 0.3,
+    timeoutMs: oneOf(seed, 'job timeout', [undefined, undefined, leaseMs * 0.8, leaseMs * 2]),
+  }
+}
+
+export interface Scope {
+  leaseMs: number
+  withinMs: number
+  /** The store has transactions that a user can write in. */
+  hasTransactions: boolean
+}
+
+export function planRuns(seed: number, scope: Scope): PlannedRun[] {
+  const planner = new Planner(seed, scope)
+  const isRush = isRushHour(seed)
+  const runs = isRush ? pick(seed, 'runs', 6, 12) : pick(seed, 'runs', 3, 8)
+  return Array.from({ length: runs }, (_, n) => ({
+    ...planner.run(`run ${n}`),
+    ...(isRush && { idempotencyKey: undefined, concurrencyKey: undefined, atMs: pick(seed, `crowd of ${n % 2}`, 0, scope.withinMs) }),
+  }))
+}
+
+class Planner {
+  readonly #seed: number
+  readonly #scope: Scope
+  readonly #kinds: readonly (typeof KINDS)[number][]
+  readonly #extras: ReadonlySet<(typeof EXTRAS)[number]>
+
+  constructor(seed: number, scope: Scope) {
+    this.#seed = seed
+    this.#scope = scope
+    const isPlain = chance(seed, 'plain world') < PLAIN_WORLDS
+    const knows = (what: string) => !isPlain && chance(seed, `knows ${what}`) < KIND_SHARE
+    this.#kinds = KINDS.filter((kind) => knows(kind) && (kind !== 'booking' || scope.hasTransactions))
+    this.#extras = new Set(EXTRAS.filter(knows))
+  }
+
+  run(name: string): PlannedRun {
+    const seed = this.#seed
+    const { withinMs } = this.#scope
+    return {
+      job: this.#job(name),
+      steps: this.#steps(name, pick(seed, `${name} steps`, 1, 4), 0),
+      idempotencyKey: chance(seed, `${name} key`) < 0.5 ? `key-${pick(seed, `${name} which key`, 0, 3)}` : undefined,
+      concurrencyKey: this.#lane(name),
+      delayMs: this.#knows('due', name, 0.3) ? pick(seed, `${name} delay`, 1, 20_000) : undefined,
+      deadlineMs: this.#knows('deadline', name, 0.3) ? pick(seed, `${name} deadline`, 2000, 90_000) : undefined,
+      atMs: pick(seed, `${name} time`, 0, withinMs),
+    }
+  }
+
+  #job(name: string): string {
+    const shape = oneOf(this.#seed, `${name} shape`, SHAPES)
+    return this.#knows('steady', name, 0.5) ? steady(shape) : shape
+  }
+
+  #lane(name: string): string | undefined {
+    return chance(this.#seed, `${name} lane`) < 0.5 ? `lane-${pick(this.#seed, `${name} which lane`, 0, 1)}` : undefined
+  }
+
+  #steps(name: string, count: number, depth: number): PlannedStep[] {
+    return Array.from({ length: count }, (_, i) => this.#step(`${name} step ${i}`, i, depth))
+  }
+
+  #step(name: string, i: number, depth: number): PlannedStep {
+    const [first, ...others] = this.#kinds.filter((kind) => kind !== 'child' || depth < DEPTH_MAX)
+    if (first === undefined || chance(this.#seed, `${name} special`) >= SPECIAL_SHARE) return this.#work(name, i)
+    switch (oneOf(this.#seed, `${name} kind`, [first, ...others])) {
+      case 'sleep':
+        return this.#sleep(name, i)
+      case 'wait':
+        return this.#wait(name, i)
+      case 'child':
+        return this.#child(name, i, depth)
+      case 'booking':
+        return {
+          kind: 'booking',
+          name: `b${i}`,
+          throws: chance(this.#seed, `${name} throws`) < 0.15 ? 1 : 0,
+          enqueues: chance(this.#seed, `${name} enqueues`) < 0.3,
+        }
+    }
+  }
+
+  #work(name: string, i: number): PlannedWork {
+    const seed = this.#seed
+    const { leaseMs } = this.#scope
+    // Most of them keep pace with the same step of other runs, so that they write at the same time.
+    const pace = chance(seed, `${name} in step`) < IN_STEP_SHARE ? `step ${i}` : name
+    const retry = this.#knows('retry', name, 0.4) ? this.#retry(name) : null
+    const timeoutMs = this.#knows('timeout', name, 0.3) ? oneOf(seed, `${name} timeout`, [300, 2000, leaseMs * 0.7]) : null
+    const once = this.#knows('once', name, 0.45) ? oneOf(seed, `${name} asks`, ['reconciled', 'decided'] as const) : null
+    return {
+      kind: 'work',
+      name: `s${i}`,
+      ms: oneOf(seed, `${pace} ms`, [0, 5, 400, 3000, leaseMs * 0.5, leaseMs * 1.1]),
+      throws: chance(seed, `${name} throws`) < (retry ? 0.5 : 0.08) ? pick(seed, `${name} times`, 1, 3) : 0,
+      fatal: chance(seed, `${name} fatal`) < 0.1,
+      unstorable: chance(seed, `${name} unstorable`) < 0.4,
+      deaf: chance(seed, `${name} deaf`) < 0.3,
+      stream: !retry && !once && timeoutMs === null && chance(seed, `${pace} streams`) < STREAMS_SHARE ? this.#stream(pace) : null,
+      retry,
+      timeoutMs,
+      dawdles: timeoutMs === null ? 0 : pick(seed, `${name} dawdles`, 0, 2),
+      once,
+    }
+  }
+
+  #retry(name: string): PlannedRetry {
+    const delayMs = oneOf(this.#seed, `${name} retry delay`, [0, 1000, 8000])
+    return { tries: pick(this.#seed, `${name} tries`, 2, 4), delayMs }
+  }
+
+  #stream(pace: string): PlannedStream {
+    return {
+      parts: pick(this.#seed, `${pace} parts`, 1, 6),
+      checkpointEvery: oneOf(this.#seed, `${pace} checkpoints`, [0, 1, 2, 3]),
+      hasty: chance(this.#seed, `${pace} hasty`) < 0.3,
+    }
+  }
+
+  #sleep(name: string, i: number): PlannedSleep {
+    const ms = oneOf(this.#seed, `${name} sleep`, [0, 50, 3000, 12_000, 40_000])
+    return { kind: 'sleep', name: `z${i}`, ms, until: chance(this.#seed, `${name} until`) < 0.25 }
+  }
+
+  #wait(name: string, i: number): PlannedWait {
+    const seed = this.#seed
+    const timeoutMs = chance(seed, `${name} timeout`) < 0.4 ? oneOf(seed, `${name} wait`, [0, 2000, 20_000]) : null
+    const isHopeless = timeoutMs !== null ? chance(seed, `${name} nobody`) < 0.3 : this.#knows('hopeless', name, 0.3)
+    const senders = Array.from({ length: isHopeless ? 0 : pick(seed, `${name} senders`, 1, 2) }, (_, n) => ({
+      afterMs: oneOf(seed, `${name} after ${n}`, [0, 5, 500, 5000, 25_000]) + pick(seed, `${name} jitter ${n}`, 0, 20),
+      twice: chance(seed, `${name} twice ${n}`) < 0.4,
+    }))
+    return { kind: 'wait', name: `w${i}`, timeoutMs, senders, tolerant: chance(seed, `${name} tolerant`) < 0.7 }
+  }
+
+  #child(name: string, i: number, depth: number): PlannedChild {
+    const seed = this.#seed
+    return {
+      kind: 'child',
+      name: `c${i}`,
+      invoked: chance(seed, `${name} invoked`) < 0.65,
+      job: this.#job(`${name} child`),
+      steps: this.#steps(`${name} child`, pick(seed, `${name} child steps`, 1, 2), depth + 1),
+      concurrencyKey: chance(seed, `${name} child lane`) < 0.3 ? this.#lane(`${name} child`) : undefined,
+      tolerant: chance(seed, `${name} tolerant`) < 0.6,
+    }
+  }
+
+  #knows(extra: (typeof EXTRAS)[number], name: string, share: number): boolean {
+    return this.#extras.has(extra) && chance(this.#seed, `${name} ${extra}`) < share
+  }
+}
+
+/** The name of the job of this shape that tries again by itself. */
+export function steady(shape: string): string {
+  return `steady ${shape}`
+}
+
+/** It waits for what nobody sends, and for ever: only a cancel or a deadline ends it. */
+export function isHopeless(steps: readonly PlannedStep[]): boolean {
+  return steps.some((step) => step.kind === 'wait' && step.timeoutMs === null && step.senders.length === 0)
+}

@@ -1,0 +1,84 @@
+// StoreNotes — writes into the ledger what the store did: which runs it made and gave away, which signals it took, which leases ended.
+import { jsonCodec } from '../../model/codec.ts'
+import { DECISION_PREFIX } from '../../model/effect.ts'
+import type { RunRow } from '../../model/run.ts'
+import type { SignalRow } from '../../model/signal.ts'
+import { endsLease, type OwnerWrite, type WriteOutcome } from '../../store/owner-write.ts'
+import type { Created, NewRun } from '../../store/runs.ts'
+import type { SimLedger } from './sim-ledger.ts'
+import type { Answer } from './sim-process.ts'
+
+interface Moment {
+  /** The store's clock. */
+  storeMs: number
+  mono: number
+}
+
+export class StoreNotes {
+  readonly #ledger: SimLedger
+  readonly #codec = jsonCodec()
+  readonly #claimed = new Set<string>()
+  /** As they were before what happens now. */
+  #rows = new Map<string, RunRow>()
+
+  constructor(ledger: SimLedger) {
+    this.#ledger = ledger
+  }
+
+  see(runs: readonly RunRow[]): void {
+    this.#rows = new Map(runs.map((run) => [run.id, run]))
+  }
+
+  /** Of a request that was carried out, whatever its sender hears of it. */
+  take(verb: string, answer: Answer, args: readonly unknown[], now: Moment): void {
+    if (!('value' in answer)) return
+    if (verb === 'runs.create') this.#created(args[0] as readonly NewRun[], answer.value as readonly Created[], now)
+    if (verb === 'runs.claim') for (const row of answer.value as readonly RunRow[]) this.#claim(row, now)
+    if (verb === 'runs.apply') this.#applied(args[0] as readonly OwnerWrite[], answer.value as readonly WriteOutcome[], now)
+    if (verb === 'signals.send' && answer.value === 'accepted') this.#signal(args[0] as SignalRow)
+  }
+
+  #created(asked: readonly NewRun[], created: readonly Created[], { storeMs }: Moment): void {
+    for (const [i, { run, created: isNew }] of created.entries()) {
+      const { runAt, delayMs } = asked[i] ?? { runAt: null, delayMs: null }
+      if (isNew) this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt: runAt ?? storeMs + (delayMs ?? 0) })
+    }
+  }
+
+  #claim({ id, leaseGeneration, runAt, waitingFor, parentRunId }: RunRow, { storeMs }: Moment): void {
+    // One that is sent again answers with what it took the first time.
+    const lease = `${id}/${leaseGeneration}`
+    if (this.#claimed.has(lease)) return
+    this.#claimed.add(lease)
+    const isAsked = (runId: string | null) => runId !== null && (this.#rows.get(runId)?.cancelRequestedAt ?? null) !== null
+    this.#ledger.claims.push({
+      place: this.#ledger.place(),
+      runId: id,
+      generation: leaseGeneration,
+      atMs: storeMs,
+      runAt,
+      waitingFor,
+      isCancelled: isAsked(id) || isAsked(parentRunId),
+    })
+  }
+
+  #applied(writes: readonly OwnerWrite[], outcomes: readonly WriteOutcome[], { mono }: Moment): void {
+    for (const [i, { verb, claim }] of writes.entries()) {
+      if (outcomes[i]?.ok && endsLease(verb)) this.#ledger.leaseEnded(claim.runId, claim.generation, mono)
+    }
+  }
+
+  #signal({ runId, name, value }: SignalRow): void {
+    const ledger = this.#ledger
+    const place = ledger.place()
+    if (!name.startsWith(DECISION_PREFIX)) ledger.signals.push({ place, runId, name, value })
+    else {
+      const step = name.slice(name.indexOf('/', DECISION_PREFIX.length) + 1)
+      ledger.answers.push({ place, runId, step, wasNot: !isDone(this.#codec.decode(value)) })
+    }
+  }
+}
+
+function isDone(decision: unknown): boolean {
+  return typeof decision === 'object' && decision !== null && 'done' in decision
+}

@@ -1,0 +1,134 @@
+// Work — what happens inside the function of one step of a simulated job.
+import type { Decision } from '../../model/effect.ts'
+import type { Checkpoint, Emit, JobContext, StepContext } from '../../model/job.ts'
+import { NonRetryableError } from '../../model/retry-policy.ts'
+import type { JobExecution } from '../invariants/index.ts'
+import { oneOf } from './chance.ts'
+import type { PlannedWork } from './plan-runs.ts'
+import { UNSTORABLE } from './rejecting-store.ts'
+import type { SimLedger } from './sim-ledger.ts'
+import type { SimProcess } from './sim-process.ts'
+
+/** Two of them are more than what a stream gathers before it writes. */
+const LONG_PART = 'x'.repeat(2500)
+/** So many times as long as its time a step takes that dawdles. */
+const DAWDLES = 3
+
+/** What one step hands on: unique to its execution, so that a second execution cannot look like the first. */
+export interface StepValue {
+  step: string
+  execution: number
+  unstorable?: typeof UNSTORABLE
+}
+
+export interface StreamState {
+  next: number
+  by: number
+}
+
+export interface WorkParts {
+  seed: number
+  process: SimProcess
+  ledger: SimLedger
+  ctx: JobContext
+  execution: JobExecution
+}
+
+export class Work {
+  readonly #parts: WorkParts
+  readonly #planned: PlannedWork
+
+  constructor(parts: WorkParts, planned: PlannedWork) {
+    this.#parts = parts
+    this.#planned = planned
+  }
+
+  run({ signal }: StepContext): Promise<StepValue> {
+    const { ms, timeoutMs, dawdles } = this.#planned
+    return this.#enter(signal, async (_throws, before) => {
+      await this.#passTime(timeoutMs !== null && before < dawdles ? timeoutMs * DAWDLES : ms, signal)
+      return !this.#isTold(signal)
+    })
+  }
+
+  stream(emit: Emit, checkpoint: Checkpoint<StreamState>, { signal }: StepContext): Promise<StepValue> {
+    const { ledger, process, execution } = this.#parts
+    const { runId, generation } = execution
+    return this.#enter(signal, async (throws) => {
+      const entered = ledger.enterStream(process, { runId, step: this.#planned.name, generation, emit, checkpoint })
+      const { parts, checkpointEvery, hasty } = this.#planned.stream ?? { parts: 0, checkpointEvery: 0, hasty: false }
+      const done = (asked: Promise<void>) => (hasty ? void asked.catch(() => {}) : asked)
+      try {
+        for (let part = checkpoint.state?.next ?? 0; part < parts; part++) {
+          await this.#passTime(this.#planned.ms / parts, signal)
+          if (this.#isTold(signal) || (throws && part >= parts / 2)) return false
+          await done(entered.emit(this.#part(part)))
+          if (checkpointEvery > 0 && (part + 1) % checkpointEvery === 0) await done(entered.checkpoint({ next: part + 1, by: generation }))
+        }
+        return true
+      } finally {
+        entered.leave()
+      }
+    })
+  }
+
+  /** Somebody looks whether the effect took place; it does not matter what is true, only that it is asked. */
+  reconcile(): Decision {
+    const { seed, ledger, execution } = this.#parts
+    const { runId } = execution
+    const step = this.#planned.name
+    const asked = ledger.answers.filter((answer) => answer.runId === runId && answer.step === step).length
+    const answer = oneOf(seed, `reconcile ${step} ${asked}`, ['run again', 'run again', 'done', 'failed', 'no answer'])
+    ledger.answers.push({ place: ledger.place(), runId, step, wasNot: answer === 'run again' || answer === 'failed' })
+    if (answer === 'no answer') throw new Error(`nobody knows what became of ${step}`)
+    if (answer === 'done') return { done: { step, execution: -1 - asked } satisfies StepValue }
+    return answer === 'failed' ? { failed: `${step} did not work` } : 'run again'
+  }
+
+  /** Unique to the attempt, so that a second one cannot look like the first. */
+  #part(part: number): unknown {
+    const by = this.#parts.execution.generation
+    const kind = (part + this.#planned.ms) % 4
+    if (kind === 1) return { part, by }
+    return `${part}/${by};${kind === 2 ? LONG_PART : ''}`
+  }
+
+  async #enter(signal: AbortSignal, body: (throws: boolean, before: number) => Promise<boolean>): Promise<StepValue> {
+    const { name, throws, unstorable, fatal, once, timeoutMs } = this.#planned
+    const { process, ledger, execution, ctx } = this.#parts
+    const { runId, generation } = execution
+    const before = ledger.effects.filter((effect) => effect.runId === runId && effect.step === name).length
+    const began = process.env.mono()
+    const effect = ledger.enterStep(process.name, runId, name, generation, began, signal.aborted)
+    effect.once = once !== null
+    const freeAt = Math.min(execution.freeAt ?? Number.POSITIVE_INFINITY, timeoutMs === null ? Number.POSITIVE_INFINITY : began + timeoutMs)
+    if (Number.isFinite(freeAt)) effect.freeAt = freeAt
+    ctx.signal.addEventListener('abort', () => {
+      const isItsOwnTime = timeoutMs !== null && process.env.mono() >= began + timeoutMs
+      if (effect.endedAt === null && !isItsOwnTime) effect.cutShort = true
+    })
+    const fails = before < throws
+    const returned = await body(fails && !unstorable, before).catch(() => false)
+    effect.endedAt = process.env.mono()
+    effect.outcome = fails || !returned ? 'threw' : 'returned'
+    if (fails && unstorable && returned) return { step: name, execution: before, unstorable: UNSTORABLE }
+    if (effect.outcome === 'threw') throw new (fatal ? NonRetryableError : Error)(`${name} threw`)
+    return { step: name, execution: before }
+  }
+
+  #isTold(signal: AbortSignal): boolean {
+    return signal.aborted && !this.#planned.deaf
+  }
+
+  #passTime(ms: number, signal: AbortSignal): Promise<void> {
+    const { env } = this.#parts.process
+    return new Promise((resolve) => {
+      const timer = env.timer(ms, resolve)
+      if (this.#planned.deaf) return
+      signal.addEventListener('abort', () => {
+        env.clear(timer)
+        resolve()
+      })
+    })
+  }
+}
