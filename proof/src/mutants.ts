@@ -1,6 +1,8 @@
 // Mutants: guards of this engine, each taken out. The proof must find every one of them, or it proves nothing.
 // Each is a patch of the source, applied when a build of its own is made; one that does not match exactly once is an error.
 
+import type { SimStore } from './sim-seeds.ts'
+
 export interface Patch {
   file: string
   find: string
@@ -13,6 +15,8 @@ export interface Mutant extends Patch {
   guard: string
   /** Where one place is not enough. */
   also?: Patch[]
+  /** The store whose worlds show it; memory unless given. */
+  store?: SimStore
 }
 
 export const MUTANTS: Mutant[] = [
@@ -111,8 +115,8 @@ export const MUTANTS: Mutant[] = [
     name: 'siblings-abandoned',
     guard: 'nothing ends while a step is in flight (X2)',
     file: 'worker/execution.ts',
-    find: 'while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)',
-    replace: '',
+    find: 'if (!this.#isOutOfTime) return this.#settled()',
+    replace: 'if (!this.#isOutOfTime) return',
   },
   {
     name: 'late-claim-starts',
@@ -303,5 +307,337 @@ export const MUTANTS: Mutant[] = [
     file: 'worker/function-step.ts',
     find: 'return await steps.record(call, output, { endsStream, rides: () => body.record() })',
     replace: 'body.record()\n    return await steps.record(call, output, { endsStream })',
+  },
+  {
+    name: 'starts-early',
+    guard: 'a run is not claimed before its `run_at`',
+    file: 'store/memory/job-queue.ts',
+    find: 'return first && first.runAt <= nowMs ? first : undefined',
+    replace: 'return first',
+  },
+  {
+    name: 'delay-ignored',
+    guard: 'a delay counts from when the store has the run',
+    file: 'store/memory/runs.ts',
+    find: 'runAt: runAt ?? nowMs + (delayMs ?? 0)',
+    replace: 'runAt: runAt ?? nowMs',
+  },
+  {
+    name: 'signal-overwrites',
+    guard: 'the first signal under a name wins',
+    file: 'store/memory/signals.ts',
+    find: "if (known) return known.id === signal.id ? 'accepted' : 'taken'",
+    replace: `if (known) known.value = signal.value
+      if (known) return 'accepted'`,
+  },
+  {
+    name: 'signal-wakes-nobody',
+    guard: 'a signal makes a run due that is parked for it',
+    file: 'store/memory/signals.ts',
+    find: 'tables.signalled(record, wakesBySignal(record.row, signal.name))',
+    replace: 'tables.signalled(record, false)',
+  },
+  {
+    name: 'signal-meets-park',
+    guard: 'a run parks only if no signal came meanwhile (N3)',
+    file: 'store/memory/owner-write.ts',
+    find: '(!isCancelled && row.signals <= signals ? { runAt } : {})',
+    replace: '(!isCancelled ? { runAt } : {})',
+  },
+  {
+    name: 'cancel-meets-park',
+    guard: 'a run parks only if no cancel came meanwhile',
+    file: 'store/memory/owner-write.ts',
+    find: '(!isCancelled && row.signals <= signals ? { runAt } : {})',
+    replace: '(row.signals <= signals ? { runAt } : {})',
+  },
+  {
+    name: 'time-beats-signal',
+    guard: 'a signal that is there counts, also when its time is over',
+    file: 'worker/signal-step.ts',
+    find: 'const signal = await steps.signals.find(name)',
+    replace: 'const signal = parking.isOver(name) ? undefined : await steps.signals.find(name)',
+  },
+  {
+    name: 'sleep-begins-anew',
+    guard: 'a sleep that was parked keeps its time (K2)',
+    file: 'worker/sleep-step.ts',
+    find: 'if (known) return { wait: known }',
+    replace: '',
+  },
+  {
+    name: 'sleep-cut-short',
+    guard: 'a sleep is over when its time is',
+    file: 'worker/sleep-step.ts',
+    find: 'if (parking.isOver(name)) return steps.record(call, null)',
+    replace: 'if (parking.get(name)) return steps.record(call, null)',
+  },
+  {
+    name: 'retry-forgets-sleep',
+    guard: 'what a job slept for stays true when the job is tried again',
+    file: 'worker/parking.ts',
+    find: 'return encodeWaits([...this.#waits.values()].flatMap(remainingOf))',
+    replace: 'return encodeWaits([])',
+  },
+  {
+    name: 'parks-in-flight',
+    guard: 'a run parks when nothing is in flight (K1)',
+    file: 'worker/parking.ts',
+    find: '      await settled()\n',
+    replace: '',
+    also: [{ file: 'worker/parking.ts', find: 'while (!isQuiet())', replace: 'while (!isQuiet)' }],
+  },
+  {
+    name: 'tried-too-soon',
+    guard: 'a step that failed is tried again when its delay is over',
+    file: 'worker/function-step.ts',
+    find: 'if (wait) return { wait }',
+    replace: '',
+  },
+  {
+    name: 'tries-without-end',
+    guard: 'a policy ends after so many attempts',
+    file: 'model/retry-policy.ts',
+    find: "return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')",
+    replace: "return (attempt) => (attempt < maxAttempts + 3 ? delayMs : 'dead')",
+  },
+  {
+    name: 'tries-too-few',
+    guard: 'a policy allows so many attempts',
+    file: 'model/retry-policy.ts',
+    find: "return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')",
+    replace: "return (attempt) => (attempt + 1 < maxAttempts ? delayMs : 'dead')",
+  },
+  {
+    name: 'fatal-retried',
+    guard: 'NonRetryableError ends it (P2)',
+    file: 'model/retry-policy.ts',
+    find: "if (isNonRetryable(error)) return 'dead'",
+    replace: '',
+  },
+  {
+    name: 'retried-at-once',
+    guard: 'the next attempt comes after the delay of the policy',
+    file: 'worker/execute-run.ts',
+    find: 'runAt: Math.ceil(runAt),',
+    replace: 'runAt: Math.ceil(execution.storeNow()),',
+  },
+  {
+    name: 'attempt-not-counted',
+    guard: 'an execution that failed counts as an attempt',
+    file: 'store/memory/owner-write.ts',
+    find: 'failure: verb.failure, attempts: row.attempts + 1, waitingFor: verb.waitingFor',
+    replace: 'failure: verb.failure, attempts: row.attempts, waitingFor: verb.waitingFor',
+  },
+  {
+    name: 'loss-is-an-attempt',
+    guard: 'a lost worker is a recovery, not an attempt',
+    file: 'store/memory/reap.ts',
+    find: "return { move: 'reclaim', columns: { recoveries: row.recoveries + 1 }, payload: {} }",
+    replace: "return { move: 'reclaim', columns: { recoveries: row.recoveries + 1, attempts: row.attempts + 1 }, payload: {} }",
+  },
+  {
+    name: 'attempts-not-reset',
+    guard: 'a retry by hand begins the count anew',
+    file: 'store/memory/runs.ts',
+    find: 'attempts: 0,\n    retryGeneration: row.leaseGeneration,',
+    replace: 'retryGeneration: row.leaseGeneration,',
+  },
+  {
+    name: 'tries-not-reset',
+    guard: 'a retry by hand gives its steps new tries',
+    file: 'store/memory/runs.ts',
+    find: 'retryGeneration: row.leaseGeneration,',
+    replace: '',
+  },
+  {
+    name: 'deadline-reclaimed',
+    guard: 'a lost run whose deadline is over fails',
+    file: 'store/memory/reap.ts',
+    find: "if (row.deadlineAt !== null && row.deadlineAt <= nowMs) return failed('reclaimTimedOut', 'timeout', DEADLINE_ERROR)",
+    replace: '',
+  },
+  {
+    name: 'deadline-not-watched',
+    guard: 'an owner stops at the deadline',
+    file: 'worker/time-limit.ts',
+    find: 'if (deadlineAt !== null) stopAt(',
+    replace: 'if (deadlineAt === 0) stopAt(',
+  },
+  {
+    name: 'deadline-slept-over',
+    guard: 'nobody parks beyond the deadline',
+    file: 'worker/parking.ts',
+    find: 'runAt: Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead)',
+    replace: 'runAt: Math.min(NEVER_MS, ...ahead)',
+  },
+  {
+    name: 'deadline-brought-forward',
+    guard: 'a deadline counts from when the claim was answered, not from when it was sent',
+    file: 'worker/execution.ts',
+    find: 'return this.#claimedAt + this.#env.mono() - this.#claimAnswered',
+    replace: 'return this.#claimedAt + this.#env.mono() - this.#claimSent',
+  },
+  {
+    name: 'child-of-each-lease',
+    guard: 'a child is found by its run and step, in every lease',
+    file: 'worker/child-step.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: 'idempotencyKey: `${id}/${stepName}`',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: 'idempotencyKey: `${id}/${stepName}/${parts.execution.generation}`',
+  },
+  {
+    name: 'child-blamed-on-job',
+    guard: 'a store that is away is no failure of the step that triggers a child (R6)',
+    file: 'worker/child-step.ts',
+    find: "(await readForRun(parts, 'its child', () => job.trigger(input, options))).id",
+    replace: '(await job.trigger(input, options)).id',
+  },
+  {
+    name: 'child-not-awaited',
+    guard: 'an invoke waits until its child has ended',
+    file: 'worker/child-step.ts',
+    find: 'if (!isTerminal(child.status)) return',
+    replace: "if (child.status === 'pending') return",
+  },
+  {
+    name: 'child-wakes-nobody',
+    guard: 'the end of a child makes its parent due',
+    file: 'store/memory/tables.ts',
+    find: 'if (isTerminal(to)) this.#wakeParent(row)',
+    replace: '',
+  },
+  {
+    name: 'cancel-not-inherited',
+    guard: 'a child whose parent was asked to stop does not start',
+    file: 'store/memory/tables.ts',
+    find: 'return cancelRequestedAt ?? (parentRunId === null ? null',
+    replace: 'return cancelRequestedAt ?? (parentRunId !== undefined ? null',
+  },
+  {
+    name: 'cancel-not-passed-on',
+    guard: 'a cancel reaches the children that sleep',
+    file: 'client/run-commands.ts',
+    find: 'for (const child of await runs.activeChildren(id)) await this.cancel(child)',
+    replace: 'await runs.activeChildren(id)',
+  },
+  {
+    name: 'effect-not-noted',
+    guard: 'the start of an effect is stored before its function is called (E1)',
+    file: 'worker/effect-step.ts',
+    find: "if (!(await execution.owner.write({ type: 'heartbeat' }, () => execution.effects.add(name)))) execution.goOn()",
+    replace: 'execution.effects.add(name)',
+  },
+  {
+    name: 'effect-asks-nobody',
+    guard: 'who finds a start without a record asks (E2)',
+    file: 'worker/effect-step.ts',
+    find: "if (effect !== 'once' || startedIn === undefined) return null",
+    replace: "if (effect !== 'once' || startedIn !== -1) return null",
+  },
+  {
+    name: 'decided-once-for-all',
+    guard: 'a decision is about one start',
+    file: 'model/effect.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: 'return `${DECISION_PREFIX}${generation}/${stepName}`',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: 'return `${DECISION_PREFIX}${generation && 0}/${stepName}`',
+  },
+  {
+    name: 'late-means-failed',
+    guard: 'an effect that ran out of time may have taken place',
+    file: 'worker/step-runner.ts',
+    find: "void (hasCode(error, 'timeout') || execution.effects.delete(call.name))",
+    replace: 'void execution.effects.delete(call.name)',
+  },
+  {
+    name: 'transaction-unfenced',
+    guard: 'a transaction commits only if its step is accepted (W1)',
+    store: 'sqlite',
+    file: 'store/sql/transact.ts',
+    find: 'if (!accepted) throw new Refused()',
+    replace: 'if (!accepted) return { ok: false }',
+  },
+  {
+    name: 'transaction-believed',
+    guard: 'after an unknown outcome the step of a transaction is looked for',
+    store: 'sqlite',
+    file: 'worker/owner.ts',
+    find: "if (write && (await this.#isThere(write))) return 'recorded'",
+    replace: "if (write) return 'recorded'",
+  },
+  {
+    name: 'transaction-split',
+    guard: 'the rows of a transaction and its step commit together',
+    store: 'sqlite',
+    file: 'store/sql/transact.ts',
+    find: 'trx.seal()',
+    replace: `trx.seal()
+        await trx.run({ sql: 'commit', parameters: [], query: { kind: 'RawNode', sqlFragments: ['commit'], parameters: [] } } as never)
+        await trx.run({ sql: 'begin immediate', parameters: [], query: { kind: 'RawNode', sqlFragments: ['begin'], parameters: [] } } as never)`,
+  },
+  {
+    name: 'purged-too-soon',
+    guard: 'only what ended long enough ago is purged',
+    file: 'store/memory/runs.ts',
+    find: 'row.finishedAt <= end &&',
+    replace: '',
+  },
+  {
+    name: 'awaited-child-purged',
+    guard: 'an ended child is kept until its parent has ended',
+    file: 'store/memory/runs.ts',
+    find: '(!jobNames || jobNames.includes(row.jobName)) &&\n      !tables.isAwaited(row)',
+    replace: '(!jobNames || jobNames.includes(row.jobName))',
+  },
+  {
+    name: 'sql-starts-early',
+    guard: 'SQL: a run is not claimed before its `run_at`',
+    store: 'sqlite',
+    file: 'store/sql/runs/claim.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: "AND p.job_name = job.value AND p.run_at <= ${p('now')}",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: "AND p.job_name = job.value AND p.run_at <= ${p('now')} + 60000",
+  },
+  {
+    name: 'sql-signal-meets-park',
+    guard: 'SQL: a run parks only if no signal came meanwhile (N3)',
+    store: 'sqlite',
+    file: 'store/sql/runs/owner-moves.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: "IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: "IS NULL AND coalesce(${p('signals')}, 0) >= 0 THEN",
+  },
+  {
+    name: 'sql-child-wakes-nobody',
+    guard: 'SQL: the end of a child makes its parent due',
+    store: 'sqlite',
+    file: 'store/sql/runs/owner-moves.ts',
+    find: `r.waiting_for LIKE '%"kind":"child"%' THEN`,
+    replace: `r.waiting_for LIKE '%"kind":"nobody"%' THEN`,
+  },
+  {
+    name: 'sql-deadline-reclaimed',
+    guard: 'SQL: a lost run whose deadline is over fails',
+    store: 'sqlite',
+    file: 'store/sql/runs/reap.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: 'WHEN r.deadline_at <= ${now} THEN ${timedOut}',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: 'WHEN r.deadline_at < 0 THEN ${timedOut}',
+  },
+  {
+    name: 'sql-awaited-child-purged',
+    guard: 'SQL: an ended child is kept until its parent has ended',
+    store: 'sqlite',
+    file: 'store/sql/runs/purge.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: 'WHERE ${isOver(p)} AND NOT ${isAwaited(t)}',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: 'WHERE ${isOver(p)}',
   },
 ]

@@ -5,7 +5,7 @@ import { huntMutants } from './mutant-hunt.ts'
 const HELP = `Takes one guard after the other out of the engine's source; the simulator must notice each within 2,000 seeds.
 
   npm run mutants                     all of them
-  npm run mutants -- --only no-fence  one of them`
+  npm run mutants -- --only no-fence  one of them, or several: no-fence,no-reap`
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean', default: false } } })
 
@@ -16,7 +16,7 @@ if (values.help) {
 
 const results = await huntMutants(({ mutant, seed, by }) => {
   console.log(`${mutant.name.padEnd(26)} ${seed === null ? 'NOT CAUGHT' : `seed ${String(seed).padStart(4)}  ${by.join(' ')}`}`)
-}, values.only)
+}, values.only?.split(','))
 const missed = results.filter(({ seed }) => seed === null)
 console.log(`${results.length - missed.length} of ${results.length} mutants caught`)
 if (missed.length > 0) process.exitCode = 1

@@ -1,4 +1,5 @@
 // docs/proof.md, from the figures of one `npm run proof`.
+import type { SimFigures } from '../../packages/durably/dist/testing/simulator/judge.js'
 import type { Hunted } from './mutant-hunt.ts'
 import { MUTANT_SEEDS_MAX } from './mutant-hunt.ts'
 import type { Tortured } from './torture/torture.ts'
@@ -6,30 +7,26 @@ import type { Tortured } from './torture/torture.ts'
 export interface ProofFigures {
   cores: number
   node: string
-  simulations: {
-    store: string
-    seeds: number
-    seconds: number
-    faults: number
-    violations: number
-    runs: number
-    executions: number
-    streams: number
-    commits: number
-    groups: number
-    claims: number
-    batches: number
-    kills: number
-    simulatedMs: number
-  }[]
+  simulations: Simulation[]
   mutants: Hunted[]
   tortures: { real: Tortured; control: Tortured }[]
+}
+
+interface Simulation extends SimFigures {
+  store: string
+  seeds: number
+  seconds: number
+  faults: number
+  violations: number
 }
 
 const INVARIANTS: [string, string][] = [
   ['I1a', 'a run never has two owners: between two claims every event of an owner carries the generation of the last claim'],
   ['I1b', 'there are never two running runs with one concurrency key'],
-  ['I1c', 'functions of one run, or of one key, overlap only if the one that began first had its lease taken away'],
+  [
+    'I1c',
+    'functions of one run, or of one key, overlap only if the one that began first had its lease taken away, or went on when its time was over',
+  ],
   ['I2b', 'a step is recorded at most once, and its record never changes'],
   ['I2c', 'a step function runs at most once per lease, and never under a lease that began after the record'],
   ['I3', 'nothing happens after the end of a run, except a retry after a failure'],
@@ -38,7 +35,7 @@ const INVARIANTS: [string, string][] = [
   ['I6', 'nobody but the owner writes, a lease is taken away only when it is over, and whoever was told to stop starts no further step'],
   ['I7', '`current_step_index` is the number of recorded steps, and every step event has its row'],
   ['I9', 'a run fails by its own code or by a limit, never because the database was away'],
-  ['I10', 'without faults every step runs exactly once and no run is taken back'],
+  ['I10', 'without faults every step runs exactly once for each of its records, and no run is taken back'],
   ['I11', 'what a job saw of a step is what was recorded, on the first execution and on every other'],
   ['I12', 'there is one run per job and idempotency key, and everybody who asked got its id'],
   ['I13', 'running means owned, with a lease'],
@@ -53,6 +50,52 @@ const INVARIANTS: [string, string][] = [
   ],
   ['I22', 'a checkpoint that was acknowledged is not lost: the next attempt goes on from it or from a later one'],
   ['I23', 'whoever does not know what a claim took finds all of it'],
+  ['I24', 'no execution starts before its `run_at` by the store’s clock, and that is not before the delay it was triggered with'],
+  [
+    'I25',
+    'a sleep, the time of a wait and the delay of a step’s next try are over when they are over by the store’s clock, and keep their time whatever else wakes the run',
+  ],
+  [
+    'I26',
+    'what `waitFor` returns is the first signal that was accepted, and nobody is told that none came when one was there; with I5: nobody waits for ever with its signal present',
+  ],
+  [
+    'I27',
+    '`attempts` is the number of executions that failed since the last retry by hand; there are as many as the policy allows, no fewer and no more, with its delay between them',
+  ],
+  ['I28', 'a step is tried as often as its policy allows, and the job hears of its failure when that is used up'],
+  [
+    'I29',
+    'a step triggers one child, and records that child or its output; where a run was cancelled none of those that it triggered starts anything, and none is left',
+  ],
+  [
+    'I30',
+    'what `ctx.transaction` wrote, and the run it triggered, is there exactly once if its step is recorded, and not at all if it is not',
+  ],
+  [
+    'I31',
+    'a function with `effect: ‘once’` is not entered twice, unless it is known to have failed or somebody said of its last start that it did not take place',
+  ],
+  [
+    'I32',
+    'a deadline is not slept over and not brought forward: nothing begins after it, what returns after it does not complete the run, and a lost run whose deadline is over fails',
+  ],
+  ['I33', 'only what has ended, and long enough ago, is purged; an ended child not before the run that triggered it has ended'],
+]
+
+/** What the worlds came to see, beside steps and streams. */
+const FEATURES: [string, (figures: SimFigures) => number][] = [
+  ['attempts of jobs that failed and were followed by another', ({ retries }) => retries],
+  ['tries of steps that failed under a policy', ({ tries }) => tries],
+  ['runs out of time', ({ timeouts }) => timeouts],
+  ['sleeps', ({ sleeps }) => sleeps],
+  ['signals received', ({ signals }) => signals],
+  ['waits whose time was over', ({ waitsOver }) => waitsOver],
+  ['child runs', ({ children }) => children],
+  ['effects in doubt', ({ doubts }) => doubts],
+  ['transactions of users', ({ transactions }) => transactions],
+  ['transactions cut at a statement', ({ cuts }) => cuts],
+  ['runs purged', ({ purged }) => purged],
 ]
 
 export function proofPage({ cores, node, simulations, mutants, tortures }: ProofFigures): string {
@@ -78,9 +121,11 @@ ${INVARIANTS.map(([name, text]) => `| ${name} | ${text} |`).join('\n')}
 ## Simulation
 
 The real engine on a store, with time, the line to the store and death simulated. Each seed is a world of its own: two to four
-workers with up to six runs at once, three to twelve runs of steps and streams, and its own mix of faults: crashes before and after
-store calls, lost requests, lost replies, calls slower than a lease, paused processes, jumps of the database clock, skewed clocks, steps
-that throw, values that the store rejects, cancels, retries, stops. Then the faults stop, and everything must come to its end. Every
+workers with up to six runs at once, three to twelve runs, and its own mix of what they are made of: steps and streams, sleeps, signals,
+children, effects, policies, time limits, due times, and on SQL transactions with rows of the user. Outsiders send the signals and decide
+about effects, over a line as bad as everybody's. Each has its own mix of faults too: crashes before and after store calls, lost requests,
+lost replies, calls slower than a lease, transactions cut at a statement, paused processes, jumps of the database clock, skewed clocks, steps
+that throw, values that the store rejects, cancels, retries, stops, purges. Then the faults stop, and everything must come to its end. Every
 tenth seed has no fault. Runs that write at the same time share a commit, and a claim takes several: the faults strike those most.
 
 | Store | Seeds | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
@@ -91,6 +136,10 @@ ${simulations
       `| ${s.store} | ${s.seeds} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.streams} | ${s.commits} | ${s.groups} | ${s.claims} | ${s.batches} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
   )
   .join('\n')}
+
+| Seen | ${simulations.map(({ store }) => store).join(' | ')} |
+| --- |${' --- |'.repeat(simulations.length)}
+${FEATURES.map(([name, of]) => `| ${name} | ${simulations.map(of).join(' | ')} |`).join('\n')}
 
 \`npm run sim -- --seeds 1000\` runs some, \`npm run sim -- --seed 42\` replays one, byte for byte.
 A seed that fails is shrunk to the fewest faults that still break it, and joins \`proof/corpus.txt\`, which always runs first.
