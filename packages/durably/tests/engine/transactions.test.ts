@@ -95,6 +95,23 @@ describe('ctx.transaction', () => {
     expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'book' }])
   })
 
+  test('one that the database ended by itself fails the step, also when the function caught that', async () => {
+    const { durably, soon, bookings } = await setup()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        await book(trx, 'one')
+        // SQLite undoes the whole transaction and goes on without one, as it does when the disk is full.
+        await sql`INSERT OR ROLLBACK INTO bookings VALUES (NULL)`.execute(trx).catch(() => {})
+        await book(trx, 'two')
+      }),
+    )
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: expect.stringContaining('undone the transaction by itself') })
+    expect(await durably.getSteps(id)).toMatchObject([{ name: 'book', status: 'failed' }])
+    expect(await bookings()).not.toContain('one')
+  })
+
   test('a value that cannot be stored undoes the rows too', async () => {
     const { durably, soon, bookings } = await setup()
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>

@@ -21,8 +21,8 @@ export function queryRunner(trx: unknown): QueryRunner {
 export interface BoundTransaction {
   readonly db: Kysely<unknown>
   run(query: CompiledQuery): Promise<Row[]>
-  /** From here on `db` refuses; `run` does not. */
-  seal(): void
+  /** From here on `db` refuses; `run` does not. Rejects when the transaction has ended by itself. */
+  seal(): Promise<void>
 }
 
 export interface Session {

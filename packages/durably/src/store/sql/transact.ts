@@ -16,9 +16,9 @@ export function transact(context: SqlContext, queriesOf: QueriesOf): NonNullable
     try {
       return await session.transact(async (trx) => {
         const write: OwnerWrite = await body(trx.db)
-        bodyEnded = true
         // A query of the user's in between would answer `changes()` for ours (A1).
-        trx.seal()
+        await trx.seal()
+        bodyEnded = true
         const [update, ...rest] = queriesOf(write, valuesOf(write, env))
         const [accepted] = update ? await trx.run(update) : []
         if (!accepted) throw new Refused()

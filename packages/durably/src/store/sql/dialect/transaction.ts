@@ -8,6 +8,19 @@ export interface TransactionWords {
   begin: CompiledQuery
   commit: CompiledQuery
   rollback: CompiledQuery
+  /** For a database that ends a transaction by itself and then goes on without one: SQLite, when the disk is full. */
+  watch?: {
+    begin: CompiledQuery
+    /** Fails when the transaction is not the one that was begun. */
+    end: CompiledQuery
+  }
+}
+
+/** It was undone in the middle, and what came after that would not have been part of it. */
+class EndedByItself extends Error {
+  constructor(cause: unknown) {
+    super('the database has undone the transaction by itself; an error of a query inside it was caught, let it pass instead', { cause })
+  }
 }
 
 /** What became of the transaction when `work` did not get through. */
@@ -48,14 +61,28 @@ export async function interact<T>(
   await begin(connection, words)
   const bound = boundKysely(dialect, connection)
   try {
+    if (words.watch) await connection.executeQuery(words.watch.begin)
     const run = async (query: CompiledQuery) => (await connection.executeQuery<Row>(query)).rows
-    const result = await work({ db: bound.db, run, seal: bound.end })
+    const seal = async () => {
+      bound.end()
+      if (words.watch) await endWatch(connection, words.watch.end)
+    }
+    const result = await work({ db: bound.db, run, seal })
     bound.end()
     await connection.executeQuery(words.commit)
     return result
   } catch (error) {
     bound.end()
-    throw new TransactionFailed(error, await isRolledBack(connection, words))
+    const isUndone = await isRolledBack(connection, words)
+    throw new TransactionFailed(error, isUndone || error instanceof EndedByItself)
+  }
+}
+
+async function endWatch(connection: DatabaseConnection, end: CompiledQuery): Promise<void> {
+  try {
+    await connection.executeQuery(end)
+  } catch (error) {
+    throw String(error).includes('no such savepoint') ? new EndedByItself(error) : error
   }
 }
 

@@ -10,6 +10,7 @@ export const WORDS: TransactionWords = {
   begin: CompiledQuery.raw('begin immediate'),
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),
+  watch: { begin: CompiledQuery.raw('savepoint durably_transaction'), end: CompiledQuery.raw('release durably_transaction') },
 }
 const WITHOUT_LOCK: TransactionWords = { ...WORDS, begin: CompiledQuery.raw('begin') }
 
