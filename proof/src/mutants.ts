@@ -66,7 +66,7 @@ export const MUTANTS: Mutant[] = [
     name: 'no-reap',
     guard: 'lost runs are taken back',
     file: 'worker/reap.ts',
-    find: 'const reaped = await kit.store.runs.reap({ maxRecoveries: kit.maxRecoveries })',
+    find: 'const reaped = await kit.store.runs.reap({ maxRecoveries: kit.maxRecoveries, ...which })',
     replace: 'const reaped: Reaped[] = []',
   },
   {

@@ -4,6 +4,8 @@ import { VALUE_BYTES_MAX } from './model/codec.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import { type RetentionOption, type RetentionRule, retentionRules } from './model/retention.ts'
+import type { DialectDefaults, TunedDialect } from './store/dialect-defaults.ts'
+import type { Leadership, LeadershipParts, LeadingDialect } from './store/leadership.ts'
 import type { Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
 import { LEASE_MS_MAX } from './store/runs.ts'
 import type { Store } from './store/store.ts'
@@ -50,6 +52,8 @@ export interface Config {
   env: Env
   /** Opens the way to other processes, where the database has one. */
   openNotifier: ((parts: Omit<NotifierParts, 'channel'>) => Notifier) | null
+  /** Says which of several instances executes, where the database is shared by tabs. */
+  openLeadership: ((parts: LeadershipParts) => Leadership) | null
 }
 
 export function readConfig(options: DurablyOptions): Config {
@@ -58,7 +62,8 @@ export function readConfig(options: DurablyOptions): Config {
   }
   if (options.store !== undefined && options.eventLog !== undefined)
     throw new DurablyError('invalid_config', 'eventLog is an option of the store that you made, e.g. memoryStore({ eventLog: false })')
-  const leaseMs = milliseconds('staleThreshold', options.staleThreshold ?? 30_000, LEASE_MS_MAX)
+  const defaults = defaultsOf(options)
+  const leaseMs = milliseconds('staleThreshold', options.staleThreshold ?? defaults.staleThreshold ?? 30_000, LEASE_MS_MAX)
   const heartbeatMs = milliseconds(
     'heartbeatInterval',
     options.heartbeatInterval ?? Math.max(1, Math.min(5000, Math.floor(leaseMs / 3))),
@@ -78,14 +83,24 @@ export function readConfig(options: DurablyOptions): Config {
     maxRecoveries: recoveries(options.maxRecoveries ?? (isBrowser() ? Number.POSITIVE_INFINITY : 10)),
     maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),
     retention: retentionRules(options.retention),
-    env: options.env ?? systemEnv(),
+    env: options.env ?? defaults.env?.() ?? systemEnv(),
     openNotifier: notifierOf(options),
+    openLeadership: leadershipOf(options),
   }
 }
 
 function notifierOf({ dialect, notifications = true, tablePrefix = '' }: DurablyOptions): Config['openNotifier'] {
   if (!notifications || !dialect || !('openNotifier' in dialect)) return null
   return (parts) => (dialect as Dialect & NotifyingDialect).openNotifier({ ...parts, channel: `${tablePrefix}durably` })
+}
+
+function leadershipOf({ dialect }: DurablyOptions): Config['openLeadership'] {
+  if (!dialect || !('openLeadership' in dialect)) return null
+  return (parts) => (dialect as Dialect & LeadingDialect).openLeadership(parts)
+}
+
+function defaultsOf({ dialect }: DurablyOptions): DialectDefaults {
+  return dialect && 'defaults' in dialect ? (dialect as Dialect & TunedDialect).defaults : {}
 }
 
 function milliseconds(field: string, value: number, max: number): number {

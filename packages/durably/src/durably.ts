@@ -1,6 +1,7 @@
 // The composition root: wires the parts together, holds no logic of its own.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
+import { type Capabilities, capabilitiesOf } from './capabilities.ts'
 import { type JobHandle, type JobHandleParts, jobHandle } from './client/job-handle.ts'
 import { type PurgeOptions, RunCommands, type SignalOptions } from './client/run-commands.ts'
 import { type RunFilter, RunReader } from './client/run-reader.ts'
@@ -75,6 +76,7 @@ export class Durably implements AsyncDisposable {
   }
 
   readonly #config: Config
+  readonly #dialect: DurablyOptions['dialect']
   readonly #store: Store
   readonly #news: NewsDesk
   readonly #tailParts: TailParts
@@ -93,7 +95,7 @@ export class Durably implements AsyncDisposable {
 
   constructor(options: DurablyOptions) {
     const config = readConfig(options)
-    const { env, pollingMs } = config
+    const { env, pollingMs, leaseMs } = config
     const codec = jsonCodec(config.maxValueBytes)
     const emitter = new Emitter(env)
     const report = (error: unknown, runId: string | null = null) =>
@@ -109,6 +111,7 @@ export class Durably implements AsyncDisposable {
       emitter,
       report,
       jobs: this.#jobs,
+      leadership: config.openLeadership?.({ env, leaseMs, report }) ?? null,
       stepWrappers: this.#stepWrappers,
       stepScope: env.scope?.<StepScope>(),
       turn: new TurnBudget(env),
@@ -118,6 +121,7 @@ export class Durably implements AsyncDisposable {
     news.hear(worker, watch, pages)
     const logWriter = new LogWriter({ logs, env, report })
     this.#config = config
+    this.#dialect = options.dialect
     this.#store = store
     this.#news = news
     this.#tailParts = { store, env, codec, watch }
@@ -298,6 +302,16 @@ export class Durably implements AsyncDisposable {
   use(plugin: Plugin): this {
     plugin.install(this.#pluginHost)
     return this
+  }
+
+  /** What this runtime, this database and this instance can do. */
+  capabilities(): Promise<Capabilities> {
+    return capabilitiesOf({
+      store: this.#store,
+      dialect: this.#dialect,
+      notifications: this.#config.openNotifier !== null,
+      executes: this.#worker.isWorking,
+    })
   }
 
   /** The Kysely instance, for queries of your own. */

@@ -1,3 +1,4 @@
+export type { BrowserCapabilities, Capabilities } from './capabilities.ts'
 export type { JobHandle, WaitOptions } from './client/job-handle.ts'
 export type { PurgeOptions, SignalOptions } from './client/run-commands.ts'
 export type { RunFilter } from './client/run-reader.ts'

@@ -14,7 +14,7 @@ export interface RunStore {
   adopt(tokens: readonly string[]): Promise<RunRow[]>
   /** Writes of owners; each is applied or refused alone, an answer per write. */
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
-  /** Takes back runs whose lease is over, oldest first, at most REAP_MAX at a time. */
+  /** Takes back runs whose lease is over, or whose owner is known to be gone, oldest first, at most REAP_MAX at a time. */
   reap(request: ReapRequest): Promise<Reaped[]>
   /** Cancels a pending run, asks a running one to stop; `null` when there is no such run. */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
@@ -75,6 +75,8 @@ export interface ClaimRequest {
 export interface ReapRequest {
   /** `Infinity` for no limit. */
   maxRecoveries: number
+  /** The caller knows that nobody owns a run any more: every lease counts as over. */
+  ownersAreGone?: boolean
 }
 
 export interface RunCount {

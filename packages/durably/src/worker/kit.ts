@@ -3,6 +3,7 @@ import type { Codec } from '../model/codec.ts'
 import type { Env, Scope } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
 import type { RetentionRule } from '../model/retention.ts'
+import type { Leadership } from '../store/leadership.ts'
 import type { Store } from '../store/store.ts'
 import type { StepScope, StepWrapper } from './step-wrapper.ts'
 import type { TurnBudget } from './turn-budget.ts'
@@ -24,6 +25,8 @@ export interface WorkerKit {
   concurrency: number
   maxRecoveries: number
   retention: readonly RetentionRule[]
+  /** Null where every instance may execute. */
+  leadership: Leadership | null
   /** Tells `worker:error`: something that is not the job's fault. */
   report: (error: unknown, runId?: string) => void
 }

@@ -5,6 +5,7 @@
 //       Only a corrupt database ends it: to write on could do more harm. It can be started again.
 //   K3. `stop` claims nothing more and waits for the runs in hand; with a timeout it then asks them to stop,
 //       and gives back each run whose function has settled. The others keep their lease until it is over.
+//   K4. Where one of several instances executes, only that one claims. Losing the lead is like a stop, but it queues again.
 import { backoffMs } from '../model/backoff.ts'
 import { within } from '../model/env.ts'
 import { hasCode } from '../model/errors.ts'
@@ -13,6 +14,7 @@ import { CommitQueue } from './commit-queue.ts'
 import { executeRun } from './execute-run.ts'
 import { Execution } from './execution.ts'
 import type { WorkerKit } from './kit.ts'
+import { Lead } from './lead.ts'
 import { reapLostRuns } from './reap.ts'
 import { Retention } from './retention.ts'
 import { WakeUp } from './wake-up.ts'
@@ -28,6 +30,7 @@ export class Worker {
   readonly #wakeUp: WakeUp
   readonly #commits: CommitQueue
   readonly #retention: Retention
+  readonly #lead: Lead
   readonly #executions = new Set<Execution>()
   readonly #slots = new Set<Promise<void>>()
   #loop: Promise<void> = Promise.resolve()
@@ -42,22 +45,36 @@ export class Worker {
     this.#wakeUp = new WakeUp(kit.env)
     this.#retention = new Retention({ runs: kit.store.runs, env: kit.env, rules: kit.retention })
     this.#commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => this.#executions.size })
+    this.#lead = new Lead({
+      leadership: kit.leadership,
+      takeBack: () => reapLostRuns(kit, { ownersAreGone: true }),
+      onEnd: () => this.#wakeUp.wake(),
+    })
   }
 
   start(): void {
     if (this.#working) return
     this.#working = true
+    this.#lead.join()
     const shift = ++this.#shift
     this.#loop = this.#loop.then(() => this.#work(shift))
   }
 
+  /** Started, and not waiting for another instance to let go. */
+  get isWorking(): boolean {
+    return this.#working && this.#lead.isHeld
+  }
+
   async stop({ timeout }: { timeout?: number } = {}): Promise<void> {
+    const { env, leadership, leaseMs } = this.#kit
+    const leave = this.#working ? () => this.#lead.leave() : () => {}
     this.#working = false
     this.#shift++
     this.#wakeUp.wake()
+    this.#lead.giveUp()
     const ended = this.#ended()
-    if (timeout === undefined) return ended
-    if (!(await within(this.#kit.env, timeout, ended))) await this.letGo(ended)
+    if (timeout === undefined || (await within(env, timeout, ended)) || (await this.letGo(ended))) await ended.finally(leave)
+    else if (leadership) void within(env, leaseMs, ended).finally(leave)
   }
 
   /** Asks the runs in hand to stop; true when all did so soon. The others keep their lease, and nobody renews it. */
@@ -90,6 +107,16 @@ export class Worker {
 
   /** Claims and executes one run; false when there is none. */
   async processOne(): Promise<boolean> {
+    this.#lead.join()
+    try {
+      return (await this.#lead.tryNow()) && (await this.#processNext())
+    } finally {
+      this.#lead.leave()
+    }
+  }
+
+  async #processNext(): Promise<boolean> {
+    await this.#lead.inherit()
     const { due, reaped } = await this.#look()
     if (!due && !reaped) return false
     const [claimed] = await claimRuns(this.#kit, 1)
@@ -104,6 +131,11 @@ export class Worker {
     while (shift === this.#shift) {
       try {
         if (this.#kit.turn.spent()) await this.#kit.turn.breathe()
+        if (!this.#lead.isHeld) {
+          await this.#takeLead()
+          continue
+        }
+        await this.#lead.inherit()
         if (this.#freeSlots() === 0) {
           if (this.#busyLookInMs() <= 0) await this.#look()
           failures = 0
@@ -133,7 +165,14 @@ export class Worker {
   }
 
   #giveUp(shift: number): void {
-    if (shift === this.#shift) this.#working = false
+    if (shift !== this.#shift) return
+    this.#working = false
+    this.#lead.leave()
+  }
+
+  async #takeLead(): Promise<void> {
+    if (this.#slots.size > 0) await this.letGo(Promise.all(this.#slots))
+    await this.#lead.wait()
   }
 
   #freeSlots(): number {

@@ -97,14 +97,17 @@ const adopt = command('adopt', fc.array(some, { maxLength: 3, size: 'max' }), as
 
 const apply = command('apply', applyCommand.writes, applyCommand.run)
 
-const maxRecoveries = fc.constantFrom(0, 1, 2, 3, Number.POSITIVE_INFINITY)
+const reapRequest = fc.record({
+  maxRecoveries: fc.constantFrom(0, 1, 2, 3, Number.POSITIVE_INFINITY),
+  ownersAreGone: fc.constantFrom(false, false, false, true),
+})
 
 const RECLAIMS = ['reclaim', 'reclaimCancelled', 'reclaimTimedOut', 'reclaimCrashLoop'] as const
 
 /** Leases that end at the same time may be answered in any order. */
-const reap = command('reap', maxRecoveries, async (world, store, maxRecoveries) => {
+const reap = command('reap', reapRequest, async (world, store, request) => {
   const before = world.model.runs.map(({ row }) => ({ ...row }))
-  const expected = model.reap(world.model, { maxRecoveries })
+  const expected = model.reap(world.model, request)
   for (const { id, status } of before) {
     const made = expected.find(({ run }) => run.id === id)?.move
     for (const move of RECLAIMS) world.matrix.note(status, move, made === move)
@@ -115,7 +118,7 @@ const reap = command('reap', maxRecoveries, async (world, store, maxRecoveries) 
     reaped: reaped.toSorted((a, b) => (a.run.id < b.run.id ? -1 : 1)),
   })
   const touched = expected.map(({ run }) => run.id)
-  await world.same(store, `reap(${maxRecoveries})`, store.runs.reap({ maxRecoveries }).then(plain), plain(expected), touched)
+  await world.same(store, `reap(${JSON.stringify(request)})`, store.runs.reap(request).then(plain), plain(expected), touched)
 })
 
 /** A run in some status, so that none is rare. */

@@ -4,8 +4,8 @@ import { eventOf } from '../owner-write.ts'
 import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
 import { leaseEnd, type Tables } from './tables.ts'
 
-export function reap(tables: Tables, { maxRecoveries }: ReapRequest): Reaped[] {
-  return lostRuns(tables).flatMap((row) => {
+export function reap(tables: Tables, { maxRecoveries, ownersAreGone = false }: ReapRequest): Reaped[] {
+  return lostRuns(tables, ownersAreGone ? Number.POSITIVE_INFINITY : tables.nowMs).flatMap((row) => {
     const record = tables.records.get(row.id)
     if (!record) return []
     const { move, columns, payload } = fate(row, maxRecoveries, tables.nowMs)
@@ -15,8 +15,7 @@ export function reap(tables: Tables, { maxRecoveries }: ReapRequest): Reaped[] {
 }
 
 /** Those a broken clock put far ahead stand at the end of the order. */
-function lostRuns(tables: Tables): RunRow[] {
-  const { nowMs } = tables
+function lostRuns(tables: Tables, nowMs: number): RunRow[] {
   const lost: RunRow[] = []
   for (const row of tables.leases.ascending()) {
     if (leaseEnd(row) > nowMs || lost.length === REAP_MAX) break

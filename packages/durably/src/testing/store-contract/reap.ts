@@ -15,6 +15,7 @@ import {
   mustClaim,
   newRun,
   type Owner,
+  REFUSED,
   recordStep,
   unchanged,
 } from './world.ts'
@@ -168,6 +169,37 @@ export const reapChapter = chapter('reap', {
     deepEqual(await reap(world), [], 'reaped')
     world.env.jump(-1)
     equal((await reap(world)).length, 1, 'a millisecond further ahead')
+  },
+
+  'when all owners are known to be gone, every run is taken back at once, whatever its lease': async (world) => {
+    const stopping = await held(world, { jobName: 'stopping' })
+    await world.store.runs.cancel(stopping.run.id)
+    await world.env.advance(1)
+    const owner = await held(world)
+    await owner.succeed(recordStep(owner))
+    await create(world, { jobName: 'waiting' })
+    world.env.jump(-LEASE_MS_MAX)
+    const far = await held(world, { jobName: 'far ahead' })
+    world.env.jump(LEASE_MS_MAX)
+    const reaped = await world.store.runs.reap({ maxRecoveries: 10, ownersAreGone: true })
+    deepEqual(
+      reaped.map(({ run, move }) => [run.id, move]),
+      [
+        [far.run.id, 'reclaim'],
+        [stopping.run.id, 'reclaimCancelled'],
+        [owner.run.id, 'reclaim'],
+      ],
+      'by the end of their leases',
+    )
+    deepEqual(await owner.write(heartbeat()), REFUSED, 'what an owner writes who is not gone after all')
+    deepEqual(await world.store.runs.reap({ maxRecoveries: 10, ownersAreGone: true }), [], 'once more')
+  },
+
+  'of the runs whose owners are gone, too, one page is taken back at a time': async (world) => {
+    await world.store.runs.create(Array.from({ length: REAP_MAX + 1 }, () => newRun(world)))
+    for (let i = 0; i <= REAP_MAX; i++) await mustClaim(world)
+    const page = async () => (await world.store.runs.reap({ maxRecoveries: 10, ownersAreGone: true })).length
+    deepEqual([await page(), await page(), await page()], [REAP_MAX, 1, 0], 'pages')
   },
 
   'concurrent reapers take a run back once': async (world) => {

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ErrorCode } from '../../../model/errors.ts'
 import type { RecordedPayload } from '../../../model/event.ts'
@@ -24,11 +24,19 @@ export interface ReapValues {
 type P = Param<ReapValues>
 type Fragment = RawBuilder<unknown>
 
-/** Leases that ended early, or far too late, in their order: two ranges of one index. */
-export function lostRuns({ tables: t, syntax }: Pick<SqlContext, 'tables' | 'syntax'>, now: Fragment): { late: Fragment; far: Fragment } {
+/**
+ * Leases that ended early, or far too late, in their order: two ranges of one index. All of them when their owners are gone: then
+ * the first range has no end, and the second is empty.
+ */
+export function lostRuns(
+  { tables: t, syntax }: Pick<SqlContext, 'tables' | 'syntax'>,
+  now: Fragment,
+  ownersAreGone: boolean,
+): { late: Fragment; far: Fragment } {
   const leaseEnds = (when: Fragment) =>
     sql`SELECT r.id, r.lease_expires_at AS lease_end FROM ${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))} WHERE ${canMove('reclaim')} AND r.lease_expires_at ${when}
     ORDER BY r.lease_expires_at, r.${syntax.creationOrder} LIMIT ${sql.lit(REAP_MAX)} ${syntax.skipLocked}`
+  if (ownersAreGone) return { late: leaseEnds(sql`IS NOT NULL`), far: leaseEnds(sql`IS NULL`) }
   return { late: leaseEnds(sql`<= ${now}`), far: leaseEnds(sql`> ${farAhead(now)}`) }
 }
 
@@ -65,10 +73,23 @@ export function takenBack(p: P, now: Fragment): Fragment {
         lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
 }
 
-export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['reap'] {
+export function reapRuns(context: SqlContext): RunStore['reap'] {
+  const { session, env } = context
+  const lost = reapQueries(context, false)
+  const left = reapQueries(context, true)
+  return async ({ maxRecoveries, ownersAreGone }) => {
+    const results = await session.write((ownersAreGone ? left : lost)(reapValues(env.wall(), maxRecoveries)))
+    const inOrder = results.at(0) ?? []
+    const rows = results.at(-1) ?? []
+    const reaped = new Map(rows.map((row) => [row.id, toReaped(row)]))
+    return inOrder.flatMap(({ id }) => reaped.get(id) ?? [])
+  }
+}
+
+function reapQueries({ db, tables: t, syntax, eventLog }: SqlContext, ownersAreGone: boolean): (values: ReapValues) => CompiledQuery[] {
   /** Nothing before the update changes a lease, so every statement means the same runs. */
   const lost = (p: P) => {
-    const { late, far } = lostRuns({ tables: t, syntax }, p('now'))
+    const { late, far } = lostRuns({ tables: t, syntax }, p('now'), ownersAreGone)
     return sql`SELECT id FROM (SELECT * FROM (${late}) UNION ALL SELECT * FROM (${far})) LIMIT ${sql.lit(REAP_MAX)}`
   }
 
@@ -95,14 +116,7 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
       WHERE r.id IN (${lost(p)}) RETURNING *`,
   )
 
-  return async ({ maxRecoveries }) => {
-    const values = reapValues(env.wall(), maxRecoveries)
-    const results = await session.write([order(values), ...(eventLog ? [events(values)] : []), parents(values), update(values)])
-    const inOrder = results.at(0) ?? []
-    const rows = results.at(-1) ?? []
-    const reaped = new Map(rows.map((row) => [row.id, toReaped(row)]))
-    return inOrder.flatMap(({ id }) => reaped.get(id) ?? [])
-  }
+  return (values) => [order(values), ...(eventLog ? [events(values)] : []), parents(values), update(values)]
 }
 
 export function reapValues(now: number, maxRecoveries: number): ReapValues {

@@ -16,19 +16,22 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
   const parents = (now: RawBuilder<unknown>) => sql`parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(now, sql`ended.count`)}
         FROM (SELECT r.parent_run_id, count(*)::integer AS count FROM reaped AS r WHERE ${isTerminal()} GROUP BY 1) AS ended
         WHERE r.id = ended.parent_run_id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM reaped WHERE reaped.id = r.id))`
-  const reap = statement<ReapValues>(db, (p) => {
-    const now = syntax.now(p)
-    const { late, far } = lostRuns({ tables: t, syntax }, now)
-    return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
+  const reap = (ownersAreGone: boolean) =>
+    statement<ReapValues>(db, (p) => {
+      const now = syntax.now(p)
+      const { late, far } = lostRuns({ tables: t, syntax }, now, ownersAreGone)
+      return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
       lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
         ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
       reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end)
       ${eventLog ? told(p) : sql``}, ${parents(now)}
       SELECT * FROM reaped ORDER BY lease_end, id`
-  })
+    })
 
-  return async ({ maxRecoveries }) => {
-    const [rows = []] = await session.write([reap(reapValues(env.wall(), maxRecoveries))])
+  const lost = reap(false)
+  const left = reap(true)
+  return async ({ maxRecoveries, ownersAreGone }) => {
+    const [rows = []] = await session.write([(ownersAreGone ? left : lost)(reapValues(env.wall(), maxRecoveries))])
     return rows.map(toReaped)
   }
 }

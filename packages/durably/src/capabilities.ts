@@ -1,0 +1,60 @@
+// What this runtime and this database can do, for people who wonder why something is slow, or not there.
+import type { DurablyOptions } from './config.ts'
+import type { TabDialect, TabRole } from './store/capabilities.ts'
+import type { Store } from './store/store.ts'
+
+export interface Capabilities {
+  /** `ctx.transaction` works. */
+  transactions: boolean
+  /** There is a log of events to subscribe to. */
+  eventLog: boolean
+  /** Other tabs or processes are told at once; otherwise they poll. */
+  notifications: boolean
+  /** This instance executes runs now. */
+  executes: boolean
+  /** What this tab is among those that share the database; null where that makes no difference. */
+  role: TabRole | null
+  /** What the browser offers to this page; null elsewhere. */
+  browser: BrowserCapabilities | null
+}
+
+export interface BrowserCapabilities {
+  /** Files of the page's own. */
+  opfs: boolean
+  webLocks: boolean
+  broadcastChannel: boolean
+  /** COOP and COEP are set; SQLocal needs that, `browserDialect` does not. */
+  crossOriginIsolated: boolean
+  /** The browser will not clear the storage by itself; ask with `navigator.storage.persist()`. */
+  persisted: boolean
+}
+
+interface CapabilityParts {
+  store: Store
+  dialect: DurablyOptions['dialect']
+  notifications: boolean
+  executes: boolean
+}
+
+export async function capabilitiesOf({ store, dialect, notifications, executes }: CapabilityParts): Promise<Capabilities> {
+  return {
+    transactions: store.transact !== undefined,
+    eventLog: store.eventLog,
+    notifications,
+    executes,
+    role: dialect && 'role' in dialect ? (dialect as TabDialect).role : null,
+    browser: await browserCapabilities(),
+  }
+}
+
+async function browserCapabilities(): Promise<BrowserCapabilities | null> {
+  if (typeof document === 'undefined') return null
+  const { storage, locks } = navigator
+  return {
+    opfs: typeof storage?.getDirectory === 'function',
+    webLocks: locks !== undefined,
+    broadcastChannel: typeof BroadcastChannel === 'function',
+    crossOriginIsolated: globalThis.crossOriginIsolated,
+    persisted: (await storage?.persisted?.()) ?? false,
+  }
+}

@@ -1,0 +1,86 @@
+// Lead — whether this worker may claim; always, where nobody else could.
+//   - A term lasts while anybody here uses it, runs in hand included: their leases are not for others to inherit.
+//   - What a term inherits is taken back before the first claim in it. Later it could be our own.
+import type { Leadership, Term } from '../store/leadership.ts'
+
+interface LeadParts {
+  /** Null where every instance may execute. */
+  leadership: Leadership | null
+  /** Takes back all that is left running. */
+  takeBack: () => Promise<unknown>
+  /** The term is over, by somebody else's doing. */
+  onEnd: () => void
+}
+
+export class Lead {
+  readonly #parts: LeadParts
+  #users = 0
+  #term: Term | null = null
+  #hasInherited = false
+  #inheriting: Promise<unknown> | null = null
+  #waiting: AbortController | null = null
+  #trying: Promise<void> | null = null
+
+  constructor(parts: LeadParts) {
+    this.#parts = parts
+  }
+
+  get isHeld(): boolean {
+    return this.#parts.leadership === null || (this.#term !== null && !this.#term.ended.aborted)
+  }
+
+  join(): void {
+    this.#users++
+  }
+
+  leave(): void {
+    if (--this.#users > 0) return
+    this.#term?.release()
+    this.#term = null
+  }
+
+  /** Until this worker leads, or `giveUp` is called. */
+  async wait(): Promise<void> {
+    const { leadership } = this.#parts
+    await this.#trying
+    if (!leadership || this.isHeld) return
+    // One that has ended may still keep others out.
+    this.#begin(null)
+    this.#waiting = new AbortController()
+    this.#begin(await leadership.take(this.#waiting.signal))
+    this.#waiting = null
+  }
+
+  giveUp(): void {
+    this.#waiting?.abort()
+  }
+
+  /** Whether this worker leads, or does so now because nobody else did. */
+  async tryNow(): Promise<boolean> {
+    const { leadership } = this.#parts
+    if (!leadership || this.isHeld || this.#waiting) return this.isHeld
+    this.#trying ??= leadership.takeIfFree().then((term) => {
+      this.#begin(term)
+      this.#trying = null
+    })
+    await this.#trying
+    return this.isHeld
+  }
+
+  /** To be awaited before a claim. */
+  async inherit(): Promise<void> {
+    if (!this.#term?.inherits || this.#hasInherited) return
+    this.#inheriting ??= this.#parts.takeBack().finally(() => {
+      this.#inheriting = null
+    })
+    await this.#inheriting
+    this.#hasInherited = true
+  }
+
+  #begin(term: Term | null): void {
+    this.#term?.release()
+    this.#term = term
+    this.#hasInherited = false
+    term?.ended.addEventListener('abort', this.#parts.onEnd)
+  }
+}

@@ -1,0 +1,199 @@
+// Where a dialect says which instance leads: one executes, and whoever follows goes on at once with what is left.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import type { DurablyOptions } from '../../src/config.ts'
+import { createDurably, type Durably } from '../../src/durably.ts'
+import { sqlite } from '../../src/sqlite/index.ts'
+import type { Leadership, Term } from '../../src/store/leadership.ts'
+import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { gate } from './gate.ts'
+
+/** What a Web Lock does, among the instances of this process. */
+class Throne implements Leadership {
+  readonly #queue: (() => void)[] = []
+  #reigning: AbortController | null = null
+
+  async take(signal: AbortSignal): Promise<Term | null> {
+    while (this.#reigning && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#queue.push(resolve)
+        signal.addEventListener('abort', () => resolve())
+      })
+    }
+    return signal.aborted ? null : this.#crown(true)
+  }
+
+  async takeIfFree(): Promise<Term | null> {
+    return this.#reigning ? null : this.#crown(true)
+  }
+
+  /** The leader is told that it leads no more. */
+  depose(): void {
+    const deposed = this.#reigning
+    this.#free()
+    deposed?.abort()
+  }
+
+  #crown(inherits: boolean): Term {
+    const reign = new AbortController()
+    this.#reigning = reign
+    return { inherits, ended: reign.signal, release: () => this.#reigning === reign && this.#free() }
+  }
+
+  #free(): void {
+    this.#reigning = null
+    for (const wake of this.#queue.splice(0)) wake()
+  }
+}
+
+async function setup() {
+  const directory = mkdtempSync(join(tmpdir(), 'durably-leading-'))
+  const env = virtualEnv()
+  const throne = new Throne()
+  const instances: Durably[] = []
+  const open = (options: DurablyOptions = {}) => {
+    const dialect = Object.assign(sqlite(join(directory, 'durably.db')), {
+      openLeadership: () => throne,
+      defaults: { staleThreshold: 1000 },
+    })
+    const durably = createDurably({ dialect, env, staleThreshold: 600_000, ...options })
+    instances.push(durably)
+    return durably
+  }
+  onTestFinished(async () => {
+    for (const instance of instances) {
+      const stopped = instance.stop({ timeout: 0 })
+      await env.advance(2000)
+      await stopped
+    }
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const durably = open()
+  await durably.migrate()
+  return { env, throne, durably, open }
+}
+
+function define(durably: Durably, run: (signal: AbortSignal) => unknown = () => {}) {
+  return durably.defineJob({ name: 'job', input: z.unknown() }, (ctx) => ctx.run('step', async () => void (await run(ctx.signal))))
+}
+
+test('of two that were started one executes; when it has stopped, the other does', async () => {
+  const { env, durably, open } = await setup()
+  const other = open()
+  const ran: string[] = []
+  const job = define(durably, () => ran.push('first'))
+  define(other, () => ran.push('other'))
+  durably.start()
+  await env.advance(1)
+  other.start()
+  await job.trigger(null)
+  await env.advance(5000)
+  expect(ran).toEqual(['first'])
+  expect([(await durably.capabilities()).executes, (await other.capabilities()).executes]).toEqual([true, false])
+  await durably.stop()
+  await job.trigger(null)
+  await env.advance(5000)
+  expect(ran).toEqual(['first', 'other'])
+})
+
+test('who follows takes back at once what is left running, and what an old one still writes is refused', async () => {
+  const { env, throne, durably, open } = await setup()
+  const released = gate()
+  const job = define(durably, () => released.opened)
+  durably.start()
+  const { id } = await job.trigger(null)
+  await env.advance(1000)
+  expect(await durably.getRun(id)).toMatchObject({ status: 'running' })
+  const heir = open()
+  define(heir)
+  heir.start()
+  throne.depose()
+  await env.advance(1000)
+  expect(await heir.getRun(id)).toMatchObject({ status: 'completed' })
+  expect(await heir.getSteps(id)).toHaveLength(1)
+  released.open()
+  await env.advance(1000)
+  expect(await heir.getSteps(id)).toHaveLength(1)
+})
+
+test('who was deposed asks its runs to stop, gives back those that do, and queues again', async () => {
+  const { env, throne, durably, open } = await setup()
+  const reasons: unknown[] = []
+  const hangs = (signal: AbortSignal) =>
+    new Promise((_, reject) =>
+      signal.addEventListener('abort', () => {
+        reasons.push(signal.reason)
+        reject(signal.reason)
+      }),
+    )
+  const job = define(durably, hangs)
+  durably.start()
+  const { id } = await job.trigger(null)
+  await env.advance(1000)
+  const other = open()
+  throne.depose()
+  await env.advance(2000)
+  expect(reasons).toMatchObject([{ code: 'shutdown' }])
+  // Nobody else wanted to lead: it does so again.
+  expect(await other.getRun(id)).toMatchObject({ status: 'running', error: null })
+  expect(await durably.capabilities()).toMatchObject({ executes: true })
+})
+
+test('a run whose function does not stop keeps the lead until its lease is over', async () => {
+  const { env, durably, open } = await setup()
+  const job = define(durably, () => new Promise(() => {}))
+  durably.start()
+  const { id } = await job.trigger(null)
+  await env.advance(1000)
+  const stopped = durably.stop({ timeout: 10 })
+  await env.advance(2000)
+  await stopped
+  const heir = open()
+  define(heir)
+  heir.start()
+  await env.advance(500_000)
+  expect(await heir.getRun(id)).toMatchObject({ status: 'running' })
+  await env.advance(120_000)
+  expect(await heir.getRun(id)).toMatchObject({ status: 'completed' })
+})
+
+test('processUntilIdle() leads while it works, with all its lanes; beside a leader it finds nothing to do', async () => {
+  const { env, durably, open } = await setup()
+  let running = 0
+  const job = define(durably, () => {
+    running++
+  })
+  const both = open({ concurrency: 2 })
+  define(both, () => {
+    running++
+  })
+  for (let i = 0; i < 5; i++) await job.trigger(null)
+  expect(await both.processUntilIdle()).toBe(5)
+  expect(running).toBe(5)
+  durably.start()
+  await env.advance(1)
+  await job.trigger(null)
+  expect(await both.processOne()).toBe(false)
+})
+
+test('a lease is as long as the dialect prefers, unless the user says otherwise', async () => {
+  const { env, durably, open } = await setup()
+  const job = define(durably, () => new Promise(() => {}))
+  const { id } = await job.trigger(null)
+  const leaseOf = async (instance: Durably) => {
+    define(instance, () => new Promise(() => {}))
+    instance.start()
+    await env.advance(1)
+    const { leaseExpiresAt } =
+      (await durably.db.selectFrom('runs').select('lease_expires_at as leaseExpiresAt').where('id', '=', id).executeTakeFirst()) ?? {}
+    const stopped = instance.stop({ timeout: 0 })
+    await env.advance(601_000)
+    await stopped
+    return (leaseExpiresAt ?? 0) - env.wall() + 601_000
+  }
+  expect(await leaseOf(open({ staleThreshold: undefined as unknown as number }))).toBeLessThanOrEqual(1000)
+  expect(await leaseOf(open())).toBeGreaterThan(590_000)
+})
