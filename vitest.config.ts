@@ -32,7 +32,8 @@ export default defineConfig({
       {
         plugins: [sqlocal()],
         server: { headers: CROSS_ORIGIN_ISOLATION },
-        optimizeDeps: { include: IN_PAGE_PACKAGES },
+        // SQLite finds its wasm file beside itself.
+        optimizeDeps: { include: IN_PAGE_PACKAGES, exclude: ['@sqlite.org/sqlite-wasm'] },
         test: {
           name: 'browser',
           include: [IN_PAGE],

@@ -18,6 +18,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   plugins: ['.', 'events', 'model'],
   tasks: ['.', 'client', 'events', 'store', 'model', '@standard-schema/spec'],
   sqlite: ['store/sql', 'model', 'kysely', '@photostructure/sqlite', 'node:'],
+  browser: ['store', 'store/sql', 'model', 'kysely', '@sqlite.org/sqlite-wasm'],
   postgres: ['store', 'store/sql', 'model', 'kysely', 'pg', 'node:'],
   testing: [
     ...['.', 'plugins', 'client', 'worker', 'cluster', 'events', 'store', 'store/memory', 'store/sql', 'model'],

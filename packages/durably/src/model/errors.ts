@@ -51,6 +51,7 @@ export type ErrorCode =
   | 'schema_too_new'
   | 'row_unreadable'
   | 'notifications_unavailable'
+  | 'leader_frozen'
   // what a server refused, or a client met on the way to it
   | 'job_not_found'
   | 'forbidden'
@@ -87,7 +88,7 @@ export function hasCode(thrown: unknown, code: ErrorCode): boolean {
 }
 
 /** Store errors that pass: the same call may be sent again (rules R3 and R6). */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['store_busy', 'store_unavailable', 'store_full', 'store_readonly'])
+const PASSING: ReadonlySet<ErrorCode> = new Set(['store_busy', 'store_unavailable', 'store_full', 'store_readonly', 'leader_frozen'])
 
 export function isPassing(error: unknown): boolean {
   return error instanceof DurablyError && PASSING.has(error.code)

@@ -20,8 +20,16 @@ export interface PageServer {
   close(): Promise<void>
 }
 
+const bundles = new Map<string, Promise<string>>()
+
 /** The bundle of `entry`, a file URL; `name` is that of the test file. */
-export async function bundlePage(name: string, entry: URL): Promise<string> {
+export function bundlePage(name: string, entry: URL): Promise<string> {
+  const bundle = bundles.get(entry.href) ?? buildPage(name, entry)
+  bundles.set(entry.href, bundle)
+  return bundle
+}
+
+async function buildPage(name: string, entry: URL): Promise<string> {
   const outDir = fileURLToPath(new URL(`../../.tmp/page-${name}-${basename(entry.pathname, '.ts')}`, import.meta.url))
   await build({
     configFile: false,

@@ -16,7 +16,7 @@ export function describeSurvival(file: string, dialect: string): void {
       const { launch } = await stage(file, dialect)
       const { tab, told, heard } = await launch()
       const page = await tab(SHORT_LEASE)
-      const id = await page.evaluate(() => counting.trigger({ steps: 30, bytes: 10 }))
+      const id = await page.evaluate(() => counting.trigger({ steps: 30, bytes: 10, pauseMs: 20 }))
       await page.evaluate(() => counting.start())
       await heard((told) => textsOf(told, 'recorded').length >= 5)
       await page.reload()
@@ -31,13 +31,13 @@ export function describeSurvival(file: string, dialect: string): void {
 
     test(`SIGKILL of the whole browser in the middle of a run, ${ROUNDS} times: nothing acknowledged is lost, the run goes on`, async () => {
       const { launch } = await stage(file, dialect)
-      const steps = ROUNDS * 10 + 10
+      const steps = ROUNDS * 40 + 10
       const acknowledged = new Set<string>()
       let id = ''
       for (let round = 0; round <= ROUNDS; round++) {
         const browser = await launch()
         const page = await browser.tab(SHORT_LEASE)
-        if (round === 0) id = await page.evaluate((steps) => counting.trigger({ steps, bytes: 100 }), steps)
+        if (round === 0) id = await page.evaluate((steps) => counting.trigger({ steps, bytes: 100, pauseMs: 10 }), steps)
         const kept = await page.evaluate((id) => counting.steps(id), id)
         expect(
           [...acknowledged].filter((step) => !kept.includes(step)),
@@ -51,7 +51,7 @@ export function describeSurvival(file: string, dialect: string): void {
           await new Promise((resolve) => setTimeout(resolve, (round * 7) % 30))
           await browser.sigkill()
         } else {
-          await expect.poll(() => page.evaluate((id) => counting.run(id), id), { timeout: 60_000 }).toMatchObject({ status: 'completed' })
+          await expect.poll(() => page.evaluate((id) => counting.run(id), id), { timeout: 300_000 }).toMatchObject({ status: 'completed' })
         }
         const again = textsOf(browser.told, 'executed').filter((step) => kept.includes(step))
         expect(again, `executed again in round ${round}`).toEqual([])
@@ -64,7 +64,7 @@ export function describeSurvival(file: string, dialect: string): void {
       const { launch } = await stage(file, dialect)
       const { tab, told, heard } = await launch()
       const writer = await tab()
-      const id = await writer.evaluate(() => counting.trigger({ steps: 9000, bytes: 10 }))
+      const id = await writer.evaluate(() => counting.trigger({ steps: 9000, bytes: 10, pauseMs: 20 }))
       await writer.evaluate(() => counting.start())
       await heard((told) => textsOf(told, 'recorded').length >= 3)
       for (let i = 0; i < TABS; i++) {
@@ -84,7 +84,7 @@ export function describeSurvival(file: string, dialect: string): void {
       const { tab, told, heard, context } = await launch()
       const page = await tab(SHORT_LEASE)
       const session = await context.newCDPSession(page)
-      const id = await page.evaluate(() => counting.trigger({ steps: 30, bytes: 300_000 }))
+      const id = await page.evaluate(() => counting.trigger({ steps: 30, bytes: 300_000, pauseMs: 20 }))
       await page.evaluate(() => counting.start())
       await heard((told) => textsOf(told, 'recorded').length >= 2)
       await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 })

@@ -3,6 +3,7 @@
 import { CompiledQuery, type Dialect, type Kysely } from 'kysely'
 import type { DurablyTables } from '../../schema.ts'
 import type { Row } from '../../session.ts'
+import { isBatching } from '../batching-connection.ts'
 import { interact, type TransactionWords, transact } from '../transaction.ts'
 import type { Transport } from './transport.ts'
 
@@ -21,7 +22,10 @@ export function kyselyTransport(db: Kysely<DurablyTables>, dialect: Dialect): Tr
       const { rows } = await executor.executeQuery<Row>(query)
       return rows
     },
-    transact: (queries) => executor.provideConnection((connection) => transact(connection, WORDS, queries)),
+    transact: (queries) =>
+      executor.provideConnection((connection) =>
+        isBatching(connection) ? connection.transact(queries) : transact(connection, WORDS, queries),
+      ),
     async transactNothing() {
       await executor.provideConnection((connection) => transact(connection, WITHOUT_LOCK, []))
     },

@@ -1,0 +1,67 @@
+import {
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  type QueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { TabRole } from '../store/capabilities.ts'
+import type { DialectDefaults, TunedDialect } from '../store/dialect-defaults.ts'
+import type { LeadershipParts, LeadingDialect } from '../store/leadership.ts'
+import type { NotifierParts, NotifyingDialect } from '../store/notifier.ts'
+import { BrowserDriver, type BrowserPlace } from './browser-driver.ts'
+import { tabLeadership } from './tab-leadership.ts'
+import { tabNotifier } from './tab-notifier.ts'
+import { WorkerTimers } from './worker-timers.ts'
+
+const LEASE_MS = 120_000
+
+/** SQLite in the browser: one tab has the database open, all of them use it. */
+export class BrowserDialect implements Dialect, NotifyingDialect, LeadingDialect, TunedDialect {
+  /** A statement that met an error lets go of everything at once. */
+  readonly resetsStatements = true
+  /** A page's timers may come a minute late. */
+  readonly defaults: DialectDefaults
+  readonly #place: BrowserPlace
+  readonly #timers = new WorkerTimers()
+  #driver: BrowserDriver | null = null
+
+  constructor(place: BrowserPlace) {
+    this.#place = place
+    this.defaults = { staleThreshold: LEASE_MS, env: () => this.#timers.env() }
+  }
+
+  openNotifier(parts: NotifierParts) {
+    return tabNotifier(this.#place.name, parts)
+  }
+
+  openLeadership(parts: LeadershipParts) {
+    const isReachable = async () => (await this.#driver?.line?.isAnswered()) ?? true
+    return tabLeadership({ ...parts, name: this.#place.name, timers: this.#timers, isReachable })
+  }
+
+  get role(): TabRole {
+    return this.#driver?.role ?? 'idle'
+  }
+
+  createDriver(): Driver {
+    this.#driver = new BrowserDriver(this.#place)
+    return this.#driver
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new SqliteQueryCompiler()
+  }
+
+  createAdapter(): DialectAdapter {
+    return new SqliteAdapter()
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(db)
+  }
+}

@@ -1,0 +1,150 @@
+// Kysely's driver over a DatabaseLine: one connection, one user at a time, one message per statement or per whole transaction.
+import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
+import { systemEnv } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { TabRole } from '../store/capabilities.ts'
+import type { BatchingConnection } from '../store/sql/dialect/batching-connection.ts'
+import { guardParameters } from '../store/sql/dialect/sqlite/bind-guard.ts'
+import type { Row } from '../store/sql/session.ts'
+import { DatabaseHost } from './database-host.ts'
+import { DatabaseLine } from './database-line.ts'
+import { placeNames, type Result, type Statement } from './messages.ts'
+
+export interface BrowserPlace {
+  name: string
+  synchronous: 'FULL' | 'NORMAL'
+}
+
+export class BrowserDriver implements Driver {
+  readonly #place: BrowserPlace
+  #parts: { line: DatabaseLine; host: DatabaseHost; die: () => void } | null = null
+  #turns = 0
+  #free: Promise<void> = Promise.resolve()
+  #release: () => void = () => {}
+
+  constructor(place: BrowserPlace) {
+    this.#place = place
+  }
+
+  get line(): DatabaseLine | null {
+    return this.#parts?.line ?? null
+  }
+
+  get role(): TabRole {
+    if (!this.#parts) return 'idle'
+    if (this.#parts.host.isHosting) return 'leader'
+    return this.#parts.line.isSilent ? 'leader-frozen' : 'follower'
+  }
+
+  async init(): Promise<void> {
+    checkBrowser()
+    const env = systemEnv()
+    const { name, synchronous } = this.#place
+    const guest = env.id()
+    const die = await holdLock(placeNames(name).guest(guest))
+    const line = new DatabaseLine({ name, guest, env, isHost: () => this.role === 'leader' })
+    const host = new DatabaseHost({
+      name,
+      host: guest,
+      synchronous,
+      env,
+      onOpen: (port) => line.useOwn(port),
+      onFail: (error) => line.fail(error),
+    })
+    this.#parts = { line, host, die }
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#free
+    let release = () => {}
+    this.#free = new Promise((resolve) => {
+      release = resolve
+    })
+    await before
+    this.#release = release
+    if (!this.#parts) {
+      release()
+      throw new DurablyError('store_closed', 'the database is closed')
+    }
+    return new BrowserConnection(this.#parts.line, ++this.#turns)
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release()
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin'))
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'))
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('rollback'))
+  }
+
+  async destroy(): Promise<void> {
+    const parts = this.#parts
+    this.#parts = null
+    parts?.line.close()
+    await parts?.host.leave()
+    parts?.die()
+  }
+}
+
+class BrowserConnection implements BatchingConnection {
+  readonly #line: DatabaseLine
+  readonly #turn: number
+
+  constructor(line: DatabaseLine, turn: number) {
+    this.#line = line
+    this.#turn = turn
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const [result] = await this.#send([query], false)
+    if (!result) throw new TypeError('the database answered nothing')
+    const { rows, changes, lastInsertRowId } = result
+    if (changes === null) return { rows: rows as R[] }
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowId) }
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    yield await this.executeQuery<R>(query)
+  }
+
+  async transact(queries: readonly CompiledQuery[]): Promise<Row[][]> {
+    return (await this.#send(queries, true)).map(({ rows }) => rows)
+  }
+
+  #send(queries: readonly CompiledQuery[], atomic: boolean): Promise<readonly Result[]> {
+    return this.#line.call({ turn: this.#turn, statements: queries.map(toStatement), atomic })
+  }
+}
+
+function toStatement({ sql, parameters }: CompiledQuery): Statement {
+  return { sql, parameters: guardParameters(parameters) }
+}
+
+/** Held until the returned function is called, or the tab dies. */
+async function holdLock(name: string): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    navigator.locks.request(name, () => new Promise<void>((release) => resolve(release))).catch(reject)
+  })
+}
+
+function checkBrowser(): void {
+  const missing = [
+    typeof Worker === 'undefined' && 'workers',
+    typeof BroadcastChannel === 'undefined' && 'BroadcastChannel',
+    globalThis.navigator?.locks === undefined && 'Web Locks',
+    globalThis.navigator?.storage?.getDirectory === undefined && 'OPFS',
+  ].filter(Boolean)
+  if (missing.length === 0) return
+  throw new DurablyError(
+    'invalid_config',
+    `browserDialect() needs a browser with ${missing.join(', ')}; they exist in pages that come over https or from localhost`,
+  )
+}

@@ -1,0 +1,75 @@
+// The dedicated worker of the tab that leads: has the database open, and serves this tab and all others.
+// A guest that dies tells nobody; the lock that it held as long as it lived does.
+import { type Env, systemEnv } from '../model/env.ts'
+import type { ErrorCode } from '../model/errors.ts'
+import { classifyError } from '../store/sql/dialect/sqlite/classify-error.ts'
+import { DatabaseDesk } from './database-desk.ts'
+import { type HubMessage, placeNames, type Welcome, type WorkerOrder, type WorkerReport } from './messages.ts'
+import { openWasmDatabase, type WasmDatabase } from './wasm-database.ts'
+
+let opened: { database: WasmDatabase; desk: DatabaseDesk; hub: BroadcastChannel } | undefined
+
+self.onmessage = ({ data }: MessageEvent<WorkerOrder>) => {
+  switch (data.type) {
+    case 'open':
+      return void open(data).then(
+        () => report({ type: 'opened' }),
+        (error) => report({ type: 'failed', ...explained(error) }),
+      )
+    case 'serve':
+      return opened?.desk.serve(data.port)
+    case 'close':
+      // Nobody is welcome any more.
+      opened?.hub.close()
+      opened?.desk.close()
+      opened?.database.close()
+      return report({ type: 'closed' })
+  }
+}
+
+async function open({ name, host, synchronous }: WorkerOrder & { type: 'open' }): Promise<void> {
+  const env: Env = systemEnv()
+  const database = await openWasmDatabase({ name, synchronous, env })
+  const desk = new DatabaseDesk(database, env)
+  opened = { database, desk, hub: receiveGuests(desk, name, host) }
+}
+
+function receiveGuests(desk: DatabaseDesk, name: string, host: string): BroadcastChannel {
+  const names = placeNames(name)
+  const hub = new BroadcastChannel(names.hub)
+  const guests = new Map<string, BroadcastChannel>()
+  const welcome: Welcome = { host }
+
+  function receive(guest: string): BroadcastChannel {
+    const line = new BroadcastChannel(names.guest(guest))
+    guests.set(guest, line)
+    const watch = new AbortController()
+    desk.serve(line, () => {
+      guests.delete(guest)
+      watch.abort()
+    })
+    const gone = () => {
+      if (guests.delete(guest)) desk.leave(line)
+    }
+    navigator.locks.request(names.guest(guest), { signal: watch.signal }, gone).catch(() => {})
+    return line
+  }
+
+  hub.onmessage = ({ data }: MessageEvent<HubMessage>) => {
+    if (data.type === 'guest') (guests.get(data.guest) ?? receive(data.guest)).postMessage(welcome)
+  }
+  hub.postMessage({ type: 'host' } satisfies HubMessage)
+  return hub
+}
+
+function explained(error: unknown): { code: ErrorCode; error: string } {
+  const text = String(error)
+  if (/Missing required OPFS|SecurityError/.test(text))
+    return { code: 'invalid_config', error: `this browser grants this page no files of its own (OPFS): ${text}` }
+  const { code, message } = classifyError(error)
+  return { code, error: message }
+}
+
+function report(message: WorkerReport): void {
+  self.postMessage(message)
+}

@@ -1,0 +1,43 @@
+// Who executes among the tabs: whoever has the lock; with timers of a worker for as long as it leads.
+import type { Leadership, LeadershipParts, Term } from '../store/leadership.ts'
+import { leaderFrozen } from './database-line.ts'
+import { LeaderLock } from './leader-lock.ts'
+import { placeNames } from './messages.ts'
+import type { WorkerTimers } from './worker-timers.ts'
+
+interface TabLeadershipParts extends LeadershipParts {
+  name: string
+  timers: WorkerTimers
+  /** Whether somebody has the database open and answers. */
+  isReachable: () => Promise<boolean>
+}
+
+export function tabLeadership({ name, timers, isReachable, report, ...parts }: TabLeadershipParts): Leadership {
+  let isReported = false
+  const lock = new LeaderLock({
+    ...parts,
+    name: placeNames(name).leadLock,
+    async isReachable() {
+      const isReached = await isReachable()
+      if (!isReached && !isReported) report(leaderFrozen())
+      isReported = !isReached
+      return isReached
+    },
+  })
+
+  function timed(term: Term | null): Term | null {
+    if (!term) return null
+    timers.start()
+    const { inherits, ended } = term
+    const release = () => {
+      timers.stop()
+      term.release()
+    }
+    return { inherits, ended, release }
+  }
+
+  return {
+    take: async (signal) => timed(await lock.take(signal)),
+    takeIfFree: async () => timed(await lock.takeIfFree()),
+  }
+}

@@ -1,0 +1,165 @@
+// The database itself: sqlite-wasm on `opfs-sahpool`, in a dedicated worker. It needs neither COOP nor COEP.
+//   - One connection has the files to itself, so WAL works without shared memory, and a commit is one flush.
+//   - Prepared statements are kept; texts are read by their length, for one may contain NUL.
+import sqlite3InitModule, { type Database, type PreparedStatement, type Sqlite3Static } from '@sqlite.org/sqlite-wasm'
+import { type Env, sleep } from '../model/env.ts'
+import type { Row } from '../store/sql/session.ts'
+import type { Result, Statement } from './messages.ts'
+
+export interface WasmDatabase {
+  run(statement: Statement): Result
+  /** Between statements: somebody began a transaction and has not ended it. */
+  readonly inTransaction: boolean
+  close(): void
+}
+
+/** The database, its WAL, and room for what a VACUUM or a large sort asks for. */
+const FILES = 6
+/** The tab that had the files before may still be dying. */
+const HELD_MS_MAX = 10_000
+const HELD_PAUSE_MS = 50
+const STATEMENTS_MAX = 200
+
+export interface OpenOptions {
+  name: string
+  synchronous: 'FULL' | 'NORMAL'
+  env: Env
+}
+
+export async function openWasmDatabase({ name, synchronous, env }: OpenOptions): Promise<WasmDatabase> {
+  const quota = new QuotaWatch()
+  const sqlite3 = await sqlite3InitModule()
+  const directory = `durably-${encodeURIComponent(name)}`
+  // Its types do not know that it can be tried again.
+  const options = { name: directory, directory, initialCapacity: FILES, forceReinitIfPreviouslyFailed: true, verbosity: 1 }
+  const pool = await whenFree(env, () => sqlite3.installOpfsSAHPoolVfs(options))
+  const database = new pool.OpfsSAHPoolDb('/durably.db')
+  database.exec(`PRAGMA locking_mode = exclusive; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};
+    PRAGMA foreign_keys = ON; PRAGMA temp_store = memory`)
+  const statements = new KeptStatements(sqlite3, database)
+  return {
+    run(statement) {
+      try {
+        return statements.run(statement)
+      } catch (error) {
+        throw quota.explained(error)
+      }
+    },
+    get inTransaction() {
+      return sqlite3.capi.sqlite3_get_autocommit(database) === 0
+    },
+    close() {
+      statements.close()
+      database.close()
+      pool.pauseVfs()
+    },
+  }
+}
+
+async function whenFree<T>(env: Env, open: () => Promise<T>): Promise<T> {
+  const began = env.mono()
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      const isHeld = error instanceof DOMException && error.name === 'NoModificationAllowedError'
+      if (!isHeld || env.mono() - began > HELD_MS_MAX) throw error
+      await sleep(env, HELD_PAUSE_MS)
+    }
+  }
+}
+
+class KeptStatements {
+  readonly #sqlite3: Sqlite3Static
+  readonly #database: Database
+  readonly #kept = new Map<string, PreparedStatement>()
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+  constructor(sqlite3: Sqlite3Static, database: Database) {
+    this.#sqlite3 = sqlite3
+    this.#database = database
+  }
+
+  run({ sql, parameters }: Statement): Result {
+    const statement = this.#prepared(sql)
+    const rows: Row[] = []
+    try {
+      if (parameters.length > 0) statement.bind(parameters as unknown as (string | number)[])
+      // After the first step: SQLite may have prepared it anew, with other columns.
+      for (let names: string[] | undefined; statement.step(); ) {
+        names ??= statement.getColumnNames([])
+        rows.push(this.#row(statement, names))
+      }
+    } finally {
+      this.#letGo(statement)
+    }
+    const { capi } = this.#sqlite3
+    const changes = statement.columnCount > 0 ? null : capi.sqlite3_changes(this.#database)
+    return { rows, changes, lastInsertRowId: capi.sqlite3_last_insert_rowid(this.#database) }
+  }
+
+  close(): void {
+    for (const statement of this.#kept.values()) statement.finalize()
+    this.#kept.clear()
+  }
+
+  #prepared(sql: string): PreparedStatement {
+    const kept = this.#kept.get(sql)
+    if (kept) {
+      this.#kept.delete(sql)
+      this.#kept.set(sql, kept)
+      return kept
+    }
+    const statement = this.#database.prepare(sql)
+    this.#kept.set(sql, statement)
+    if (this.#kept.size > STATEMENTS_MAX) this.#dropOldest()
+    return statement
+  }
+
+  #dropOldest(): void {
+    for (const [sql, statement] of this.#kept) {
+      statement.finalize()
+      this.#kept.delete(sql)
+      return
+    }
+  }
+
+  #row(statement: PreparedStatement, names: readonly string[]): Row {
+    return Object.fromEntries(names.map((name, column) => [name, this.#value(statement, column)]))
+  }
+
+  #value(statement: PreparedStatement, column: number): unknown {
+    const { capi, wasm } = this.#sqlite3
+    if (capi.sqlite3_column_type(statement, column) !== capi.SQLITE_TEXT) return statement.get(column)
+    const start = Number(capi.sqlite3_column_blob(statement, column))
+    const bytes = capi.sqlite3_column_bytes(statement, column)
+    return this.#decoder.decode(wasm.heap8u().subarray(start, start + bytes))
+  }
+
+  #letGo(statement: PreparedStatement): void {
+    try {
+      statement.reset(true)
+    } catch {
+      // It tells once more what `step` has thrown.
+    }
+  }
+}
+
+/** The VFS tells SQLite only that a write failed. Why, it tells the console. */
+class QuotaWatch {
+  #exceeded = false
+
+  constructor() {
+    const error = (...said: unknown[]) => {
+      if (said.some((one) => one instanceof DOMException && one.name === 'QuotaExceededError')) this.#exceeded = true
+      else console.error(...said)
+    }
+    Object.assign(globalThis, { sqlite3ApiConfig: { error } })
+  }
+
+  explained(error: unknown): unknown {
+    if (!this.#exceeded) return error
+    this.#exceeded = false
+    return new Error('SQLITE_FULL: the storage that the browser grants to this origin is used up', { cause: error })
+  }
+}

@@ -1,0 +1,3 @@
+import { describeSurvival } from './survival.ts'
+
+describeSurvival('survival', 'browser')

@@ -1,0 +1,168 @@
+// Tabs that share one database through browserDialect: any number of them, one executes; what closes, crashes or freezes hands over.
+import type { BrowserContext, Page } from 'playwright-core'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Told } from './pages/counting.ts'
+import { openCounting, SHORT_LEASE, stage } from './stage.ts'
+
+/** Nobody waits for it: who takes over without it has inherited. */
+const LONG_LEASE = { staleThreshold: 600_000, pollingInterval: 100 }
+
+const textsOf = (told: readonly Told[], what: Told['what']) => told.filter((one) => one.what === what).map(({ text }) => text)
+const start = (page: Page) => page.evaluate(() => counting.start())
+const capabilities = (page: Page) => page.evaluate(() => counting.capabilities())
+const trigger = (page: Page, steps: number) => page.evaluate((steps) => counting.trigger({ steps, bytes: 10 }), steps)
+const run = (page: Page, id: string) => page.evaluate((id) => counting.run(id), id)
+const completed = (page: Page, id: string) => expect.poll(() => run(page, id), { timeout: 60_000 }).toMatchObject({ status: 'completed' })
+
+test('of five tabs one executes, without COOP and COEP, and all of them trigger, read and subscribe', async () => {
+  const { launch } = await stage('tabs', 'browser', { isolated: false })
+  const { tab, told } = await launch()
+  const tabs: Page[] = []
+  for (let i = 0; i < 5; i++) {
+    const page = await tab(LONG_LEASE)
+    await start(page)
+    tabs.push(page)
+  }
+  const [leader, ...followers] = tabs as [Page, ...Page[]]
+  await expect
+    .poll(() => capabilities(leader))
+    .toMatchObject({
+      role: 'leader',
+      executes: true,
+      notifications: true,
+      transactions: true,
+      browser: { opfs: true, webLocks: true, crossOriginIsolated: false },
+    })
+  for (const page of followers) expect(await capabilities(page)).toMatchObject({ role: 'follower', executes: false })
+  const ids = await Promise.all(tabs.map((page) => trigger(page, 3)))
+  const seen = await Promise.all(ids.map((id, i) => (tabs[(i + 1) % 5] as Page).evaluate((id) => counting.follow(id), id)))
+  for (const types of seen) {
+    expect(types.filter((type) => type === 'step:complete')).toHaveLength(3)
+    expect(types.at(-1)).toBe('run:complete')
+  }
+  for (const id of ids) expect(await run(leader, id)).toMatchObject({ status: 'completed' })
+  expect(textsOf(told, 'executed')).toHaveLength(15)
+  expect(textsOf(told, 'error')).toEqual([])
+})
+
+test.each(['close', 'crash', 'reload'] as const)('a leading tab that goes by %s hands its run over at once', async (how) => {
+  const { launch } = await stage('tabs', 'browser')
+  const { tab, told, heard } = await launch()
+  const leader = await tab(LONG_LEASE)
+  await start(leader)
+  const follower = await tab(LONG_LEASE)
+  await start(follower)
+  const id = await trigger(follower, 200)
+  await heard((told) => textsOf(told, 'recorded').length >= 5)
+  const isThere = follower.evaluate((id) => counting.follow(id), id)
+  if (how === 'close') await leader.close()
+  else if (how === 'reload') await leader.reload()
+  else await leader.goto('chrome://crash').catch(() => {})
+  const acknowledged = textsOf(told, 'recorded')
+  const before = told.length
+  await completed(follower, id)
+  expect((await isThere).at(-1)).toBe('run:complete')
+  expect(textsOf(told.slice(before), 'executed').filter((step) => acknowledged.includes(step))).toEqual([])
+  expect(await capabilities(follower)).toMatchObject({ role: 'leader', executes: true })
+  if (how !== 'reload') return
+  await openCounting(leader, LONG_LEASE)
+  expect(await capabilities(leader)).toMatchObject({ role: 'follower' })
+  await completed(leader, id)
+})
+
+test('a tab that is alone and reloaded goes on at once, however long its lease is', async () => {
+  const { launch } = await stage('tabs', 'browser')
+  const { tab, told, heard } = await launch()
+  const page = await tab(LONG_LEASE)
+  await start(page)
+  const id = await trigger(page, 200)
+  await heard((told) => textsOf(told, 'recorded').length >= 5)
+  await page.reload()
+  const acknowledged = textsOf(told, 'recorded')
+  const before = told.length
+  await openCounting(page, LONG_LEASE)
+  await start(page)
+  await completed(page, id)
+  expect(textsOf(told.slice(before), 'executed').filter((step) => acknowledged.includes(step))).toEqual([])
+})
+
+test('a tab that dies in the middle of a transaction keeps nobody out, and leaves nothing of it', async () => {
+  const { launch } = await stage('tabs', 'browser')
+  const { tab } = await launch()
+  const leader = await tab(LONG_LEASE)
+  await start(leader)
+  const follower = await tab(LONG_LEASE)
+  await follower.evaluate(() => counting.holdTransaction())
+  const triggered = trigger(leader, 1)
+  await follower.close()
+  await completed(leader, await triggered)
+  // It can be made again, so it is not there.
+  const other = await tab(LONG_LEASE)
+  await other.evaluate(() => counting.holdTransaction())
+})
+
+test('a tab that executes and stands still for longer than its lease is replaced, and what it writes on waking is refused', async () => {
+  const { launch } = await stage('tabs', 'browser')
+  const { tab, told, heard, context } = await launch()
+  const host = await tab(SHORT_LEASE)
+  const others = await renderers(context)
+  const frozen = await tab(SHORT_LEASE)
+  const pids = (await renderers(context)).filter((pid) => !others.includes(pid))
+  await start(frozen)
+  await start(host)
+  const id = await host.evaluate(() => counting.trigger({ steps: 20, bytes: 10, pauseMs: 100 }))
+  await heard((told) => textsOf(told, 'recorded').length >= 3)
+  expect(await capabilities(frozen)).toMatchObject({ role: 'follower', executes: true })
+  freeze(pids)
+  await completed(host, id)
+  expect(await capabilities(host)).toMatchObject({ role: 'leader', executes: true })
+  const before = told.length
+  thaw(pids)
+  await expect.poll(() => capabilities(frozen), { timeout: 20_000 }).toMatchObject({ role: 'follower', executes: false })
+  await completed(frozen, await trigger(frozen, 1))
+  expect(textsOf(told.slice(before), 'recorded')).toEqual(['step 0'])
+})
+
+test('a leading tab whose process stands still keeps the database: the others say so, wait, and go on when it wakes', async () => {
+  const { launch } = await stage('tabs', 'browser')
+  const { tab, told, heard, context } = await launch()
+  const alone = await renderers(context)
+  const leader = await tab(SHORT_LEASE)
+  const pids = (await renderers(context)).filter((pid) => !alone.includes(pid))
+  await start(leader)
+  const follower = await tab(SHORT_LEASE)
+  await start(follower)
+  const id = await follower.evaluate(() => counting.trigger({ steps: 60, bytes: 10, pauseMs: 50 }))
+  await heard((told) => textsOf(told, 'recorded').length >= 5)
+  freeze(pids)
+  await heard((told) => textsOf(told, 'error').some((error) => error.includes('frozen')))
+  expect(await capabilities(follower)).toMatchObject({ role: 'leader-frozen', executes: false })
+  await expect(run(follower, id)).rejects.toThrow('frozen')
+  expect(textsOf(told, 'error')).toHaveLength(1)
+  thaw(pids)
+  await completed(follower, id)
+})
+
+// Chromium freezes only what nobody sees, and without a screen everything counts as seen: so its process is stopped.
+function freeze(pids: readonly number[]): void {
+  expect(pids.length).toBeGreaterThan(0)
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  onTestFinished(() => thaw(pids))
+}
+
+function thaw(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGCONT')
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}
+
+async function renderers(context: BrowserContext): Promise<number[]> {
+  const session = await context.browser()?.newBrowserCDPSession()
+  const { processInfo = [] } = (await session?.send('SystemInfo.getProcessInfo')) ?? {}
+  await session?.detach()
+  return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
+}
