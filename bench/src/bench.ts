@@ -1,5 +1,5 @@
 // `npm run bench -- <name>`: one measurement.
-const BENCHES = ['stream-latency', 'sse']
+const BENCHES = ['stream-latency', 'sse', 'browser']
 
 const [name = ''] = process.argv.splice(2)
 if (BENCHES.includes(name)) await import(`./${name}.js`)
