@@ -1,7 +1,7 @@
 // RunReader — what is known of runs, their steps and their logs.
-import { decodeTime, isValid } from 'ulidx'
+import { isValid } from 'ulidx'
 import type { Codec } from '../model/codec.ts'
-import { type Env, iso } from '../model/env.ts'
+import { type Env, iso, timeOfId } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
@@ -73,5 +73,5 @@ export class RunReader {
 /** A run's id tells when it was created, so a cursor stays good when its run is deleted (ADR 0003). */
 function positionOf(cursor: string): { createdAt: string; id: string } {
   if (!isValid(cursor)) throw new DurablyError('invalid_argument', `cursor must be the id of a run, got ${JSON.stringify(cursor)}`)
-  return { createdAt: iso(decodeTime(cursor)), id: cursor }
+  return { createdAt: iso(timeOfId(cursor)), id: cursor }
 }

@@ -1,9 +1,8 @@
 // Trigger — validates what shall run and stores it; a worker does the rest.
-import { decodeTime } from 'ulidx'
 import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Duration, durationMs, NEVER_MS, timeMs } from '../model/duration.ts'
-import { type Env, iso } from '../model/env.ts'
+import { type Env, iso, timeOfId } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
@@ -100,7 +99,7 @@ function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, option
     idempotencyKey: key('idempotencyKey', options.idempotencyKey),
     concurrencyKey: key('concurrencyKey', options.concurrencyKey),
     // The id's own time, so that ids and creation times give the same order (ADR 0003).
-    createdAt: iso(decodeTime(id)),
+    createdAt: iso(timeOfId(id)),
     ...times(options, env.wall()),
     parentRunId: options[PARENT] ?? null,
   }

@@ -1,6 +1,6 @@
 // Env — the kernel's only source of time, timers, turns, ids and chance.
 // Everything that decides goes through here, so a simulation can replay it byte for byte.
-import { detectPRNG, monotonicFactory } from 'ulidx'
+import { decodeTime, monotonicFactory } from 'ulidx'
 
 export interface Env {
   /** Milliseconds since 1970; may jump. */
@@ -30,7 +30,7 @@ export interface Scope<T> {
 }
 
 export function systemEnv(): Env {
-  const nextId = monotonicFactory(detectPRNG())
+  const nextId = monotonicFactory(pooledChance())
   const scope = asyncLocalScope()
   return {
     ...systemClock(),
@@ -66,8 +66,34 @@ export async function within(env: Clock, ms: number, done: Promise<unknown>): Pr
   return Promise.race([done.then(() => true), late]).finally(() => env.clear(timer))
 }
 
+/** The last one is remembered: what happens within a millisecond shares its time. */
 export function iso(ms: number): string {
-  return new Date(ms).toISOString()
+  if (ms !== lastIso.ms) lastIso = { ms, text: new Date(ms).toISOString() }
+  return lastIso.text
+}
+
+let lastIso = { ms: 0, text: new Date(0).toISOString() }
+
+/** When an id was made. */
+export function timeOfId(id: string): number {
+  const prefix = id.slice(0, 10)
+  if (prefix !== lastIdTime.prefix) lastIdTime = { prefix, ms: decodeTime(id) }
+  return lastIdTime.ms
+}
+
+let lastIdTime = { prefix: '', ms: 0 }
+
+/** A call of the system's generator costs much more than its bytes, so they are drawn many at a time. */
+function pooledChance(): () => number {
+  const pool = new Uint8Array(1024)
+  let drawn = pool.length
+  return () => {
+    if (drawn === pool.length) {
+      crypto.getRandomValues(pool)
+      drawn = 0
+    }
+    return (pool[drawn++] ?? 0) / 0xff
+  }
 }
 
 function deferredTurn(): Env['defer'] {

@@ -9,7 +9,8 @@ export function checkName(field: string, value: unknown): string {
   if (value === '') throw invalid(field, 'must not be empty')
   if (value.includes('\0')) throw invalid(field, 'must not contain a NUL character')
   if (!value.isWellFormed()) throw invalid(field, 'must be well-formed Unicode (it contains a lone surrogate)')
-  const bytes = utf8Bytes(value)
+  // A UTF-16 unit takes at most three bytes, so short names need no counting.
+  const bytes = value.length * 3 <= NAME_BYTES_MAX ? 0 : utf8Bytes(value)
   if (bytes > NAME_BYTES_MAX)
     throw invalid(field, `must be at most ${NAME_BYTES_MAX} bytes of UTF-8, got ${bytes}; use a shorter one or a hash of it`)
   return value
