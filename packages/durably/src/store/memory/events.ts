@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts'
 export function memoryEvents(tables: Tables): EventStore {
   return {
     async list(runId, { after = 0, limit = Number.POSITIVE_INFINITY } = {}) {
-      const events = tables.records.get(runId)?.events ?? []
+      const events = tables.records.get(runId)?.kept.events ?? []
       const first = firstAbove(events, after)
       return events.slice(first, first + limit).map((event) => ({ ...event }))
     },

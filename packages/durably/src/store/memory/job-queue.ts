@@ -1,14 +1,14 @@
 // JobQueue — the pending runs of one job, in their turn: by `runAt`, then by id.
 // Owns the order, and one line per concurrency key. Does not hold keys: it is told when one is taken or free.
-//   Q1. `#ready` holds the runs without a key and, of each free key, the first in its line.
+//   Q1. `#ready` holds the runs without a key and, of each free key, the first in its line; `#behind` holds all others.
 //       So the first that is ready is the one to claim, however many wait for a key.
 import type { RunRow } from '../../model/run.ts'
 import { SortedSet } from './sorted-set.ts'
 
 export class JobQueue {
   readonly #isHeld: (key: string) => boolean
-  readonly #all = new SortedSet(byTurn)
   readonly #ready = new SortedSet(byTurn)
+  readonly #behind = new SortedSet(byTurn)
   /** No line is empty. */
   readonly #lines = new Map<string, SortedSet<RunRow>>()
 
@@ -17,25 +17,29 @@ export class JobQueue {
   }
 
   add(run: RunRow): void {
-    this.#all.add(run)
-    if (run.concurrencyKey === null) this.#ready.add(run)
-    else this.#changeLine(run.concurrencyKey, (line) => line.add(run))
+    if (run.concurrencyKey === null) return this.#ready.add(run)
+    this.#changeLine(run.concurrencyKey, (line) => {
+      line.add(run)
+      this.#behind.add(run)
+    })
   }
 
   remove(run: RunRow): void {
-    this.#all.delete(run)
-    if (run.concurrencyKey === null) this.#ready.delete(run)
-    else this.#changeLine(run.concurrencyKey, (line) => line.delete(run))
+    if (run.concurrencyKey === null) return void this.#ready.delete(run)
+    this.#changeLine(run.concurrencyKey, (line) => {
+      line.delete(run)
+      this.#behind.delete(run)
+    })
   }
 
   keyTaken(key: string): void {
     const first = this.#lines.get(key)?.first()
-    if (first) this.#ready.delete(first)
+    if (first && this.#ready.delete(first)) this.#behind.add(first)
   }
 
   keyFreed(key: string): void {
     const first = this.#lines.get(key)?.first()
-    if (first) this.#ready.add(first)
+    if (first && this.#behind.delete(first)) this.#ready.add(first)
   }
 
   firstClaimable(nowMs: number): RunRow | undefined {
@@ -44,12 +48,14 @@ export class JobQueue {
   }
 
   hasDue(nowMs: number): boolean {
-    const first = this.#all.first()
-    return first !== undefined && first.runAt <= nowMs
+    return [this.#ready.first(), this.#behind.first()].some((first) => first !== undefined && first.runAt <= nowMs)
   }
 
+  /** When the next one falls due, of those that are not due yet. */
   nextRunAt(nowMs: number): number | undefined {
-    return this.#all.firstPast((run) => run.runAt > nowMs)?.runAt
+    const isLater = (run: RunRow) => run.runAt > nowMs
+    const [a, b] = [this.#ready.firstPast(isLater), this.#behind.firstPast(isLater)]
+    return a && b ? Math.min(a.runAt, b.runAt) : (a ?? b)?.runAt
   }
 
   /** The first in line may be another one afterwards. */

@@ -3,7 +3,7 @@ import type { LogStore } from '../logs.ts'
 import type { Tables } from './tables.ts'
 
 export function memoryLogs(tables: Tables): LogStore {
-  const linesOf = (runId: string): LogRow[] => (tables.records.get(runId)?.logs ?? []).map((line) => ({ ...line }))
+  const linesOf = (runId: string): LogRow[] => (tables.records.get(runId)?.kept.logs ?? []).map((line) => ({ ...line }))
   return {
     async append(lines) {
       for (const line of lines) {

@@ -1,7 +1,8 @@
 import type { RunRow } from '../../model/run.ts'
 import { canMove } from '../../model/transitions.ts'
 import { type EndingVerb, endsLease, eventsOf, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../owner-write.ts'
-import type { RunRecord, Tables } from './tables.ts'
+import type { RunRecord } from './run-record.ts'
+import type { Tables } from './tables.ts'
 
 export function applyWrite(tables: Tables, write: OwnerWrite): WriteOutcome {
   const record = tables.records.get(write.claim.runId)
@@ -25,8 +26,8 @@ function isSentAgain(row: RunRow, { claim, number }: OwnerWrite): boolean {
 }
 
 /** The one refusal that a lease survives: a step that was completed already. */
-function wasRefused({ steps }: RunRecord, verb: OwnerVerb): boolean {
-  return verb.type === 'recordStep' && !steps.some((step) => step.id === verb.step.id)
+function wasRefused({ kept }: RunRecord, verb: OwnerVerb): boolean {
+  return verb.type === 'recordStep' && !kept.steps.some((step) => step.id === verb.step.id)
 }
 
 /** W1. */
@@ -34,9 +35,9 @@ function isOwner(row: RunRow, { claim }: OwnerWrite): boolean {
   return row.status === 'running' && row.leaseGeneration === claim.generation && row.leaseOwner === claim.token
 }
 
-function isPossible({ row, completedStepNames }: RunRecord, verb: OwnerVerb): boolean {
+function isPossible({ row, kept }: RunRecord, verb: OwnerVerb): boolean {
   if (endsLease(verb)) return canMove(verb.type, row.status)
-  return !(verb.type === 'recordStep' && verb.step.status === 'completed' && completedStepNames.has(verb.step.name))
+  return !(verb.type === 'recordStep' && verb.step.status === 'completed' && kept.completedStepNames.has(verb.step.name))
 }
 
 function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
@@ -52,9 +53,9 @@ function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
 }
 
 function addStep(record: RunRecord, step: Extract<OwnerVerb, { type: 'recordStep' }>['step']): void {
-  record.steps.push({ ...step })
+  record.own.steps.push({ ...step })
   if (step.status !== 'completed') return
-  record.completedStepNames.add(step.name)
+  record.own.completedStepNames.add(step.name)
   record.row.currentStepIndex += 1
   record.row.recoveries = 0
 }

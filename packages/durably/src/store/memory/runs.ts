@@ -23,7 +23,8 @@ import {
 import { byTurn } from './job-queue.ts'
 import { applyWrite } from './owner-write.ts'
 import { reap } from './reap.ts'
-import { byAge, compareText, leaseEnd, type RunRecord, type Tables } from './tables.ts'
+import type { RunRecord } from './run-record.ts'
+import { byAge, byEnd, compareText, endOf, leaseEnd, type Tables } from './tables.ts'
 
 export function memoryRuns(tables: Tables): RunStore {
   /** Nothing in a verb waits, so each one is a transaction (S1). */
@@ -118,8 +119,7 @@ function claim(tables: Tables, { jobNames, tokens, leaseMs }: ClaimRequest): Run
 
 function claimOne(tables: Tables, jobNames: readonly string[], token: string, leaseMs: number): RunRow | null {
   const { nowMs } = tables
-  const candidates = jobNames.flatMap((jobName) => tables.queue(jobName)?.firstClaimable(nowMs) ?? [])
-  const [row] = candidates.sort(byTurn)
+  const row = firstClaimable(tables, jobNames)
   const record = row && tables.records.get(row.id)
   if (!record || !canMove('claim', row.status)) return null
   const generation = row.leaseGeneration + 1
@@ -136,6 +136,15 @@ function claimOne(tables: Tables, jobNames: readonly string[], token: string, le
     })),
   ])
   return { ...row }
+}
+
+function firstClaimable(tables: Tables, jobNames: readonly string[]): RunRow | undefined {
+  let first: RunRow | undefined
+  for (const jobName of jobNames) {
+    const row = tables.queue(jobName)?.firstClaimable(tables.nowMs)
+    if (row && (!first || byTurn(row, first) < 0)) first = row
+  }
+  return first
 }
 
 function adopt(tables: Tables, tokens: readonly string[]): RunRow[] {
@@ -194,9 +203,9 @@ function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Retry
 }
 
 /** Those that a step failed by and that never got through: it waits for another one. */
-function forgetRefusedSignals(record: RunRecord): void {
-  const failed = new Set(record.steps.flatMap(({ name, status }) => (status === 'failed' ? name : [])))
-  record.signals = record.signals.filter(({ name }) => !failed.has(name) || record.completedStepNames.has(name))
+function forgetRefusedSignals({ kept, own }: RunRecord): void {
+  const failed = new Set(kept.steps.flatMap(({ name, status }) => (status === 'failed' ? name : [])))
+  own.signals = kept.signals.filter(({ name }) => !failed.has(name) || kept.completedStepNames.has(name))
 }
 
 function remove(tables: Tables, id: string, { ifVersion }: IfVersion = {}): DeleteOutcome | Changed | null {
@@ -249,17 +258,17 @@ function count(tables: Tables, jobNames?: readonly string[]): RunCount[] {
 
 function purge(tables: Tables, { statuses, olderThanMs, jobNames, limit }: PurgeRequest): number {
   const end = tables.nowMs - olderThanMs
-  const ended = [...tables.records.values()].filter(
-    ({ row }) =>
-      (statuses as readonly string[]).includes(row.status) &&
-      row.finishedAt !== null &&
-      row.finishedAt <= end &&
-      (!jobNames || jobNames.includes(row.jobName)) &&
-      !tables.isAwaited(row),
-  )
-  const page = ended.sort((a, b) => (a.row.finishedAt ?? 0) - (b.row.finishedAt ?? 0) || compareText(a.row.id, b.row.id)).slice(0, limit)
-  for (const record of page) tables.remove(record)
-  return page.length
+  const page = [...new Set(statuses)].flatMap((status) => {
+    const old: RunRow[] = []
+    for (const row of tables.ended[status].ascending()) {
+      if (endOf(row) > end || old.length === limit) break
+      if ((!jobNames || jobNames.includes(row.jobName)) && !tables.isAwaited(row)) old.push(row)
+    }
+    return old
+  })
+  const oldest = page.sort(byEnd).slice(0, limit)
+  for (const record of oldest.flatMap(({ id }) => tables.records.get(id) ?? [])) tables.remove(record)
+  return oldest.length
 }
 
 function probe(tables: Tables, jobNames: readonly string[]): Probe {

@@ -10,14 +10,14 @@ export function memorySignals(tables: Tables): SignalStore {
       tables.begin()
       const record = tables.records.get(signal.runId)
       if (!record) return null
-      const known = record.signals.find(({ name }) => name === signal.name)
+      const known = record.kept.signals.find(({ name }) => name === signal.name)
       if (known) return known.id === signal.id ? 'accepted' : 'taken'
       if (isTerminal(record.row.status)) return 'ended'
-      record.signals.push({ ...signal })
+      record.own.signals.push({ ...signal })
       tables.signalled(record, wakesBySignal(record.row, signal.name))
       return 'accepted'
     },
-    list: async (runId) => (tables.records.get(runId)?.signals ?? []).map((signal) => ({ ...signal })).sort(byTime),
+    list: async (runId) => (tables.records.get(runId)?.kept.signals ?? []).map((signal) => ({ ...signal })).sort(byTime),
   }
 }
 

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SortedSet } from './sorted-set.ts'
 
+const COUNT = 100_000
+
 describe('SortedSet', () => {
   it('answers like an array that is sorted after every change', () => {
     const changes = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 3000 })), { maxLength: 3000, size: 'max' })
@@ -44,4 +46,49 @@ describe('SortedSet', () => {
     }
     expect(taken).toEqual(Array.from({ length: 100_000 }, (_, i) => i - 50_000))
   })
+
+  describe('with a hundred thousand items', () => {
+    /** A few more than log2 of the count: blocks need not be full. */
+    const COMPARISONS_MAX = Math.ceil(Math.log2(COUNT)) + 4
+
+    it('compares O(log n) times for a change anywhere', () => {
+      const { set, comparisons } = counted()
+      expect(most((i) => comparisons(() => set.add(scattered(i))))).toBeLessThanOrEqual(COMPARISONS_MAX)
+      expect(most((i) => comparisons(() => set.delete(scattered(i))))).toBeLessThanOrEqual(COMPARISONS_MAX)
+      expect(set.first()).toBeUndefined()
+    })
+
+    it('compares once to add behind the last, and not at all to take the first', () => {
+      const { set, comparisons } = counted()
+      expect(most((i) => comparisons(() => set.add(i)))).toBe(1)
+      expect(most(() => comparisons(() => set.delete(set.first() ?? -1)))).toBe(0)
+      expect(set.first()).toBeUndefined()
+    })
+  })
 })
+
+function counted() {
+  let compared = 0
+  const set = new SortedSet<number>((a, b) => {
+    compared++
+    return a - b
+  })
+  const comparisons = (change: () => void) => {
+    compared = 0
+    change()
+    return compared
+  }
+  return { set, comparisons }
+}
+
+/** The highest of a hundred thousand counts. */
+function most(count: (i: number) => number): number {
+  let highest = 0
+  for (let i = 0; i < COUNT; i++) highest = Math.max(highest, count(i))
+  return highest
+}
+
+/** Each number below a prime once, in no order. */
+function scattered(i: number): number {
+  return (i * 48_271) % 100_003
+}

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts'
 export function memorySteps(tables: Tables): StepStore {
   /** Sorting is stable: within an index they stay in the order they were recorded. */
   const stepsOf = (runId: string): StepRow[] =>
-    (tables.records.get(runId)?.steps ?? []).map((step) => ({ ...step })).sort((a, b) => a.index - b.index)
+    (tables.records.get(runId)?.kept.steps ?? []).map((step) => ({ ...step })).sort((a, b) => a.index - b.index)
   return {
     list: async (runId) => stepsOf(runId),
     find: async (runId, ids) => stepsOf(runId).filter(({ id }) => ids.includes(id)),

@@ -5,32 +5,26 @@
 //       the due time of a run that is parked by `signalled`.
 //   M3. Rows never leave and never enter: what comes in and goes out is a copy.
 import { type Env, iso } from '../../model/env.ts'
-import { type EventRow, isStreamEvent, type RecordedEvent } from '../../model/event.ts'
+import { isStreamEvent, type RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
-import { isTerminal, type RunRow } from '../../model/run.ts'
-import type { SignalRow } from '../../model/signal.ts'
-import type { StepRow } from '../../model/step.ts'
+import { isTerminal, type RunRow, type TerminalStatus } from '../../model/run.ts'
 import { type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
 import { JobQueue } from './job-queue.ts'
+import { RunRecord } from './run-record.ts'
 import { SortedSet } from './sorted-set.ts'
-
-export interface RunRecord {
-  readonly row: RunRow
-  readonly steps: StepRow[]
-  readonly completedStepNames: Set<string>
-  /** By `seq`. */
-  events: EventRow[]
-  /** In the order they came. */
-  readonly logs: LogRow[]
-  signals: SignalRow[]
-}
 
 export class Tables {
   readonly records = new Map<string, RunRecord>()
   readonly byAge = new SortedSet<RunRow>(byAge)
   /** The running ones. */
   readonly leases = new SortedSet(byLeaseEnd)
+  /** Those that have ended. */
+  readonly ended: Record<TerminalStatus, SortedSet<RunRow>> = {
+    completed: new SortedSet(byEnd),
+    failed: new SortedSet(byEnd),
+    cancelled: new SortedSet(byEnd),
+  }
   nowMs = 0
   nowIso = iso(0)
   readonly #env: Pick<Env, 'wall'>
@@ -73,7 +67,7 @@ export class Tables {
   }
 
   insert(row: RunRow, events: readonly RecordedEvent[]): RunRecord {
-    const record: RunRecord = { row, steps: [], completedStepNames: new Set(), events: [], logs: [], signals: [] }
+    const record = new RunRecord(row)
     this.records.set(row.id, record)
     this.byAge.add(row)
     if (row.idempotencyKey !== null) grow(this.#idempotent, row.jobName, () => new Map()).set(row.idempotencyKey, record)
@@ -83,8 +77,8 @@ export class Tables {
     return record
   }
 
-  remove({ row, logs }: RunRecord): void {
-    for (const { id } of logs) this.#logIds.delete(id)
+  remove({ row, kept }: RunRecord): void {
+    for (const { id } of kept.logs) this.#logIds.delete(id)
     this.#leave(row)
     this.records.delete(row.id)
     this.byAge.delete(row)
@@ -141,10 +135,12 @@ export class Tables {
     this.leases.add(row)
   }
 
-  tell({ row, events }: RunRecord, told: readonly RecordedEvent[]): void {
+  tell(record: RunRecord, told: readonly RecordedEvent[]): void {
+    const { row } = record
     for (const { type, payload, createdAt } of told) {
       row.lastEventSequence += 1
-      if (this.#eventLog) events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
+      if (!this.#eventLog) continue
+      record.own.events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
     }
   }
 
@@ -163,16 +159,16 @@ export class Tables {
   }
 
   /** What was told of a stream, until now. */
-  forgetStream(record: RunRecord, stepName: string): void {
-    record.events = record.events.filter(({ type, payload }) => !(isStreamEvent(type) && JSON.parse(payload).stepName === stepName))
+  forgetStream({ own }: RunRecord, stepName: string): void {
+    own.events = own.events.filter(({ type, payload }) => !(isStreamEvent(type) && JSON.parse(payload).stepName === stepName))
   }
 
   /** A line whose id is known, whichever run it belongs to, is left out. */
-  log({ logs }: RunRecord, lines: readonly LogRow[]): void {
+  log(record: RunRecord, lines: readonly LogRow[]): void {
     for (const line of lines) {
       if (this.#logIds.has(line.id)) continue
       this.#logIds.add(line.id)
-      logs.push({ ...line })
+      record.own.logs.push({ ...line })
     }
   }
 
@@ -183,6 +179,7 @@ export class Tables {
       if (row.leaseOwner !== null) this.#byToken.set(row.leaseOwner, row)
       if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey)
     }
+    if (isTerminal(row.status)) this.ended[row.status].add(row)
   }
 
   #leave(row: RunRow): void {
@@ -192,6 +189,7 @@ export class Tables {
       if (row.leaseOwner !== null) this.#byToken.delete(row.leaseOwner)
       if (row.concurrencyKey !== null) this.#free(row.concurrencyKey)
     }
+    if (isTerminal(row.status)) this.ended[row.status].delete(row)
   }
 
   #hold(key: string): void {
@@ -220,6 +218,15 @@ export function byAge(a: Pick<RunRow, 'createdAt' | 'id'>, b: Pick<RunRow, 'crea
 
 function byLeaseEnd(a: RunRow, b: RunRow): number {
   return leaseEnd(a) - leaseEnd(b) || compareText(a.id, b.id)
+}
+
+/** Oldest first. Only rows that have ended are compared. */
+export function byEnd(a: RunRow, b: RunRow): number {
+  return endOf(a) - endOf(b) || compareText(a.id, b.id)
+}
+
+export function endOf(row: RunRow): number {
+  return row.finishedAt ?? 0
 }
 
 /** Only running rows are compared, and those have a lease. */

@@ -1,0 +1,43 @@
+// RunRecord — a run in memory, and what belongs to it. Most runs have no steps, logs or signals, so the place for them is made
+// when something is put there.
+import type { EventRow } from '../../model/event.ts'
+import type { LogRow } from '../../model/log.ts'
+import type { RunRow } from '../../model/run.ts'
+import type { SignalRow } from '../../model/signal.ts'
+import type { StepRow } from '../../model/step.ts'
+
+interface Belongings {
+  readonly steps: StepRow[]
+  readonly completedStepNames: Set<string>
+  /** By `seq`. */
+  events: EventRow[]
+  /** In the order they came. */
+  readonly logs: LogRow[]
+  signals: SignalRow[]
+}
+
+type ReadonlyBelongings = {
+  readonly [K in keyof Belongings]: Belongings[K] extends Set<infer T> ? ReadonlySet<T> : Readonly<Belongings[K]>
+}
+
+const NONE: ReadonlyBelongings = { steps: [], completedStepNames: new Set(), events: [], logs: [], signals: [] }
+
+export class RunRecord {
+  readonly row: RunRow
+  #own: Belongings | null = null
+
+  constructor(row: RunRow) {
+    this.row = row
+  }
+
+  /** To read. */
+  get kept(): ReadonlyBelongings {
+    return this.#own ?? NONE
+  }
+
+  /** To put something there. */
+  get own(): Belongings {
+    this.#own ??= { steps: [], completedStepNames: new Set(), events: [], logs: [], signals: [] }
+    return this.#own
+  }
+}
