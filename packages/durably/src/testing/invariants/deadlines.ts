@@ -1,27 +1,35 @@
 // What a deadline means for those who work, and for how a run ends.
-import { grouped, type Invariant, type JobExecution, type Violation } from './history.ts'
+import type { Invariant, Violation } from './history.ts'
 
 /** I32: when its time is over, nothing more of a run begins, and what it then returns does not complete it. */
 export const nothingAfterTheDeadline: Invariant = ({ runs, ledger, mayStartLate }) => {
   if (mayStartLate) return []
-  const limited = new Map(runs.filter(({ deadlineAt }) => deadlineAt !== null).map((run) => [run.id, run]))
-  const work = grouped<JobExecution>([...ledger.executions, ...ledger.effects], ({ runId }) => runId)
-  const violations: Violation[] = []
-  for (const [runId, run] of limited) {
-    for (const { startedAt, freeAt, generation } of work.get(runId) ?? []) {
-      if (freeAt !== undefined && startedAt > freeAt)
-        violations.push({
-          invariant: 'I32',
-          runId,
-          what: `generation ${generation} began something ${startedAt - freeAt} ms after its time`,
-        })
-    }
-    const last = ledger.executions.find((execution) => execution.runId === runId && execution.generation === run.leaseGeneration)
-    if (run.status === 'completed' && (last?.endedAt ?? 0) > (last?.freeAt ?? Number.POSITIVE_INFINITY))
+  const late = [...ledger.executions, ...ledger.effects].filter(({ startedLate }) => startedLate)
+  const violations: Violation[] = late.map(({ runId, generation, startedAt, freeAt = 0 }) => ({
+    invariant: 'I32',
+    runId,
+    what: `generation ${generation} began something ${startedAt - freeAt} ms after its time`,
+  }))
+  const completed = new Map(runs.filter(({ status }) => status === 'completed').map((run) => [run.id, run]))
+  for (const { runId, generation, endedLate } of ledger.executions) {
+    if (endedLate && completed.get(runId)?.leaseGeneration === generation)
       violations.push({ invariant: 'I32', runId, what: 'completed, but returned after its time was over' })
   }
   return violations
 }
+
+/** I32: nobody is told that the time is over before it is. */
+export const noTimeIsBroughtForward: Invariant = ({ ledger }) =>
+  ledger.executions
+    .filter(({ timedOutAt, limitAt }) => timedOutAt !== undefined && limitAt !== undefined && timedOutAt < limitAt - ROUNDING_MS)
+    .map(({ runId, generation, timedOutAt, limitAt }) => ({
+      invariant: 'I32',
+      runId,
+      what: `generation ${generation} was out of time at ${timedOutAt}, its time was over at ${limitAt}`,
+    }))
+
+/** Clocks have fractions of a millisecond, times in rows have none. */
+const ROUNDING_MS = 1
 
 /** I32: only what has a time can be out of it. */
 export const timeoutsHaveACause: Invariant = ({ runs, plans, mayStartLate }) => {

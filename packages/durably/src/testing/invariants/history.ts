@@ -55,6 +55,7 @@ export interface Ledger {
   claims?: ClaimNote[]
   created?: CreatedNote[]
   waits?: WaitNote[]
+  putAway?: PutAwayNote[]
   signals?: SignalNote[]
   answers?: AnswerNote[]
   gaveUp?: GaveUpNote[]
@@ -70,6 +71,12 @@ export interface JobExecution {
   endedAt: number | null
   /** When its time was over: from then on nobody waits for it. */
   freeAt?: number
+  /** When it was told so, and when that was right at the earliest: its time may be counted from before it began. */
+  timedOutAt?: number
+  limitAt?: number
+  /** It began, or ended, when its time was over, and its process had not just stood still. */
+  startedLate?: boolean
+  endedLate?: boolean
 }
 
 /** A step function that was entered. */
@@ -86,6 +93,7 @@ export interface Effect {
   cutShort?: boolean
   /** When its time was over: from then on nobody waits for it. */
   freeAt?: number
+  startedLate?: boolean
   /** It must not run twice. */
   once?: boolean
   place?: number
@@ -120,6 +128,12 @@ export interface WaitNote extends Placed {
   dueAt: number | null
   /** It was due when it was called. */
   isOver: boolean
+}
+
+/** An execution after which its run waits, and what is written down of that. */
+export interface PutAwayNote extends Placed {
+  generation: number
+  waitingFor: string
 }
 
 /** A signal that the store accepted. */

@@ -23,6 +23,7 @@ export {
   type JobExecution,
   type JobPlan,
   type Ledger,
+  type PutAwayNote,
   readRows,
   type SignalNote,
   type StepPlan,

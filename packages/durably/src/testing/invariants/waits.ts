@@ -42,6 +42,28 @@ export const nobodyWakesEarly: Invariant = (history) => {
   return violations
 }
 
+/** I25: a sleep that has begun is written down, with its time, when its run is put away, also for another attempt of the job. */
+export const sleepsAreWrittenDown: Invariant = (history) => {
+  const { waits = [], putAway = [] } = history.ledger
+  const called = grouped(waits, ({ runId }) => runId)
+  const recorded = new Map(history.steps.map(({ runId, name, leaseGeneration }) => [stepKey({ runId, step: name }), leaseGeneration]))
+  const violations: Violation[] = []
+  for (const { runId, generation, waitingFor } of putAway) {
+    for (const { step, isOver } of (called.get(runId) ?? []).filter((call) => call.generation === generation)) {
+      const key = stepKey({ runId, step })
+      const isRecorded = (recorded.get(key) ?? Number.POSITIVE_INFINITY) <= generation
+      if (history.plans?.steps.get(key)?.kind !== 'sleep' || isOver || isRecorded) continue
+      // The time of the call that was first put away; a clock that jumps back may make it later than that of this one.
+      const calls = (called.get(runId) ?? []).filter((call) => call.step === step && call.generation <= generation)
+      const latest = Math.max(...calls.map(({ dueAt }) => dueAt ?? 0)) + 1
+      const written = decodeWaits(waitingFor).find(({ name }) => name === step)
+      if (!written || (written.dueAt ?? 0) > latest)
+        violations.push({ invariant: 'I25', runId, what: `generation ${generation} slept in ${step}, written down is ${waitingFor}` })
+    }
+  }
+  return violations
+}
+
 /** I25: a step that is to be tried again later is not tried before. */
 export const triesWait: Invariant = (history) => {
   const claims = claimsByLease(history)

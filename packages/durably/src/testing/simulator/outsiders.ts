@@ -37,7 +37,9 @@ export class Outsiders {
   /** They look at the runs whenever something has changed. */
   see(runs: readonly RunRow[]): void {
     for (const run of runs) {
-      if (!this.#known.has(run.id)) this.#meet(run)
+      // One that has ended takes no signals; sent back by hand, it waits for them anew.
+      if (isTerminal(run.status)) this.#known.delete(run.id)
+      else if (!this.#known.has(run.id)) this.#meet(run)
       if (run.status !== 'pending' || run.waitingFor === null) continue
       for (const { name } of decodeWaits(run.waitingFor)) if (name.startsWith(DECISION_PREFIX)) this.#think(run.id, name)
     }

@@ -11,6 +11,7 @@ import {
   flat,
   type GaveUpNote,
   type JobExecution,
+  type PutAwayNote,
   type SignalNote,
   type StreamAttempt,
   stepKey,
@@ -43,6 +44,7 @@ export class SimLedger {
   readonly claims: ClaimNote[] = []
   readonly created: CreatedNote[] = []
   readonly waits: WaitNote[] = []
+  readonly putAway: PutAwayNote[] = []
   readonly signals: SignalNote[] = []
   readonly answers: AnswerNote[] = []
   readonly gaveUp: GaveUpNote[] = []

@@ -3,7 +3,7 @@
 //   P2. A paused one does nothing until it wakes; then everything that fell due happens at once.
 //   P3. A request that was sent is carried out whatever becomes of its sender.
 
-import type { Env } from '../../model/env.ts'
+import type { Env, TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { RunStore } from '../../store/runs.ts'
@@ -34,6 +34,11 @@ const STALL_LEASES_MAX = 2.5
 
 export type Answer = { value: unknown } | { error: unknown }
 
+interface Timer {
+  handle: TimerHandle
+  isCleared: boolean
+}
+
 interface Claimed {
   row: RunRow
   /** When it was asked for, and answered. */
@@ -62,8 +67,16 @@ export class SimProcess {
     this.env = {
       wall: () => base.wall() + skewMs,
       mono: () => base.mono(),
-      timer: (ms, fn) => base.timer(ms, () => this.#awake(fn)),
-      clear: (handle) => base.clear(handle),
+      timer: (ms, fn) => {
+        // What fell due while it stood still can be cleared as long as it has not happened.
+        const timer: Timer = { handle: base.timer(ms, () => this.#awake(() => timer.isCleared || fn())), isCleared: false }
+        return timer
+      },
+      clear: (timer) => {
+        if (!timer) return
+        ;(timer as Timer).isCleared = true
+        base.clear((timer as Timer).handle)
+      },
       defer: (fn) => base.defer(() => this.#awake(fn)),
       id: () => base.id(),
       random: () => chance(seed, `draw ${name} ${draws++}`),
@@ -86,6 +99,11 @@ export class SimProcess {
     this.#wakesAt = Math.max(this.#wakesAt, this.#world.base.mono() + ms)
   }
 
+  /** When it last stood still, until then. */
+  get wokeAt(): number {
+    return this.#wakesAt
+  }
+
   /** The generation under which this process last claimed a run. */
   generationOf(runId: string): number {
     return this.#claimed.get(runId)?.row.leaseGeneration ?? 0
@@ -101,6 +119,11 @@ export class SimProcess {
     const claimed = this.#claimed.get(runId)
     if (!claimed) return 0
     return this.#claimedAt(claimed) + this.env.mono() - claimed.sentAt
+  }
+
+  /** When the claim of a run was answered, on its own clock. */
+  answeredAt(runId: string): number {
+    return this.#claimed.get(runId)?.answeredAt ?? 0
   }
 
   /** When the deadline of a run that it claimed is over, on its own clock, and not too soon. */

@@ -63,8 +63,12 @@ export class StoreNotes {
   }
 
   #applied(writes: readonly OwnerWrite[], outcomes: readonly WriteOutcome[], { mono }: Moment): void {
+    const ledger = this.#ledger
     for (const [i, { verb, claim }] of writes.entries()) {
-      if (outcomes[i]?.ok && endsLease(verb)) this.#ledger.leaseEnded(claim.runId, claim.generation, mono)
+      if (!outcomes[i]?.ok || !endsLease(verb)) continue
+      const { runId, generation } = claim
+      ledger.leaseEnded(runId, generation, mono)
+      if ('waitingFor' in verb) ledger.putAway.push({ place: ledger.place(), runId, generation, waitingFor: verb.waitingFor })
     }
   }
 

@@ -101,8 +101,8 @@ export class Work {
     const began = process.env.mono()
     const effect = ledger.enterStep(process.name, runId, name, generation, began, signal.aborted)
     effect.once = once !== null
-    const freeAt = Math.min(execution.freeAt ?? Number.POSITIVE_INFINITY, timeoutMs === null ? Number.POSITIVE_INFINITY : began + timeoutMs)
-    if (Number.isFinite(freeAt)) effect.freeAt = freeAt
+    effect.freeAt = Math.min(execution.freeAt ?? Number.POSITIVE_INFINITY, began + (timeoutMs ?? Number.POSITIVE_INFINITY))
+    effect.startedLate = began > Math.max(effect.freeAt, process.wokeAt)
     ctx.signal.addEventListener('abort', () => {
       const isItsOwnTime = timeoutMs !== null && process.env.mono() >= began + timeoutMs
       if (effect.endedAt === null && !isItsOwnTime) effect.cutShort = true

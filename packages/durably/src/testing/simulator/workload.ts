@@ -50,15 +50,19 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
   const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
     durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps }) => {
       const execution = ledger.enterJob(process.name, ctx.runId, process.generationOf(ctx.runId), process.env.mono())
-      const freeAt = Math.min(
-        options.timeout === undefined ? Infinity : execution.startedAt + options.timeout,
-        process.deadlineOf(ctx.runId),
-      )
-      if (Number.isFinite(freeAt)) execution.freeAt = freeAt
+      const limitFrom = (start: number) => Math.min(start + (options.timeout ?? Number.POSITIVE_INFINITY), process.deadlineOf(ctx.runId))
+      execution.freeAt = limitFrom(execution.startedAt)
+      execution.limitAt = limitFrom(process.answeredAt(ctx.runId))
+      const isLate = () => process.env.mono() > Math.max(execution.freeAt ?? 0, process.wokeAt)
+      execution.startedLate = isLate()
+      ctx.signal.addEventListener('abort', () => {
+        if (hasCode(ctx.signal.reason, 'timeout')) execution.timedOutAt = process.env.mono()
+      })
       const job = new SimJob({ seed, process, ledger, ctx, execution }, jobs)
       try {
         return await (name.endsWith('fan') ? job.fan(steps) : job.chain(steps))
       } finally {
+        execution.endedLate = isLate()
         if (process.alive) execution.endedAt ??= process.env.mono()
       }
     })
@@ -162,8 +166,10 @@ class SimJob {
   }
 
   #noteWait(step: string, dueAt: number | null): void {
-    const { ledger, process, execution } = this.#parts
+    const { ledger, process, execution, ctx } = this.#parts
     const { runId, generation } = execution
+    // Who was told to stop is turned away.
+    if (ctx.signal.aborted) return
     // The engine counts a lease by two clocks, and one of them has whole milliseconds only.
     const isOver = dueAt !== null && dueAt <= process.storeNow(runId) + 1
     ledger.waits.push({ place: ledger.place(), runId, step, generation, dueAt: dueAt && Math.ceil(dueAt), isOver })
