@@ -16,7 +16,7 @@ export class WorkerTimers {
   #worker: Worker | null = null
 
   env(): Env {
-    return { ...this.#page, timer: (ms, fn) => this.#set(ms, fn), clear: (handle) => this.#clear(handle as Timer) }
+    return { ...this.#page, timer: (ms, fn) => this.#set(ms, fn), clear: (handle) => this.#clear(handle as Timer | null) }
   }
 
   start(): void {
@@ -46,10 +46,11 @@ export class WorkerTimers {
     return timer
   }
 
-  #clear({ number, inPage }: Timer): void {
-    if (!this.#pending.delete(number)) return
-    this.#page.clear(inPage)
-    this.#order({ clear: number })
+  /** As with those of the page, there may be none. */
+  #clear(timer: Timer | null | undefined): void {
+    if (!timer || !this.#pending.delete(timer.number)) return
+    this.#page.clear(timer.inPage)
+    this.#order({ clear: timer.number })
   }
 
   #order(order: TimerOrder): void {

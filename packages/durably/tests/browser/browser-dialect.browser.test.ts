@@ -201,6 +201,7 @@ test('timers fire on time while those of the page are held up, as in a hidden ta
   const fired: string[] = []
   try {
     env.clear(env.timer(1, () => fired.push('cleared')))
+    env.clear(null)
     await new Promise<void>((resolve) => {
       env.timer(20, () => fired.push('first'))
       env.timer(60, resolve)
