@@ -5,7 +5,7 @@ import { chromiumLaunchOptions } from './packages/durably/tests/browser/chromium
 
 /** Tests that run inside a page, and those that drive a whole browser from outside: kill it, open tabs. */
 const IN_PAGE = 'packages/*/tests/**/*.browser.test.{ts,tsx}'
-const ON_CHROMIUM = 'packages/*/tests/**/*.chromium.test.ts'
+const ON_CHROMIUM = '{packages/*,examples/spa}/tests/**/*.chromium.test.ts'
 
 /** Without them a page has no SharedArrayBuffer, and SQLocal no OPFS. */
 const CROSS_ORIGIN_ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
