@@ -1,6 +1,7 @@
 import { playwright } from '@vitest/browser-playwright'
 import sqlocal from 'sqlocal/vite'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { chromiumLaunchOptions } from './packages/durably/tests/browser/chromium.ts'
 
 /** Tests that run inside a page, and those that drive a whole browser from outside: kill it, open tabs. */
@@ -16,8 +17,26 @@ const IN_PAGE_PACKAGES = [
   ...['kysely', 'ulidx', 'zod'],
 ]
 
+/** Minutes each. Begun last, as small files are, one of them would keep one core busy while the other has nothing left to do. */
+const LONG = [
+  'model/model.test.ts',
+  'sql/contract.test.ts',
+  'postgres/contract.test.ts',
+  'contract.browser.test.ts',
+  'tabs.chromium.test.ts',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => LONG.some((name) => moduleId.endsWith(name))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
