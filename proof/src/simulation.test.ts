@@ -14,14 +14,14 @@ const run = async (program: string, ...args: string[]) => {
 const seen = (summary: string, ...names: string[]) =>
   Math.min(...names.map((name) => Number(new RegExp(`(\\d+) ${name}`).exec(summary)?.[1] ?? 0)))
 
-test('3,000 simulated worlds on the memory store keep every invariant', { timeout: 600_000 }, async () => {
-  const line = await run('sim.js', '--seeds', '3000')
-  expect(line).toMatch(/^30\d\d seeds on memory .* 0 seeds with violations$/m)
+test('1,500 simulated worlds on the memory store keep every invariant', { timeout: 600_000 }, async () => {
+  const line = await run('sim.js', '--seeds', '1500')
+  expect(line).toMatch(/^15\d\d seeds on memory .* 0 seeds with violations$/m)
   const [, shared, several] = /\((\d+) % shared\), \d+ claims \((\d+) % of several\)/.exec(line) ?? []
   expect(Number(shared), 'commits of several runs').toBeGreaterThanOrEqual(7)
   expect(Number(several), 'claims of several runs').toBeGreaterThanOrEqual(23)
-  expect(seen(line, 'children', 'purged', 'attempts', 'tries', 'runs out of time', 'sleeps', 'signals')).toBeGreaterThanOrEqual(1000)
-  expect(seen(line, 'waits in vain', 'effects in doubt')).toBeGreaterThanOrEqual(300)
+  expect(seen(line, 'children', 'purged', 'attempts', 'tries', 'runs out of time', 'sleeps', 'signals')).toBeGreaterThanOrEqual(500)
+  expect(seen(line, 'waits in vain', 'effects in doubt')).toBeGreaterThanOrEqual(150)
 })
 
 test('200 simulated worlds on the SQL store keep every invariant', { timeout: 300_000 }, async () => {
@@ -40,5 +40,5 @@ test('a seed replays byte for byte in another process', { timeout: 60_000 }, asy
 test('every mutant is caught within 2,000 seeds', { timeout: 900_000 }, async () => {
   const table = await run('mutate.js')
   expect(table).not.toContain('NOT CAUGHT')
-  expect(Number(/(\d+) of \1 mutants caught/.exec(table)?.[1])).toBeGreaterThanOrEqual(76)
+  expect(Number(/(\d+) of \1 mutants caught/.exec(table)?.[1])).toBeGreaterThanOrEqual(82)
 })
