@@ -1,6 +1,7 @@
 // Env — the kernel's only source of time, timers, turns, ids and chance.
 // Everything that decides goes through here, so a simulation can replay it byte for byte.
-import { decodeTime, monotonicFactory } from 'ulidx'
+import { decodeTime } from 'ulidx'
+import { monotonicUlids } from './ulid.ts'
 
 export interface Env {
   /** Milliseconds since 1970; may jump. */
@@ -30,13 +31,13 @@ export interface Scope<T> {
 }
 
 export function systemEnv(): Env {
-  const nextId = monotonicFactory(pooledChance())
+  const nextId = monotonicUlids(pooledChance())
   const scope = asyncLocalScope()
   return {
     ...systemClock(),
     wall: () => Date.now(),
     defer: deferredTurn(),
-    id: () => nextId(),
+    id: () => nextId(Date.now()),
     ...(scope && { scope }),
   }
 }

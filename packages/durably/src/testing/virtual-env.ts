@@ -5,8 +5,8 @@
 //       come when no more timer is due, as in a real event loop.
 //   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
 //   V4. Whoever goes on for ever without letting time pass is an error, not a test that hangs.
-import { monotonicFactory } from 'ulidx'
 import { asyncLocalScope, type Env } from '../model/env.ts'
+import { monotonicUlids } from '../model/ulid.ts'
 
 export interface VirtualEnv extends Env {
   /** Lets time pass: fires the timers that fall due, runs deferred turns, and lets promises settle in between. */
@@ -41,7 +41,7 @@ export function virtualEnv({ seed = 1, startMs = START_MS }: VirtualEnvOptions =
   const timers: Timer[] = []
   const turns: (() => void)[] = []
   // Two streams, so that making an id does not change what `random` says next.
-  const nextId = monotonicFactory(seededRandom(seed ^ 0x5bd1e995))
+  const nextId = monotonicUlids(seededRandom(seed ^ 0x5bd1e995))
   const random = seededRandom(seed)
   const scope = asyncLocalScope()
 

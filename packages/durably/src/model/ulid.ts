@@ -1,0 +1,49 @@
+// Ulid — ids in the order they were made: ten digits of time, sixteen of chance, in Crockford's base 32.
+//   U1. Each is greater than the one before, also within a millisecond and when the clock goes back: then it counts on.
+// Every run and every claim needs one, so what ids of the same millisecond share is written once: all but the last three digits.
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const TIME_DIGITS = 10
+const FIXED_DIGITS = 13
+const COUNTED_MAX = 32 ** 3
+
+/** `chance` is uniform in [0, 1]; the last digit is drawn first. */
+export function monotonicUlids(chance: () => number): (nowMs: number) => string {
+  let lastMs = 0
+  let time = ''
+  let fixed: number[] = []
+  let shared = ''
+  let counted = 0
+  const digit = () => Math.min(31, Math.floor(chance() * 32))
+  return (nowMs) => {
+    if (nowMs > lastMs) {
+      lastMs = nowMs
+      time = timeDigits(nowMs)
+      counted = digit() + digit() * 32 + digit() * 1024
+      fixed = Array.from({ length: FIXED_DIGITS }, digit).reverse()
+      shared = time + digits(fixed)
+    } else if (++counted === COUNTED_MAX) {
+      counted = 0
+      countUp(fixed)
+      shared = time + digits(fixed)
+    }
+    return shared + (DIGITS.charAt(counted >> 10) + DIGITS.charAt((counted >> 5) & 31) + DIGITS.charAt(counted & 31))
+  }
+}
+
+function countUp(fixed: number[]): void {
+  for (let i = fixed.length - 1; i >= 0; i--) {
+    const next = (fixed[i] ?? 0) + 1
+    fixed[i] = next % 32
+    if (next < 32) return
+  }
+  throw new Error('U1: one millisecond has no more ids')
+}
+
+function timeDigits(ms: number): string {
+  return digits(Array.from({ length: TIME_DIGITS }, (_, i) => Math.floor(ms / 32 ** (TIME_DIGITS - 1 - i)) % 32))
+}
+
+function digits(values: readonly number[]): string {
+  return values.map((value) => DIGITS.charAt(value)).join('')
+}
