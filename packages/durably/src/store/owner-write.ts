@@ -65,7 +65,7 @@ export function endsLease(verb: OwnerVerb): verb is EndingVerb {
 /** All events of a write in their order: what gathered, then the verb's own. */
 export function eventsOf(write: OwnerWrite, createdAt: string): RecordedEvent[] {
   const own = ownEvent(write)
-  return own ? [...write.events, { ...own, createdAt }] : [...write.events]
+  return own ? [...write.events, { createdAt, ...own }] : [...write.events]
 }
 
 function ownEvent({ verb, claim }: OwnerWrite): Pick<RecordedEvent, 'type' | 'payload'> | null {

@@ -123,9 +123,15 @@ function claimOne(tables: Tables, jobNames: readonly string[], token: string, le
   const record = row && tables.records.get(row.id)
   if (!record || !canMove('claim', row.status)) return null
   const generation = row.leaseGeneration + 1
-  const lease = { leaseGeneration: generation, leaseOwner: token, leaseExpiresAt: nowMs + leaseMs, leaseWrites: 0 }
-  const cancelRequestedAt = tables.cancelOf(row)
-  const columns = { ...lease, cancelRequestedAt, heartbeatAt: tables.nowIso, startedAt: row.startedAt ?? nowMs }
+  const columns = {
+    leaseGeneration: generation,
+    leaseOwner: token,
+    leaseExpiresAt: nowMs + leaseMs,
+    leaseWrites: 0,
+    cancelRequestedAt: tables.cancelOf(row),
+    heartbeatAt: tables.nowIso,
+    startedAt: row.startedAt ?? nowMs,
+  }
   const createdAt = tables.nowIso
   tables.move(record, 'claim', columns, [
     { type: eventOf('claim'), payload: { generation }, createdAt },
@@ -148,10 +154,12 @@ function firstClaimable(tables: Tables, jobNames: readonly string[]): RunRow | u
 }
 
 function adopt(tables: Tables, tokens: readonly string[]): RunRow[] {
-  return tokens
-    .flatMap((token) => tables.heldUnder(token) ?? [])
-    .sort(byTurn)
-    .map((row) => ({ ...row }))
+  const held: RunRow[] = []
+  for (const token of tokens) {
+    const row = tables.heldUnder(token)
+    if (row) held.push({ ...row })
+  }
+  return held.sort(byTurn)
 }
 
 function cancel(tables: Tables, id: string, { ifVersion }: IfVersion = {}): CancelOutcome | Changed | null {

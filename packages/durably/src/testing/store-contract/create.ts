@@ -197,6 +197,18 @@ export const createChapter = chapter('create', {
     deepEqual(await owner.write(complete()), { ok: true, cancelRequested: false }, 'the owner is still the owner')
   },
 
+  'a row that was handed out stays as it was, whatever becomes of the run': async (world) => {
+    const created = await create(world)
+    const asCreated = { ...created }
+    const owner = await mustClaim(world)
+    const asClaimed = { ...owner.run }
+    await world.env.advance(1)
+    await owner.succeed(complete())
+    deepEqual(created, asCreated, 'the row that create answered with')
+    deepEqual(owner.run, asClaimed, 'the row that claim answered with')
+    equal((await get(world, created.id)).status, 'completed', 'what is stored')
+  },
+
   'rows that reap, cancel and retry hand out are copies': async (world) => {
     const { id } = await create(world)
     await mustClaim(world)
