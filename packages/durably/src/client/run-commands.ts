@@ -6,7 +6,7 @@ import { DECISION_PREFIX, type Decision, decisionName, decodeEffects, isDecision
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
-import { isTerminal, type Run, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
+import { isTerminal, type Run, type RunRow, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
 import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 
@@ -40,7 +40,12 @@ export class RunCommands {
 
   /** A failed run goes on from its last recorded step. */
   async retry(id: string, options?: IfVersion): Promise<Run> {
-    const { runs, emitter, env, codec } = this.#parts
+    const { env, codec } = this.#parts
+    return toRun(await this.retryRow(id, options), codec, env.wall())
+  }
+
+  async retryRow(id: string, options?: IfVersion): Promise<RunRow> {
+    const { runs, emitter } = this.#parts
     checkVersion(options)
     const { outcome, run } = sameVersion(found(await runs.retry(id, options), id), id, options)
     if (outcome === 'refused') {
@@ -51,7 +56,7 @@ export class RunCommands {
       )
     }
     emitter.emit({ type: 'run:retry', runId: id, jobName: run.jobName })
-    return toRun(run, codec, env.wall())
+    return run
   }
 
   /** A pending run is cancelled at once, a running one is asked to stop, and so are its children; a run that has ended stays as it is. */

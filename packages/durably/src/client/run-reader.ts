@@ -5,7 +5,7 @@ import { type Env, iso, timeOfId } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
-import { type Run, type RunStatus, toRun } from '../model/run.ts'
+import { type Run, type RunRow, type RunStatus, toRun } from '../model/run.ts'
 import { type Step, toStep } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
 import { checkFilter } from './run-filter.ts'
@@ -36,16 +36,20 @@ export class RunReader {
   }
 
   /** Newest first. */
-  async getRuns<TOutput>(filter: RunFilter = {}): Promise<Run<TOutput>[]> {
+  async getRuns<TOutput>(filter?: RunFilter): Promise<Run<TOutput>[]> {
+    const rows = await this.getRows(filter)
+    return rows.map((row) => toRun<TOutput>(row, this.#codec, this.#env.wall()))
+  }
+
+  async getRows(filter: RunFilter = {}): Promise<RunRow[]> {
     checkFilter(filter)
     const { status, jobName, limit, cursor } = filter
-    const rows = await this.#store.runs.list({
+    return this.#store.runs.list({
       ...(status !== undefined && { status }),
       ...(jobName !== undefined && { jobName }),
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { after: positionOf(cursor) }),
     })
-    return rows.map((row) => toRun<TOutput>(row, this.#codec, this.#env.wall()))
   }
 
   /** How many runs are in each phase. */

@@ -7,8 +7,8 @@ import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
 import { PARENT } from '../model/parent.ts'
-import { type Run, toRun } from '../model/run.ts'
-import type { NewRun, RunStore } from '../store/runs.ts'
+import { type Run, type RunRow, toRun } from '../model/run.ts'
+import type { Created, NewRun, RunStore } from '../store/runs.ts'
 
 export interface TriggerOptions {
   /** A second trigger of the same job with the same key returns the run that has it. */
@@ -63,19 +63,10 @@ export async function triggered<TOutput>(
   job: Job,
   inputs: readonly BatchTriggerInput<unknown>[],
 ): Promise<Triggered<TOutput>[]> {
-  const { runs, env, codec, emitter } = parts
+  const { env, codec } = parts
   if (inputs.length === 0) return []
-  const payloads: unknown[] = []
-  for (const [i, { payload }] of inputs.entries())
-    payloads.push(await validate(job.input, payload, 'invalid_input', inputName(job, inputs, i)))
-  const newRuns = inputs.map(({ options = {} }, i) => newRun(parts, job, payloads[i], options, inputName(job, inputs, i)))
-  const created = await runs.create(newRuns, { within: oneTransaction(inputs) })
-  // Inside a transaction of the caller nobody knows yet whether they will exist.
-  const isCommitted = oneTransaction(inputs) === undefined
-  for (const [i, { run, created: isNew }] of created.entries()) {
-    if (isNew && isCommitted)
-      emitter.emit({ type: 'run:trigger', runId: run.id, jobName: run.jobName, payload: codec.decode(newRuns[i]?.payload ?? null) })
-  }
+  const newRuns = await readInputs(parts, job, inputs)
+  const created = await store(parts, inputs, newRuns)
   return created.map(({ run, created: isNew }, i) => ({
     run: toRun<TOutput>(run, codec, env.wall()),
     isNew,
@@ -83,15 +74,78 @@ export async function triggered<TOutput>(
   }))
 }
 
+/**
+ * The same, and the rows as they are stored. No async function: thousands may be on their way at once, and what they would hold
+ * meanwhile adds up.
+ */
+export function triggerRows(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): Promise<RunRow[]> {
+  try {
+    const newRuns = readInputs(parts, job, inputs)
+    const created = newRuns instanceof Promise ? newRuns.then((read) => store(parts, inputs, read)) : store(parts, inputs, newRuns)
+    return created.then(rowsOf)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+function rowsOf(created: readonly Created[]): RunRow[] {
+  return created.map(({ run }) => run)
+}
+
+/** At once, if the schema answers at once. */
+function readInputs(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
+  const payloads = readPayloads(job, inputs)
+  if (payloads instanceof Promise) return payloads.then((read) => newRunsOf(parts, job, inputs, read))
+  return newRunsOf(parts, job, inputs, payloads)
+}
+
+function readPayloads(job: Job, inputs: readonly BatchTriggerInput<unknown>[]): unknown[] | Promise<unknown[]> {
+  const read = (i: number) => validate(job.input, inputs[i]?.payload, 'invalid_input', inputName(job, inputs, i))
+  const payloads: unknown[] = []
+  for (let i = 0; i < inputs.length; i++) {
+    const payload = read(i)
+    if (payload instanceof Promise) return readOn(payloads, payload, read, inputs.length)
+    payloads[i] = payload
+  }
+  return payloads
+}
+
+/** One after the other: the first that is invalid is the one that is told of. */
+async function readOn(payloads: unknown[], next: Promise<unknown>, read: (i: number) => unknown, length: number): Promise<unknown[]> {
+  payloads.push(await next)
+  while (payloads.length < length) payloads.push(await read(payloads.length))
+  return payloads
+}
+
+function newRunsOf(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[], payloads: readonly unknown[]): NewRun[] {
+  return inputs.map(({ options = {} }, i) => newRun(parts, job, payloads[i], options, inputName(job, inputs, i)))
+}
+
+function store(parts: TriggerParts, inputs: readonly BatchTriggerInput<unknown>[], newRuns: readonly NewRun[]): Promise<Created[]> {
+  const within = oneTransaction(inputs)
+  const created = parts.runs.create(newRuns, { within })
+  // Inside a transaction of the caller nobody knows yet whether they will exist.
+  return within === undefined ? created.then((stored) => told(parts, stored)) : created
+}
+
+function told({ emitter, codec }: TriggerParts, created: Created[]): Created[] {
+  for (const { run, created: isNew } of created) {
+    if (isNew) emitter.emit({ type: 'run:trigger', runId: run.id, jobName: run.jobName, payload: codec.decode(run.payload) })
+  }
+  return created
+}
+
 /** A batch is one transaction, so there can be only one. */
 function oneTransaction(inputs: readonly BatchTriggerInput<unknown>[]): unknown {
-  const [first, ...others] = new Set(inputs.map(({ options }) => options?.tx))
-  if (others.length > 0) throw new DurablyError('invalid_argument', 'all items of a batch must have the same tx')
-  return first
+  const tx = inputs[0]?.options?.tx
+  if (inputs.some(({ options }) => options?.tx !== tx))
+    throw new DurablyError('invalid_argument', 'all items of a batch must have the same tx')
+  return tx
 }
 
 function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, options: ChildOptions, what: string): NewRun {
   const id = env.id()
+  const { delayMs, runAt, deadlineAt } = times(options, env)
   return {
     id,
     jobName: job.name,
@@ -100,13 +154,21 @@ function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, option
     concurrencyKey: key('concurrencyKey', options.concurrencyKey),
     // The id's own time, so that ids and creation times give the same order (ADR 0003).
     createdAt: iso(timeOfId(id)),
-    ...times(options, env.wall()),
+    delayMs,
+    runAt,
+    deadlineAt,
     parentRunId: options[PARENT] ?? null,
   }
 }
 
+type Times = Pick<NewRun, 'delayMs' | 'runAt' | 'deadlineAt'>
+
+const AT_ONCE: Times = { delayMs: null, runAt: null, deadlineAt: null }
+
 /** Who could only start after its deadline is due at its deadline, to fail. */
-function times({ delay, runAt, deadline }: TriggerOptions, nowMs: number): Pick<NewRun, 'delayMs' | 'runAt' | 'deadlineAt'> {
+function times({ delay, runAt, deadline }: TriggerOptions, env: Env): Times {
+  if (delay === undefined && runAt === undefined && deadline === undefined) return AT_ONCE
+  const nowMs = env.wall()
   if (delay !== undefined && runAt !== undefined) throw new DurablyError('invalid_argument', 'give either delay or runAt, not both')
   const deadlineAt = deadline === undefined ? null : deadlineMs(deadline, nowMs)
   const delayMs = delay === undefined ? null : Math.min(durationMs('delay', delay), Math.max(0, (deadlineAt ?? NEVER_MS) - nowMs))

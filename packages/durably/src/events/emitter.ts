@@ -15,7 +15,8 @@ export type UntoldEvent = Untold<DurablyEvent>
 export class Emitter {
   #sequence = 0
   readonly #env: Env
-  readonly #listeners = new Map<EventType, Set<Listener>>()
+  /** A list is replaced when it changes, so one that is being told stays as it is. */
+  readonly #listeners = new Map<EventType, readonly Listener[]>()
   readonly #errorHandlers = new Set<ListenerErrorHandler>()
 
   constructor(env: Env) {
@@ -23,12 +24,15 @@ export class Emitter {
   }
 
   on<T extends EventType>(type: T, listener: Listener<T>): Unsubscribe {
-    const listeners = this.#listeners.get(type) ?? new Set()
-    this.#listeners.set(type, listeners)
     // Each registration is its own, so the same function may listen twice and leave once.
     const own: Listener = (event) => listener(event as EventOf<T>)
-    listeners.add(own)
-    return () => void listeners.delete(own)
+    const listeners = () => this.#listeners.get(type) ?? []
+    this.#listeners.set(type, [...listeners(), own])
+    return () =>
+      void this.#listeners.set(
+        type,
+        listeners().filter((other) => other !== own),
+      )
   }
 
   onError(handler: ListenerErrorHandler): Unsubscribe {
@@ -37,12 +41,15 @@ export class Emitter {
     return () => void this.#errorHandlers.delete(own)
   }
 
+  /** Completes the event that it is given; it must not be anybody else's. */
   emit(untold: UntoldEvent): void {
     const sequence = ++this.#sequence
     const listeners = this.#listeners.get(untold.type)
-    if (!listeners?.size) return
-    const event = { ...untold, sequence, timestamp: iso(this.#env.wall()) } as DurablyEvent
-    for (const listener of [...listeners]) this.#call(listener, event)
+    if (!listeners?.length) return
+    const event = untold as DurablyEvent
+    event.sequence = sequence
+    event.timestamp = iso(this.#env.wall())
+    for (const listener of listeners) this.#call(listener, event)
   }
 
   #call(listener: Listener, event: DurablyEvent): void {

@@ -3,7 +3,7 @@
 import type { RunRow } from '../model/run.ts'
 import type { News } from '../store/notifier.ts'
 import { endsLease, type OwnerWrite, type WriteOutcome } from '../store/owner-write.ts'
-import type { RunStore } from '../store/runs.ts'
+import type { Created, RunStore } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 
 export function tellingStore(store: Store, tell: (news: News) => void): Store {
@@ -43,6 +43,11 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
   /** Runs that hold a key: when one of them ends, another may begin. */
   const keyHolders = new Set<string>()
 
+  function stored(created: Created[]): Created[] {
+    if (created.some(({ created }) => created)) tell({ type: 'work' })
+    return created
+  }
+
   function started(claimed: RunRow[]): RunRow[] {
     for (const { id, concurrencyKey } of claimed) {
       if (concurrencyKey !== null) keyHolders.add(id)
@@ -61,11 +66,7 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
   }
 
   return {
-    async create(newRuns, options) {
-      const created = await runs.create(newRuns, options)
-      if (created.some(({ created }) => created)) tell({ type: 'work' })
-      return created
-    },
+    create: (newRuns, options) => runs.create(newRuns, options).then(stored),
     claim: async (request) => started(await runs.claim(request)),
     adopt: async (tokens) => started(await runs.adopt(tokens)),
     async apply(writes) {

@@ -29,7 +29,8 @@ export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX, depthMax = DEPTH_MAX)
   return {
     encode(value, what) {
       if (value === undefined) return null
-      const text = JSON.stringify(write(value, what, new Parents(depthMax)))
+      const parents = typeof value === 'object' ? new Parents(depthMax) : NO_PARENTS
+      const text = JSON.stringify(write(value, what, parents))
       // A UTF-16 unit takes at most three bytes, so short texts need no counting.
       if (text.length * 3 > valueBytesMax) {
         const bytes = utf8Bytes(text)
@@ -58,6 +59,8 @@ class Parents extends Set<object> {
     this.depthMax = depthMax
   }
 }
+
+const NO_PARENTS = new Parents(0)
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

@@ -22,7 +22,7 @@ test('validate names every path in one error, whatever form a path takes', async
     { message: 'whole' },
   ]
   const schema: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'test', validate: () => ({ issues }) } }
-  await expect(validate(schema, {}, 'invalid_input', 'input of job "a"')).rejects.toMatchObject({
+  await expect(async () => validate(schema, {}, 'invalid_input', 'input of job "a"')).rejects.toMatchObject({
     code: 'invalid_input',
     message: 'input of job "a": users.0.name: bad; Symbol(s): worse; whole',
     cause: issues,

@@ -173,14 +173,13 @@ function invalid(name: string, what: string, shouldBe: string): DurablyError {
   return new DurablyError('invalid_argument', `job ${JSON.stringify(name)}: its ${what} must be ${shouldBe}`)
 }
 
-/** The value a schema makes of `value`; issues become one error that names every path. */
-export async function validate(
-  schema: StandardSchemaV1,
-  value: unknown,
-  code: 'invalid_input' | 'output_invalid',
-  what: string,
-): Promise<unknown> {
-  const result = await schema['~standard'].validate(value)
+/** The value a schema makes of `value`, or its promise; issues become one error that names every path. */
+export function validate(schema: StandardSchemaV1, value: unknown, code: 'invalid_input' | 'output_invalid', what: string): unknown {
+  const result = schema['~standard'].validate(value)
+  return 'then' in result ? result.then((result) => accepted(result, code, what)) : accepted(result, code, what)
+}
+
+function accepted(result: StandardSchemaV1.Result<unknown>, code: 'invalid_input' | 'output_invalid', what: string): unknown {
   if (!result.issues) return result.value
   const details = result.issues.map((issue) => `${pathOf(issue)}${issue.message}`).join('; ')
   throw new DurablyError(code, `${what}: ${details}`, { cause: result.issues })

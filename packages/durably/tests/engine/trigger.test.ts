@@ -45,6 +45,19 @@ describe.each(WORLDS)('trigger on %s', (world) => {
     expect(await job.trigger('good')).toMatchObject({ payload: 'good' })
   })
 
+  test('the first invalid item of a batch is told of, also when some answers of its schema come later and some at once', async () => {
+    const { durably } = await setup(world)
+    const later = z.string().refine(async (value) => value !== 'bad', 'is bad')
+    const job = durably.defineJob({ name: 'sync', input: later }, async () => {})
+    const batch = ['good', 'bad', 5, 'bad'].map((payload) => ({ payload }))
+    await expect(job.batchTrigger(batch as never)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: 'input of job "sync" (item 1): is bad',
+    })
+    expect(await durably.getRuns()).toEqual([])
+    expect(await job.batchTrigger([{ payload: 'good' }, { payload: 'better' }])).toMatchObject([{ payload: 'good' }, { payload: 'better' }])
+  })
+
   test('a date in the input is a date in the job (peer P8)', async () => {
     const { durably, soon } = await setup(world)
     const job = durably.defineJob({ name: 'dated', input: z.object({ at: z.date() }) }, async (_, { at }) => at.getTime())
