@@ -53,6 +53,8 @@ export interface EngineParts {
   env: Env
   pollingMs: number
   jobs: ReadonlyMap<string, Job>
+  reader: RunReader
+  commands: RunCommands
   trigger: TriggerParts
   tail: TailParts
 }
@@ -70,6 +72,8 @@ export class Durably implements AsyncDisposable {
       env: durably.#config.env,
       pollingMs: durably.#config.pollingMs,
       jobs: durably.#jobs,
+      reader: durably.#reader,
+      commands: durably.#commands,
       trigger: durably.#handleParts.trigger,
       tail: durably.#tailParts,
     })

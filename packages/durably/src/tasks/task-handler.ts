@@ -2,7 +2,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from '../model/duration.ts'
 import { DurablyError } from '../model/errors.ts'
-import { validate } from '../model/job.ts'
+import { type Job, type JobContext, validate } from '../model/job.ts'
+import { checkName } from '../model/name.ts'
 
 /**
  * @example queue.register({ taskType: 'send-email', input: z.object({ to: z.string() }), execute: ({ to }) => mail(to) })
@@ -25,6 +26,23 @@ export interface TaskContext {
   readonly signal: AbortSignal
 }
 
+/** The signal is made when it is asked for: it costs more than a small task, and few ask. */
+export class RunningTask implements TaskContext {
+  readonly taskId: string
+  readonly attempt: number
+  readonly #ctx: JobContext
+
+  constructor(ctx: JobContext) {
+    this.taskId = ctx.runId
+    this.attempt = ctx.attempt
+    this.#ctx = ctx
+  }
+
+  get signal(): AbortSignal {
+    return this.#ctx.signal
+  }
+}
+
 export function checkHandler(handler: unknown): void {
   if (typeof handler === 'object' && handler !== null && typeof Reflect.get(handler, 'execute') === 'function') return
   throw new DurablyError('invalid_argument', 'a task handler is an object with a taskType and an execute(payload, context) function')
@@ -38,6 +56,11 @@ export async function executeTask<TPayload, TInput>(
   const { input, taskType } = handler
   const read = input ? await validate(input, payload, 'invalid_input', `payload of task ${JSON.stringify(taskType)}`) : payload
   await handler.execute(read as TPayload, context)
+}
+
+/** As much of the job as it takes to enqueue a task. */
+export function taskJob(taskType: string): Job {
+  return { name: checkName('taskType', taskType), input: ANY_PAYLOAD, output: undefined, run: () => {} }
 }
 
 /** The queue takes what it is given: who enqueues need not know the handler. */

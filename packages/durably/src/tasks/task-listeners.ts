@@ -5,17 +5,26 @@ import type { TaskQueueEvents } from './queue.ts'
 type Listener<T> = (event: T) => unknown
 
 export class TaskListeners {
-  readonly #listeners: { [T in keyof TaskQueueEvents]: Set<Listener<TaskQueueEvents[T]>> } = { stateChange: new Set(), error: new Set() }
+  /** A list is replaced when it changes, so one that is being told stays as it is. */
+  readonly #listeners: { [T in keyof TaskQueueEvents]: readonly Listener<TaskQueueEvents[T]>[] } = { stateChange: [], error: [] }
 
   on<T extends keyof TaskQueueEvents>(type: T, listener: Listener<TaskQueueEvents[T]>): Unsubscribe {
     // Each registration is its own, so the same function may listen twice and leave once.
     const own: Listener<TaskQueueEvents[T]> = (event) => listener(event)
-    this.#listeners[type].add(own)
-    return () => void this.#listeners[type].delete(own)
+    this.#set(type, [...this.#listeners[type], own])
+    return () =>
+      this.#set(
+        type,
+        this.#listeners[type].filter((other) => other !== own),
+      )
   }
 
   tell<T extends keyof TaskQueueEvents>(type: T, event: TaskQueueEvents[T]): void {
-    for (const listener of [...this.#listeners[type]]) this.#call(type, listener, event)
+    for (const listener of this.#listeners[type]) this.#call(type, listener, event)
+  }
+
+  #set<T extends keyof TaskQueueEvents>(type: T, listeners: readonly Listener<TaskQueueEvents[T]>[]): void {
+    Object.assign(this.#listeners, { [type]: listeners })
   }
 
   #call<T extends keyof TaskQueueEvents>(type: T, listener: Listener<TaskQueueEvents[T]>, event: TaskQueueEvents[T]): void {

@@ -1,7 +1,7 @@
 // One page of tasks. The store finds runs by status; which of the pending ones wait for a retry is seen page by page.
 import type { RunFilter } from '../client/run-reader.ts'
 import { DurablyError } from '../model/errors.ts'
-import type { Run } from '../model/run.ts'
+import type { RunRow } from '../model/run.ts'
 import type { Page, PageRequest } from './queue.ts'
 import type { TaskRecord } from './task-record.ts'
 import { STATUS_OF, TASK_STATES } from './task-state.ts'
@@ -9,8 +9,8 @@ import { STATUS_OF, TASK_STATES } from './task-state.ts'
 const LIMIT = 100
 
 export async function readPage(
-  getRuns: (filter: RunFilter) => Promise<Run[]>,
-  record: (run: Run) => TaskRecord,
+  getRows: (filter: RunFilter) => Promise<RunRow[]>,
+  record: (row: RunRow) => TaskRecord,
   { state, taskType, limit = LIMIT, cursor }: PageRequest,
 ): Promise<Page> {
   if (state !== undefined && !TASK_STATES.includes(state))
@@ -18,14 +18,14 @@ export async function readPage(
   const filter = { limit, ...(state && { status: STATUS_OF[state] }), ...(taskType !== undefined && { jobName: taskType }) }
   const tasks: TaskRecord[] = []
   for (let after = cursor ?? null; ; ) {
-    const runs = await getRuns({ ...filter, ...(after !== null && { cursor: after }) })
-    for (const run of runs) {
-      const task = record(run)
+    const rows = await getRows({ ...filter, ...(after !== null && { cursor: after }) })
+    for (const row of rows) {
+      const task = record(row)
       if (state !== undefined && task.state !== state) continue
       tasks.push(task)
-      if (tasks.length === limit) return { tasks, cursor: run.id }
+      if (tasks.length === limit) return { tasks, cursor: row.id }
     }
-    after = runs.at(-1)?.id ?? null
-    if (runs.length < limit) return { tasks, cursor: null }
+    after = rows.at(-1)?.id ?? null
+    if (rows.length < limit) return { tasks, cursor: null }
   }
 }

@@ -1,18 +1,18 @@
 // TaskQueue — seed 003's vocabulary over the engine: a task is a run without steps, its type the job's name.
 // Owns the handlers, what is told, and what is forgotten. The engine owns the rest; the store is the only truth.
-import { type TriggerOptions, triggerAll } from '../client/trigger.ts'
+import { type TriggerOptions, triggerRows } from '../client/trigger.ts'
 import { createDurably, type Durably, type EngineParts, engineParts } from '../durably.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
 import { iso } from '../model/env.ts'
-import { checkName } from '../model/name.ts'
-import type { Run } from '../model/run.ts'
+import type { Job } from '../model/job.ts'
+import type { RunRow } from '../model/run.ts'
 import type { CancelOutcome } from '../store/runs.ts'
 import { FinishedTasks } from './finished-tasks.ts'
 import { logLines } from './log-line.ts'
 import type { EnqueueRequest, Page, PageRequest, PurgeTasks, Queue, RedriveOptions, RegisteredTask, TaskQueueEvents } from './queue.ts'
 import { redriveAll } from './redrive-all.ts'
 import { StateChanges } from './state-change.ts'
-import { ANY_PAYLOAD, checkHandler, executeTask, type TaskHandler } from './task-handler.ts'
+import { ANY_PAYLOAD, checkHandler, executeTask, RunningTask, type TaskHandler, taskJob } from './task-handler.ts'
 import { TaskListeners } from './task-listeners.ts'
 import { readTaskOptions, type TaskConfig, type TaskQueueOptions } from './task-options.ts'
 import { readPage } from './task-page.ts'
@@ -59,28 +59,32 @@ export class TaskQueue implements Queue {
     const { taskType, timeout } = handler
     const { retry, env } = this.#config
     const definition = { name: taskType, input: ANY_PAYLOAD, retry, ...(timeout !== undefined && { timeout }) }
-    this.#durably.defineJob(definition, async ({ runId: taskId, attempt, signal }, payload) => {
-      const context = { taskId, attempt, signal }
+    this.#durably.defineJob(definition, (ctx, payload) => {
+      const context = new RunningTask(ctx)
       this.#changes.started(context, taskType, iso(env.wall()))
-      await executeTask(handler, payload, context)
+      return executeTask(handler, payload, context)
     })
-    return { taskType, enqueue: (payload, options) => this.#enqueue(taskType, payload, options) }
+    const job = taskJob(taskType)
+    return { taskType, enqueue: (payload, options) => this.#enqueue(job, payload, options) }
   }
 
-  enqueue({ taskType, payload, ...options }: EnqueueRequest): Promise<TaskRecord> {
-    return this.#enqueue(taskType, payload, options)
+  async enqueue({ taskType, payload, ...options }: EnqueueRequest): Promise<TaskRecord> {
+    return this.#enqueue(taskJob(taskType), payload, options)
   }
 
-  async #enqueue(taskType: string, payload: unknown, options: TriggerOptions = {}): Promise<TaskRecord> {
-    const job = { name: checkName('taskType', taskType), input: ANY_PAYLOAD, output: undefined, run: () => {} }
-    const [run] = await triggerAll(this.#engine.trigger, job, [{ payload, options }])
-    if (!run) throw new Error('S2: create must answer for each run')
-    return this.#record(run)
+  #enqueue(job: Job, payload: unknown, options: TriggerOptions = {}): Promise<TaskRecord> {
+    return triggerRows(this.#engine.trigger, job, [{ payload, options }]).then(this.#firstRecord)
+  }
+
+  /** Made once: what an enqueued task holds until it is stored adds up. */
+  readonly #firstRecord = ([row]: readonly RunRow[]): TaskRecord => {
+    if (!row) throw new Error('S2: create must answer for each run')
+    return this.#record(row)
   }
 
   async getStatus(taskId: string): Promise<TaskRecord | null> {
-    const run = await this.#durably.getRun(taskId)
-    return run && this.#record(run)
+    const row = await this.#engine.store.runs.get(taskId)
+    return row && this.#record(row)
   }
 
   async countsByState(): Promise<Record<TaskState, number>> {
@@ -91,8 +95,8 @@ export class TaskQueue implements Queue {
 
   list(request: PageRequest = {}): Promise<Page> {
     return readPage(
-      (filter) => this.#durably.getRuns(filter),
-      (run) => this.#record(run),
+      (filter) => this.#engine.reader.getRows(filter),
+      (row) => this.#record(row),
       request,
     )
   }
@@ -106,7 +110,7 @@ export class TaskQueue implements Queue {
   }
 
   async redrive(taskId: string): Promise<TaskRecord> {
-    return this.#record(await this.#durably.retry(taskId))
+    return this.#record(await this.#engine.commands.retryRow(taskId))
   }
 
   redriveAll(options: RedriveOptions = {}): Promise<number> {
@@ -133,7 +137,7 @@ export class TaskQueue implements Queue {
     return this.#durably[Symbol.asyncDispose]()
   }
 
-  #record(run: Run): TaskRecord {
-    return taskRecord(run, this.#config.maxAttempts, this.#config.env.wall())
+  #record(row: RunRow): TaskRecord {
+    return taskRecord(row, this.#engine.trigger.codec, this.#config.maxAttempts, this.#config.env.wall())
   }
 }

@@ -1,6 +1,8 @@
 // TaskRecord — what is known of a task; TaskEnvelope — what was put into the queue.
-import type { Run } from '../model/run.ts'
-import { type TaskState, taskState } from './task-state.ts'
+import type { Codec } from '../model/codec.ts'
+import { iso } from '../model/env.ts'
+import { type RunRow, readColumn } from '../model/run.ts'
+import { stateOfRow, type TaskState } from './task-state.ts'
 
 export interface TaskEnvelope<TPayload = unknown> {
   readonly taskType: string
@@ -27,17 +29,17 @@ export interface TaskRecord<TPayload = unknown> {
   readonly updatedAt: string
 }
 
-export function taskRecord(run: Run, maxAttempts: number | null, nowMs: number): TaskRecord {
-  const isLater = run.status === 'pending' && Date.parse(run.runAt) > nowMs
+export function taskRecord(row: RunRow, codec: Codec, maxAttempts: number | null, nowMs: number): TaskRecord {
+  const isLater = row.status === 'pending' && row.runAt > nowMs
   return {
-    id: run.id,
-    envelope: { taskType: run.jobName, payload: run.payload, contentType: CONTENT_TYPE },
-    state: taskState(run, nowMs),
-    attempts: run.attempts,
+    id: row.id,
+    envelope: { taskType: row.jobName, payload: readColumn(row, 'payload', codec), contentType: CONTENT_TYPE },
+    state: stateOfRow(row, nowMs),
+    attempts: row.attempts,
     maxAttempts,
-    lastError: run.error,
-    nextRunAt: isLater ? run.runAt : null,
-    createdAt: run.createdAt,
-    updatedAt: run.updatedAt,
+    lastError: row.error,
+    nextRunAt: isLater ? iso(row.runAt) : null,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   }
 }

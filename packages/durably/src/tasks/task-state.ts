@@ -1,7 +1,7 @@
 // TaskState — seed 003's words for the state of a run, derived, never stored; and `Cancelled`, which only `cancel()` leads to.
 import { DurablyError } from '../model/errors.ts'
 import type { Phase } from '../model/phase.ts'
-import type { Run, RunStatus, TerminalStatus } from '../model/run.ts'
+import type { Run, RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { RunCount } from '../store/runs.ts'
 
 export const TASK_STATES = ['Queued', 'Running', 'Succeeded', 'RetryScheduled', 'Dead', 'Cancelled'] as const
@@ -14,7 +14,12 @@ export type TaskFacts = Pick<Run, 'status' | 'attempts' | 'runAt'>
 
 /** A task that waits for its first execution is `Queued`, also when it was enqueued with a delay. */
 export function taskState({ status, attempts, runAt }: TaskFacts, nowMs: number): TaskState {
-  if (status === 'pending') return attempts > 0 && Date.parse(runAt) > nowMs ? 'RetryScheduled' : 'Queued'
+  return stateOfRow({ status, attempts, runAt: Date.parse(runAt) }, nowMs)
+}
+
+/** The same, from the row of a run. */
+export function stateOfRow({ status, attempts, runAt }: Pick<RunRow, 'status' | 'attempts' | 'runAt'>, nowMs: number): TaskState {
+  if (status === 'pending') return attempts > 0 && runAt > nowMs ? 'RetryScheduled' : 'Queued'
   return STATE_OF[status]
 }
 
