@@ -26,7 +26,7 @@ export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed
 }
 
 /** What earlier executions recorded; `null` when it could not be read while the lease lasted. */
-export async function readSteps(kit: WorkerKit, run: RunRow): Promise<readonly StepRow[] | null> {
+export function readSteps(kit: WorkerKit, run: RunRow): readonly StepRow[] | Promise<readonly StepRow[] | null> {
   if (run.leaseGeneration === 1) return []
   return untilLeaseIsOver(kit, () => kit.store.steps.list(run.id))
 }

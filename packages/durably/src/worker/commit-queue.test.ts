@@ -40,10 +40,11 @@ function setup(writers: number) {
   const outcomes: string[] = []
   const ask = (runId: string, number = 1) => {
     const noted = (what: string) => void outcomes.push(`${runId}#${number} ${what}`)
-    queue.apply(write(runId, number)).then(
-      ({ ok }) => noted(ok ? 'ok' : 'refused'),
-      (error: unknown) => noted((error as DurablyError).code),
-    )
+    queue.add({
+      write: write(runId, number),
+      resolve: ({ ok }) => noted(ok ? 'ok' : 'refused'),
+      reject: (error) => noted((error as DurablyError).code),
+    })
   }
   return { env, sent, groups: () => sent.map(({ members }) => members), outcomes, ask, deferrals: () => deferred }
 }

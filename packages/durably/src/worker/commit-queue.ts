@@ -21,6 +21,7 @@ interface CommitQueueParts {
   writers: () => number
 }
 
+/** A write, and who waits for its answer. */
 interface Member {
   write: OwnerWrite
   resolve: (outcome: WriteOutcome) => void
@@ -37,13 +38,11 @@ export class CommitQueue {
     this.#parts = parts
   }
 
-  apply(write: OwnerWrite): Promise<WriteOutcome> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, resolve, reject })
-      if (this.#busy) return
-      if (this.#waiting.length >= this.#parts.writers()) this.#send()
-      else this.#sendNextTurn()
-    })
+  add(member: Member): void {
+    this.#waiting.push(member)
+    if (this.#busy) return
+    if (this.#waiting.length >= this.#parts.writers()) this.#send()
+    else this.#sendNextTurn()
   }
 
   #sendNextTurn(): void {

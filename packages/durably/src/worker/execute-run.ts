@@ -9,23 +9,26 @@ import { decodeStreams } from '../model/stream.ts'
 import type { EndingVerb } from '../store/owner-write.ts'
 import { readSteps } from './claim-runs.ts'
 import { delayOf } from './delay-of.ts'
-import type { Dismissal, Execution } from './execution.ts'
+import { Dismissed, type Execution } from './execution.ts'
 import { RunningJobContext } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
 import { limitTime } from './time-limit.ts'
 
-type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | { dismissed: Dismissal }
+type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | Dismissed
 
 export async function executeRun(kit: WorkerKit, execution: Execution, job: Job): Promise<void> {
   const { run } = execution
-  const given = await readGiven(kit, execution)
+  const reading = readGiven(kit, execution)
+  const given = reading instanceof Promise ? await reading : reading
   if (!given) return
   kit.emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: given.payload })
   for (const { stepName, kept } of decodeStreams(run.streams))
     kit.emitter.emit({ type: 'stream:reset', runId: run.id, jobName: run.jobName, stepName, to: kept })
   const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(kit, execution, job, given)
-  await execution.close()
-  const ending = await judge(kit, execution, job, outcome)
+  const closed = execution.close()
+  if (closed) await closed
+  const judging = judge(kit, execution, job, outcome)
+  const ending = judging instanceof Promise ? await judging : judging
   const settled = ending && (await settle(execution, ending))
   execution.heartbeat.stop()
   if (settled) tell(kit, execution, settled)
@@ -38,26 +41,39 @@ interface Given {
 }
 
 /** What the job starts from; `null` when it could not be had while the lease lasted. */
-async function readGiven(kit: WorkerKit, { run }: Execution): Promise<Given | { payload: undefined; unreadable: unknown } | null> {
+function readGiven(kit: WorkerKit, { run }: Execution): Given | Unreadable | Promise<Given | Unreadable | null> {
   try {
     const payload = readColumn(run, 'payload', kit.codec)
-    const steps = await readSteps(kit, run)
-    return steps && { payload, steps }
+    const steps = readSteps(kit, run)
+    if (steps instanceof Promise) return steps.then((steps) => steps && { payload, steps }, unreadable)
+    return { payload, steps }
   } catch (error) {
-    if (!hasCode(error, 'row_unreadable')) throw error
-    return { payload: undefined, unreadable: error }
+    return unreadable(error)
   }
 }
 
+interface Unreadable {
+  payload: undefined
+  unreadable: unknown
+}
+
+function unreadable(error: unknown): Unreadable {
+  if (!hasCode(error, 'row_unreadable')) throw error
+  return { payload: undefined, unreadable: error }
+}
+
 async function runJob(kit: WorkerKit, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
-  const ctx = new RunningJobContext({ ...kit, execution, steps })
+  const ctx = new RunningJobContext(kit, execution, steps)
   const time = limitTime(kit.env, execution, job)
   try {
-    await execution.assureLease()
-    const returned = Promise.resolve(job.run(ctx, payload))
+    const renewed = execution.assureLease()
+    if (renewed) await renewed
     // It may go on after it was dismissed; nobody listens to it then.
-    returned.catch(() => {})
-    return await Promise.race([returned.then((value) => ({ returned: value })), execution.dismissed.then((why) => ({ dismissed: why }))])
+    const ended = await new Promise<unknown>((resolve, reject) => {
+      execution.whenDismissed(resolve)
+      Promise.resolve(job.run(ctx, payload)).then(resolve, reject)
+    })
+    return ended instanceof Dismissed ? ended : { returned: ended }
   } catch (error) {
     return { threw: error, failedStepName: ctx.failedStepName(error) }
   } finally {
@@ -66,8 +82,7 @@ async function runJob(kit: WorkerKit, execution: Execution, job: Job, { payload,
 }
 
 /** How the run shall end; `null` when it is no longer ours to end. */
-async function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Outcome): Promise<EndingVerb | null> {
-  const failed = (error: unknown, failedStepName: string) => failureOrRetry(kit, execution, job, error, failedStepName)
+function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Outcome): EndingVerb | null | Promise<EndingVerb> {
   switch (execution.interrupted?.code) {
     case 'lease_lost':
       return null
@@ -76,25 +91,42 @@ async function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Ou
     case 'parked':
       return { type: 'park', ...execution.parking.ending }
     case 'timeout':
-      return failed(execution.interrupted, '')
+      return failureOrRetry(kit, execution, job, execution.interrupted)
     case 'shutdown':
       if ('dismissed' in outcome && outcome.dismissed === 'parked') return { type: 'park', ...execution.parking.ending }
       if (!('returned' in outcome) || execution.turnedAway) return { type: 'release' }
   }
   if ('dismissed' in outcome) throw new Error(`X1: run ${execution.run.id} was dismissed without a reason to stop`)
-  if ('threw' in outcome) return failed(outcome.threw, outcome.failedStepName)
+  if ('threw' in outcome) return failureOrRetry(kit, execution, job, outcome.threw, outcome.failedStepName)
+  if (job.output === undefined) return completion(kit, execution, job, outcome.returned)
+  return validatedCompletion(kit, execution, job, job.output, outcome.returned)
+}
+
+function completion(kit: WorkerKit, execution: Execution, job: Job, output: unknown): EndingVerb {
   try {
-    const output = job.output
-      ? await validate(job.output, outcome.returned, 'output_invalid', `output of job ${JSON.stringify(job.name)}`)
-      : outcome.returned
     return { type: 'complete', output: kit.codec.encode(output, `the output of job ${JSON.stringify(job.name)}`) }
   } catch (error) {
-    return failed(error, '')
+    return failureOrRetry(kit, execution, job, error)
+  }
+}
+
+async function validatedCompletion(
+  kit: WorkerKit,
+  execution: Execution,
+  job: Job,
+  schema: NonNullable<Job['output']>,
+  returned: unknown,
+): Promise<EndingVerb> {
+  try {
+    const output = await validate(schema, returned, 'output_invalid', `output of job ${JSON.stringify(job.name)}`)
+    return completion(kit, execution, job, output)
+  } catch (error) {
+    return failureOrRetry(kit, execution, job, error)
   }
 }
 
 /** P1, P2. A deadline that is over leaves no other attempt. */
-function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName: string): EndingVerb {
+function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName = ''): EndingVerb {
   const ending = failure(error, failedStepName)
   const { attempts, deadlineAt } = execution.run
   const attempt = attempts + 1
@@ -136,24 +168,21 @@ async function settle({ owner }: Execution, ending: EndingVerb): Promise<EndingV
 }
 
 function tell({ emitter, codec, env }: WorkerKit, { run }: Execution, ending: EndingVerb): void {
-  const facts = { runId: run.id, jobName: run.jobName }
+  const { id: runId, jobName } = run
   switch (ending.type) {
-    case 'complete':
-      return emitter.emit({
-        type: 'run:complete',
-        ...facts,
-        output: codec.decode(ending.output),
-        duration: env.wall() - (run.startedAt ?? env.wall()),
-      })
+    case 'complete': {
+      const duration = env.wall() - (run.startedAt ?? env.wall())
+      return emitter.emit({ type: 'run:complete', runId, jobName, output: codec.decode(ending.output), duration })
+    }
     case 'fail':
-      return emitter.emit({ type: 'run:fail', ...facts, error: ending.error, failedStepName: ending.failedStepName })
+      return emitter.emit({ type: 'run:fail', runId, jobName, error: ending.error, failedStepName: ending.failedStepName })
     case 'retryLater':
-      return emitter.emit({ type: 'run:retry', ...facts, error: ending.error, attempt: ending.attempt, runAt: iso(ending.runAt) })
+      return emitter.emit({ type: 'run:retry', runId, jobName, error: ending.error, attempt: ending.attempt, runAt: iso(ending.runAt) })
     case 'park':
-      return emitter.emit({ type: 'run:wait', ...facts, runAt: iso(ending.runAt) })
+      return emitter.emit({ type: 'run:wait', runId, jobName, runAt: iso(ending.runAt) })
     case 'release':
-      return emitter.emit({ type: 'run:release', ...facts })
+      return emitter.emit({ type: 'run:release', runId, jobName })
     case 'abandon':
-      return emitter.emit({ type: 'run:cancel', ...facts })
+      return emitter.emit({ type: 'run:cancel', runId, jobName })
   }
 }

@@ -2,57 +2,58 @@
 //   X1. The first reason to stop poisons it: later calls of `ctx` reject, what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that is out of
 //       time and ignores its signal is left behind.
-import type { Env } from '../model/env.ts'
+// What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
 import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { RecordedEvent, RecordedPayload } from '../model/event.ts'
 import type { RunRow } from '../model/run.ts'
-import type { Store } from '../store/store.ts'
-import type { CommitQueue } from './commit-queue.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { LeaseAge } from './lease-age.ts'
 import { OpenEffects } from './open-effects.ts'
 import { OpenStreams } from './open-streams.ts'
-import { Owner } from './owner.ts'
+import { Owner, type OwnerKit } from './owner.ts'
 import { Parking } from './parking.ts'
-import type { TurnBudget } from './turn-budget.ts'
+
+/** Where no step was ever in flight; a set of its own costs more than a small task. */
+const NO_STEPS: Set<never> = new Set()
 
 /** How long functions have to notice that their time is over. */
 const IGNORED_ABORT_MS = 500
 
-export interface ExecutionParts {
-  commits: CommitQueue
-  store: Store
-  env: Env
-  turn: TurnBudget
-  run: RunRow
-  lease: LeaseAge
-  leaseMs: number
+/** The same for all runs of a worker. */
+export interface ExecutionKit extends OwnerKit {
   heartbeatMs: number
-  report: (error: unknown) => void
 }
 
 /** `parked`: it waits for what does not come in this execution. `out of time`: it was told so, and goes on. */
 export type Dismissal = 'parked' | 'out of time'
+
+/** Why the job function is not waited for any more. */
+export class Dismissed {
+  readonly dismissed: Dismissal
+
+  constructor(dismissed: Dismissal) {
+    this.dismissed = dismissed
+  }
+}
 
 export class Execution {
   readonly run: RunRow
   readonly generation: number
   readonly owner: Owner
   readonly heartbeat: Heartbeat
-  readonly streams: OpenStreams
-  readonly effects: OpenEffects
-  readonly parking: Parking
-  /** Resolves when the job function need not be waited for any more. */
-  readonly dismissed: Promise<Dismissal>
-  #dismiss: (why: Dismissal) => void = () => {}
+  #streams: OpenStreams | null = null
+  #effects: OpenEffects | null = null
+  #parking: Parking | null = null
+  #dismissal: Dismissed | null = null
+  #onDismissed: ((outcome: Dismissed) => void)[] = []
   #isOutOfTime = false
-  readonly #env: Env
+  readonly #kit: ExecutionKit
   readonly #lease: LeaseAge
-  readonly #leaseMs: number
-  readonly #heartbeatMs: number
-  readonly #abort = new AbortController()
-  readonly #inFlight = new Set<Promise<unknown>>()
+  #abort: AbortController | null = null
+  /** Why it must stop; `null` while it may go on. */
+  interrupted: DurablyError | null = null
+  #inFlight: Set<Promise<unknown>> = NO_STEPS
   readonly #claimedAt: number
   readonly #claimSent: number
   readonly #claimAnswered: number
@@ -60,66 +61,82 @@ export class Execution {
   /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
   turnedAway = false
 
-  constructor({ commits, store, env, turn, run, lease, leaseMs, heartbeatMs, report }: ExecutionParts) {
+  constructor(kit: ExecutionKit, run: RunRow, lease: LeaseAge) {
     if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
     this.run = run
     this.generation = run.leaseGeneration
-    this.#env = env
+    this.#kit = kit
     this.#lease = lease
-    this.#leaseMs = leaseMs
-    this.#heartbeatMs = heartbeatMs
-    this.owner = new Owner({
-      commits,
-      store,
-      env,
-      turn,
-      lease,
-      leaseMs,
-      report,
-      claim: { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner, parentRunId: run.parentRunId },
-      onLost: (why) => this.interrupt('lease_lost', `the lease of run ${run.id} is lost: ${why}`),
-      onCancelRequested: () => this.interrupt('cancel_requested', `run ${run.id} was asked to stop`),
-    })
-    this.streams = new OpenStreams(run, this.owner)
-    this.effects = new OpenEffects(run, this.owner)
-    this.#claimedAt = (run.leaseExpiresAt ?? 0) - leaseMs
-    this.#claimAnswered = env.mono()
+    const claim = { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner, parentRunId: run.parentRunId }
+    this.owner = new Owner(kit, claim, lease, this)
+    this.#claimedAt = (run.leaseExpiresAt ?? 0) - kit.leaseMs
+    this.#claimAnswered = kit.env.mono()
     this.#claimSent = this.#claimAnswered - lease.ms()
-    this.dismissed = new Promise((resolve) => {
-      this.#dismiss = resolve
-    })
-    this.parking = new Parking({
-      run,
-      env,
+    // While its last owner gave it back.
+    if (run.cancelRequestedAt !== null) this.cancelRequested()
+    this.heartbeat = new Heartbeat(kit, this.owner, lease)
+  }
+
+  leaseLost(why: string): void {
+    this.interrupt('lease_lost', `the lease of run ${this.run.id} is lost: ${why}`)
+  }
+
+  cancelRequested(): void {
+    this.interrupt('cancel_requested', `run ${this.run.id} was asked to stop`)
+  }
+
+  get streams(): OpenStreams {
+    this.#streams ??= new OpenStreams(this.run, this.owner)
+    return this.#streams
+  }
+
+  get effects(): OpenEffects {
+    this.#effects ??= new OpenEffects(this.run, this.owner)
+    return this.#effects
+  }
+
+  get parking(): Parking {
+    this.#parking ??= new Parking({
+      run: this.run,
+      env: this.#kit.env,
       claimedAt: this.#claimedAt,
       settled: () => this.#settled(),
       isQuiet: () => this.#inFlight.size === 0,
       onParked: () => this.#parked(),
     })
-    // Asked to stop while its last owner gave it back.
-    if (run.cancelRequestedAt !== null) this.interrupt('cancel_requested', `run ${run.id} was asked to stop`)
-    this.heartbeat = new Heartbeat({ env, owner: this.owner, lease, leaseMs, intervalMs: heartbeatMs })
+    return this.#parking
   }
 
   get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController()
+      if (this.interrupted) this.#abort.abort(this.interrupted)
+    }
     return this.#abort.signal
   }
 
-  /** Why it must stop; `null` while it may go on. */
-  get interrupted(): DurablyError | null {
-    return this.signal.aborted ? (this.signal.reason as DurablyError) : null
+  interrupt(code: ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked'), message: string): void {
+    if (this.interrupted) return
+    this.interrupted = new DurablyError(code, message)
+    this.#abort?.abort(this.interrupted)
   }
 
-  interrupt(code: ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked'), message: string): void {
-    if (this.signal.aborted) return
-    this.#abort.abort(new DurablyError(code, message))
+  /** Called when the job function need not be waited for any more. */
+  whenDismissed(tell: (outcome: Dismissed) => void): void {
+    if (this.#dismissal) tell(this.#dismissal)
+    else this.#onDismissed.push(tell)
+  }
+
+  #dismiss(why: Dismissal): void {
+    this.#dismissal ??= new Dismissed(why)
+    for (const tell of this.#onDismissed.splice(0)) tell(this.#dismissal)
   }
 
   /** Whoever was asked to stop before, and did not, is not waited for either. */
   timeOut(message: string): void {
     this.#isOutOfTime = true
     this.interrupt('timeout', message)
-    this.#env.timer(IGNORED_ABORT_MS, () => this.#dismiss('out of time'))
+    this.#kit.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('out of time'))
   }
 
   /** Also when there is another reason to stop: the job waits for what does not come in this execution. */
@@ -131,12 +148,12 @@ export class Execution {
 
   /** By the store's clock, and never early: what is counted from it is not over too soon. */
   storeNow(): number {
-    return this.#claimedAt + this.#env.mono() - this.#claimSent
+    return this.#claimedAt + this.#kit.env.mono() - this.#claimSent
   }
 
   /** By the store's clock, and never late: what is over by it is over, however long the answer to the claim took. */
   storeNowAtLeast(): number {
-    return this.#claimedAt + this.#env.mono() - this.#claimAnswered
+    return this.#claimedAt + this.#kit.env.mono() - this.#claimAnswered
   }
 
   /** Every call of `ctx` that does work passes here. */
@@ -154,12 +171,22 @@ export class Execution {
   }
 
   /** Before a function of the user starts: a lease that is nearly over is renewed first, so that nothing starts late. */
-  async assureLease(): Promise<void> {
-    while (!this.interrupted && this.#lease.ms() >= this.#leaseMs - this.#heartbeatMs) await this.owner.write({ type: 'heartbeat' })
+  assureLease(): Promise<void> | undefined {
+    if (!this.interrupted && this.#isNearlyOver()) return this.#renewLease()
     this.goOn()
   }
 
+  async #renewLease(): Promise<void> {
+    while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })
+    this.goOn()
+  }
+
+  #isNearlyOver(): boolean {
+    return this.#lease.ms() >= this.#kit.leaseMs - this.#kit.heartbeatMs
+  }
+
   track<T>(step: Promise<T>): Promise<T> {
+    if (this.#inFlight === NO_STEPS) this.#inFlight = new Set()
     this.#inFlight.add(step)
     const settle = () => void this.#inFlight.delete(step)
     step.then(settle, settle)
@@ -167,11 +194,12 @@ export class Execution {
   }
 
   /** The job function has ended: no step may start any more, the ones in flight are awaited (X2). */
-  async close(): Promise<void> {
+  close(): Promise<unknown> | undefined {
     this.#closed = true
+    if (this.#inFlight.size === 0) return undefined
     if (!this.#isOutOfTime) return this.#settled()
     // Out of time: a step that ignores its signal is not waited for, its record will be refused.
-    await Promise.race([this.#settled(), this.dismissed])
+    return Promise.race([this.#settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
   }
 
   async #settled(): Promise<void> {
@@ -179,6 +207,6 @@ export class Execution {
   }
 
   recorded(type: RecordedEvent['type'], facts: RecordedPayload): RecordedEvent {
-    return { type, payload: { generation: this.generation, ...facts }, createdAt: iso(this.#env.wall()) }
+    return { type, payload: { generation: this.generation, ...facts }, createdAt: iso(this.#kit.env.wall()) }
   }
 }

@@ -7,25 +7,28 @@ import type { Env, TimerHandle } from '../model/env.ts'
 import type { LeaseAge } from './lease-age.ts'
 import type { Owner } from './owner.ts'
 
-interface HeartbeatParts {
+/** The same for all runs of a worker. */
+interface HeartbeatKit {
   env: Env
-  owner: Owner
-  lease: LeaseAge
   leaseMs: number
-  intervalMs: number
+  heartbeatMs: number
 }
 
 export class Heartbeat {
-  readonly #parts: HeartbeatParts
+  readonly #kit: HeartbeatKit
+  readonly #owner: Owner
+  readonly #lease: LeaseAge
   #timer: TimerHandle | null = null
   #firesAt = 0
   #beating = false
   #beatAgain = false
   #stopped = false
 
-  constructor(parts: HeartbeatParts) {
-    this.#parts = parts
-    this.#arm(parts.intervalMs)
+  constructor(kit: HeartbeatKit, owner: Owner, lease: LeaseAge) {
+    this.#kit = kit
+    this.#owner = owner
+    this.#lease = lease
+    this.#arm(kit.heartbeatMs)
   }
 
   stop(): void {
@@ -35,36 +38,37 @@ export class Heartbeat {
 
   /** Nothing was accepted for a whole lease, and it is not lost yet. */
   get isLate(): boolean {
-    const { owner, lease, leaseMs } = this.#parts
-    return !this.#stopped && !owner.lost && lease.ms() >= leaseMs
+    return !this.#stopped && !this.#owner.lost && this.#lease.ms() >= this.#kit.leaseMs
   }
 
   /** The next write brings what others have asked for: a cancel. */
   beatNow(): void {
-    if (this.#stopped || this.#parts.owner.lost) return
+    if (this.#stopped || this.#owner.lost) return
     // A beat that is under way may have been there too early to bring it.
     if (this.#beating) this.#beatAgain = true
-    else void this.#beat(this.#parts.lease.ms())
+    else void this.#beat(this.#lease.ms())
   }
 
   /** Writes what rides along within `ms`, unless another write takes it first. */
   carryWithin(ms: number): void {
     if (this.#stopped || this.#beating) return
-    if (this.#parts.env.mono() + ms < this.#firesAt) this.#arm(ms)
+    if (this.#kit.env.mono() + ms < this.#firesAt) this.#arm(ms)
   }
 
   #fire(): void {
     this.#timer = null
-    const { owner, lease, intervalMs } = this.#parts
+    const { heartbeatMs } = this.#kit
+    const owner = this.#owner
     if (owner.lost) return
     if (this.#beating) return owner.lose('the store did not answer for a whole lease')
-    const age = lease.ms()
-    if (age >= intervalMs || owner.carriesNews) void this.#beat(age)
-    else this.#arm(intervalMs - age)
+    const age = this.#lease.ms()
+    if (age >= heartbeatMs || owner.carriesNews) void this.#beat(age)
+    else this.#arm(heartbeatMs - age)
   }
 
   async #beat(age: number): Promise<void> {
-    const { owner, leaseMs, intervalMs } = this.#parts
+    const { leaseMs, heartbeatMs } = this.#kit
+    const owner = this.#owner
     this.#beating = true
     this.#arm(age < leaseMs ? leaseMs - age : leaseMs)
     try {
@@ -74,14 +78,14 @@ export class Heartbeat {
     }
     this.#beating = false
     if (this.#stopped || owner.lost) return
-    this.#arm(owner.carriesNews ? CARRY_AGAIN_MS : intervalMs)
+    this.#arm(owner.carriesNews ? CARRY_AGAIN_MS : heartbeatMs)
     if (!this.#beatAgain) return
     this.#beatAgain = false
     this.beatNow()
   }
 
   #arm(afterMs: number): void {
-    const { env } = this.#parts
+    const { env } = this.#kit
     // Whole milliseconds: a rounding error must not make the timer fire again and again just before its time.
     const ms = Math.max(1, Math.ceil(afterMs))
     this.#disarm()
@@ -90,7 +94,7 @@ export class Heartbeat {
   }
 
   #disarm(): void {
-    if (this.#timer !== null) this.#parts.env.clear(this.#timer)
+    if (this.#timer !== null) this.#kit.env.clear(this.#timer)
     this.#timer = null
   }
 }

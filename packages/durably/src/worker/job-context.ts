@@ -18,10 +18,11 @@ import type {
 import type { Progress } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
-import { ChildNames, invokeStep, triggerChild } from './child-step.ts'
+import { invokeStep, triggerChild } from './child-step.ts'
 import type { Execution } from './execution.ts'
 import { functionStep } from './function-step.ts'
 import { handled } from './handled.ts'
+import type { WorkerKit } from './kit.ts'
 import { signalStep } from './signal-step.ts'
 import { sleepStep } from './sleep-step.ts'
 import { plainStep } from './step-body.ts'
@@ -52,21 +53,34 @@ type TransactionFunction<T> = (trx: unknown) => Promise<T>
 
 export class RunningJobContext implements JobContext {
   readonly runId: string
-  readonly signal: AbortSignal
-  readonly log: Logger
   readonly attempt: number
-  readonly #parts: JobContextParts
-  readonly #steps: StepRunner
-  readonly #childNames = new ChildNames()
+  readonly #kit: WorkerKit
+  readonly #execution: Execution
+  /** What earlier executions recorded. */
+  readonly #recorded: readonly StepRow[]
+  #runner: StepRunner | null = null
+  #logger: Logger | null = null
 
-  constructor(parts: JobContextParts) {
-    const { run, signal } = parts.execution
-    this.#parts = parts
-    this.#steps = new StepRunner(parts)
-    this.attempt = run.attempts + 1
-    this.runId = run.id
-    this.signal = signal
-    this.log = stepLogger(parts.emitter, run.id, () => this.#steps.currentStep())
+  constructor(kit: WorkerKit, execution: Execution, recorded: readonly StepRow[]) {
+    this.runId = execution.run.id
+    this.attempt = execution.run.attempts + 1
+    this.#kit = kit
+    this.#execution = execution
+    this.#recorded = recorded
+  }
+
+  get signal(): AbortSignal {
+    return this.#execution.signal
+  }
+
+  get log(): Logger {
+    this.#logger ??= stepLogger(this.#kit.emitter, this.runId, () => this.#steps.currentStep())
+    return this.#logger
+  }
+
+  get #steps(): StepRunner {
+    this.#runner ??= new StepRunner({ execution: this.#execution, steps: this.#recorded, ...this.#kit })
+    return this.#runner
   }
 
   run<T>(name: string, optionsOrFn: StepOptions | StepFunction<T>, maybeFn?: StepFunction<T>): Promise<T> {
@@ -75,7 +89,7 @@ export class RunningJobContext implements JobContext {
   }
 
   stream<T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> {
-    return handled(functionStep(this.#steps, name, fn, () => streamStep({ ...this.#parts, stepName: name }, fn)))
+    return handled(functionStep(this.#steps, name, fn, () => streamStep({ stepName: name, ...this.#steps.parts }, fn)))
   }
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
@@ -84,7 +98,7 @@ export class RunningJobContext implements JobContext {
   }
 
   sleep(name: string, duration: Duration): Promise<void> {
-    const { execution } = this.#parts
+    const execution = this.#execution
     return handled(sleepStep(this.#steps, name, () => execution.storeNow() + durationMs(`the duration of sleep ${quote(name)}`, duration)))
   }
 
@@ -97,16 +111,17 @@ export class RunningJobContext implements JobContext {
   }
 
   trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options: ChildRunOptions = {}): Promise<{ id: string }> {
-    const name = options.name ?? this.#childNames.next('trigger', job.name)
+    const name = options.name ?? this.#steps.childNames.next('trigger', job.name)
     return this.run(name, async () => ({ id: await triggerChild(this.#steps, name, job, input, options) }))
   }
 
   invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options: ChildRunOptions = {}): Promise<TOutput> {
-    return handled(invokeStep(this.#steps, options.name ?? this.#childNames.next('invoke', job.name), job, input, options))
+    return handled(invokeStep(this.#steps, options.name ?? this.#steps.childNames.next('invoke', job.name), job, input, options))
   }
 
   progress(current: number, total?: number, message?: string): void {
-    const { execution, emitter, codec } = this.#parts
+    const { emitter, codec } = this.#kit
+    const execution = this.#execution
     if (execution.owner.sealed || execution.interrupted) return
     const progress: Progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
     if (!Number.isFinite(current) || (total !== undefined && !Number.isFinite(total))) {
@@ -120,7 +135,7 @@ export class RunningJobContext implements JobContext {
 
   /** The step whose error ended the job; empty when no step failed. */
   failedStepName(thrown: unknown): string {
-    return this.#steps.failed.nameFor(thrown)
+    return this.#runner?.failed.nameFor(thrown) ?? ''
   }
 }
 

@@ -15,17 +15,20 @@ import type { LeaseAge } from './lease-age.ts'
 import type { TurnBudget } from './turn-budget.ts'
 import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
-export interface OwnerParts {
+/** The same for all runs of a worker. */
+export interface OwnerKit {
   commits: CommitQueue
   store: Store
   env: Env
   turn: TurnBudget
-  claim: Claim
-  lease: LeaseAge
   leaseMs: number
-  report: (error: unknown) => void
-  onLost: (why: string) => void
-  onCancelRequested: () => void
+  report: (error: unknown, runId?: string) => void
+}
+
+/** Who executes the run. */
+interface Holder {
+  leaseLost(why: string): void
+  cancelRequested(): void
 }
 
 type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
@@ -40,22 +43,30 @@ export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
 const CONFLICTS_MAX = 10
 
 export class Owner {
-  readonly #parts: OwnerParts
-  #tail: Promise<unknown> = Promise.resolve()
+  readonly #kit: OwnerKit
+  readonly #claim: Claim
+  readonly #lease: LeaseAge
+  readonly #holder: Holder
+  #isWriting = false
+  /** Those whose turn comes after the write that is under way. */
+  #nextTurns: (() => void)[] = []
   #number = 0
   #events: RecordedEvent[] = []
   #logs: LogRow[] = []
   #progress: string | null = null
   #streams: string | null = null
   #effects: string | null = null
-  /** Ends the wait for an answer that may never come. */
-  #stopWaiting: () => void = () => {}
+  /** Ends the wait for an answer, also for one that may never come. */
+  #answer: (answer: WriteOutcome | 'lost') => void = () => {}
   lost = false
   /** The ending is under way; nothing can ride along any more. */
   sealed = false
 
-  constructor(parts: OwnerParts) {
-    this.#parts = parts
+  constructor(kit: OwnerKit, claim: Claim, lease: LeaseAge, holder: Holder) {
+    this.#kit = kit
+    this.#claim = claim
+    this.#lease = lease
+    this.#holder = holder
   }
 
   rideEvent(event: RecordedEvent): void {
@@ -88,9 +99,7 @@ export class Owner {
    * this write, and not with one that was asked for earlier and still waits.
    */
   write(verb: Writing, rides?: () => void): Promise<boolean> {
-    const sent = this.#tail.then(() => this.#send(verb, rides))
-    this.#tail = sent.catch(() => {})
-    return sent
+    return this.#inTurn(() => this.#send(verb, rides))
   }
 
   /**
@@ -99,13 +108,25 @@ export class Owner {
    * the transaction cannot take effect any more; then the step is there, or `body` runs again.
    */
   transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
-    const done = this.#tail.then(() => this.#transact(verbOf))
-    this.#tail = done.catch(() => {})
-    return done
+    return this.#inTurn(() => this.#transact(verbOf))
+  }
+
+  /** O1. The turn goes from hand to hand, so nobody overtakes. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isWriting) await new Promise<void>((resolve) => this.#nextTurns.push(resolve))
+    this.#isWriting = true
+    try {
+      return await work()
+    } finally {
+      const next = this.#nextTurns.shift()
+      if (next) next()
+      else this.#isWriting = false
+    }
   }
 
   async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
-    const { store, report, lease, env } = this.#parts
+    const { store, env } = this.#kit
+    const lease = this.#lease
     if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
     let conflicts = 0
     for (let attempt = 1; ; attempt++) {
@@ -122,7 +143,7 @@ export class Owner {
         if ('undone' in outcome) {
           if (write) this.#rideAgain(write)
           if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome
-          report(outcome.undone)
+          this.#report(outcome.undone)
           if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
           await sleep(env, backoffMs(env, conflicts))
           continue
@@ -132,11 +153,11 @@ export class Owner {
           return 'lost'
         }
         lease.renewed(sent)
-        if (outcome.cancelRequested) this.#parts.onCancelRequested()
+        if (outcome.cancelRequested) this.#holder.cancelRequested()
         return 'recorded'
       } catch (error) {
         if (!isPassing(error)) throw error
-        report(error)
+        this.#report(error)
         if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
         if (write && (await this.#isThere(write))) return 'recorded'
         if (write) this.#rideAgain(write)
@@ -146,9 +167,11 @@ export class Owner {
   }
 
   async #isThere({ verb, claim }: OwnerWrite): Promise<boolean> {
-    const { store } = this.#parts
+    const { store, env, leaseMs } = this.#kit
     if (verb.type !== 'recordStep') return false
-    const found = await untilLeaseIsOver(this.#parts, () => store.steps.find(claim.runId, [verb.step.id]))
+    const found = await untilLeaseIsOver({ env, leaseMs, report: (error) => this.#report(error) }, () =>
+      store.steps.find(claim.runId, [verb.step.id]),
+    )
     if (found === null) this.lose('the store could not be reached for a whole lease')
     return found !== null && found.length > 0
   }
@@ -165,12 +188,17 @@ export class Owner {
   lose(why: string): void {
     if (this.lost) return
     this.lost = true
-    this.#stopWaiting()
-    this.#parts.onLost(why)
+    this.#answer('lost')
+    this.#holder.leaseLost(why)
+  }
+
+  #report(error: unknown): void {
+    this.#kit.report(error, this.#claim.runId)
   }
 
   async #send(verb: Writing, rides?: () => void): Promise<boolean> {
-    const { env, turn, lease, report, leaseMs, onCancelRequested } = this.#parts
+    const { env, turn, leaseMs } = this.#kit
+    const lease = this.#lease
     if (turn.spent()) await turn.breathe()
     if (this.lost) return false
     rides?.()
@@ -179,18 +207,18 @@ export class Owner {
     const sent = lease.now()
     for (let attempt = 1; !this.lost; attempt++) {
       try {
-        const answer = await this.#answer(write)
+        const answer = await this.#answered(write)
         if (answer === 'lost') return false
         if (!answer.ok) {
           this.lose('another worker owns the run')
           return false
         }
         lease.renewed(sent)
-        if (answer.cancelRequested) onCancelRequested()
+        if (answer.cancelRequested) this.#holder.cancelRequested()
         return true
       } catch (error) {
         if (hasCode(error, 'store_rejected')) throw error
-        report(error)
+        this.#report(error)
         if (hasCode(error, 'store_closed') || hasCode(error, 'store_corrupt')) this.lose('the store cannot be used any more')
         else if (lease.ms() >= leaseMs) this.lose('the store could not be reached for a whole lease')
         else await sleep(env, backoffMs(env, attempt))
@@ -200,19 +228,19 @@ export class Owner {
   }
 
   /** Not a race with one long-lived promise: each write of a long run would leave a reaction on it. */
-  #answer(write: OwnerWrite): Promise<WriteOutcome | 'lost'> {
+  #answered(write: OwnerWrite): Promise<WriteOutcome | 'lost'> {
     return new Promise((resolve, reject) => {
-      this.#stopWaiting = () => resolve('lost')
-      this.#parts.commits.apply(write).then(resolve, reject)
+      this.#answer = resolve
+      this.#kit.commits.add({ write, resolve, reject })
     })
   }
 
   #assemble(writing: Writing): OwnerWrite {
     const renews = writing.type === 'heartbeat' || writing.type === 'recordStep'
-    const verb = (renews ? { ...writing, leaseMs: this.#parts.leaseMs } : writing) as OwnerVerb
+    const verb = (renews ? { leaseMs: this.#kit.leaseMs, ...writing } : writing) as OwnerVerb
     this.sealed ||= !renews
     const write = {
-      claim: this.#parts.claim,
+      claim: this.#claim,
       number: ++this.#number,
       verb,
       events: this.#events,

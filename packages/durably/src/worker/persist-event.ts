@@ -20,7 +20,7 @@ interface PersistEventParts {
 export function persistEvent({ worker, logWriter, codec, env }: PersistEventParts, event: DurablyEvent): void {
   const line = logLineOf(event)
   if (!line) return
-  const row: LogRow = { ...line, id: env.id(), data: encodeData(codec, line.data) }
+  const row: LogRow = { id: env.id(), ...line, data: encodeData(codec, line.data) }
   const execution = worker.execution(line.runId)
   if (!execution || execution.owner.sealed) return logWriter.append(row)
   execution.owner.rideLog(row)

@@ -11,6 +11,7 @@ import { checkName } from '../model/name.ts'
 import type { RetryPolicy } from '../model/retry-policy.ts'
 import { readStepColumn, type StepRow } from '../model/step.ts'
 import type { Wait } from '../model/wait.ts'
+import { ChildNames } from './child-step.ts'
 import { delayOf } from './delay-of.ts'
 import { FailedSteps } from './failed-steps.ts'
 import type { JobContextParts } from './job-context.ts'
@@ -34,6 +35,7 @@ export class StepRunner {
   readonly parts: JobContextParts
   readonly failed: FailedSteps
   readonly signals: SentSignals
+  readonly childNames = new ChildNames()
   readonly #recorded: Map<string, StepRow>
   readonly #called = new Set<string>()
   readonly #inFlight = new Set<string>()
@@ -91,7 +93,7 @@ export class StepRunner {
     const signal = limit?.signal ?? execution.signal
     const idempotencyKey = `${execution.run.id}:${name}`
     const step = { signal, log: stepLogger(emitter, execution.run.id, () => name), attempt: this.failed.times(name) + 1, idempotencyKey }
-    const run = () => wrapStep(stepWrappers, { ...this.#facts(call), signal }, () => fn(step))
+    const run = () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step))
     this.#inFlight.add(name)
     try {
       const result = stepScope ? stepScope.run({ stepName: name, isTransaction }, run) : run()

@@ -6,6 +6,7 @@ import type { Execution } from './execution.ts'
 /** Stops an execution when its time, or that of its run, is over. */
 export function limitTime(env: Env, execution: Execution, { timeout }: Job): { stop(): void } {
   const { id, deadlineAt } = execution.run
+  if (timeout === undefined && deadlineAt === null) return NO_LIMIT
   const handles = new Set<TimerHandle>()
   const stopAt = (end: number, why: string) => {
     const left = end - execution.storeNowAtLeast()
@@ -25,3 +26,5 @@ export function limitTime(env: Env, execution: Execution, { timeout }: Job): { s
     },
   }
 }
+
+const NO_LIMIT = { stop() {} }

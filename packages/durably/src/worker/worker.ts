@@ -12,7 +12,8 @@ import { hasCode } from '../model/errors.ts'
 import { type Claimed, claimRuns } from './claim-runs.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { executeRun } from './execute-run.ts'
-import { Execution } from './execution.ts'
+import { Execution, type ExecutionKit } from './execution.ts'
+import { InHand, type Slot } from './in-hand.ts'
 import type { WorkerKit } from './kit.ts'
 import { Lead } from './lead.ts'
 import { reapLostRuns } from './reap.ts'
@@ -28,11 +29,10 @@ const CLAIM_MAX = 100
 export class Worker {
   readonly #kit: WorkerKit
   readonly #wakeUp: WakeUp
-  readonly #commits: CommitQueue
+  readonly #executionKit: ExecutionKit
   readonly #retention: Retention
   readonly #lead: Lead
-  readonly #executions = new Set<Execution>()
-  readonly #slots = new Set<Promise<void>>()
+  readonly #inHand = new InHand()
   #loop: Promise<void> = Promise.resolve()
   #working = false
   /** Grows with every start and stop: a loop of another shift ends, and the next one begins after it. */
@@ -44,7 +44,8 @@ export class Worker {
     this.#kit = kit
     this.#wakeUp = new WakeUp(kit.env)
     this.#retention = new Retention({ runs: kit.store.runs, env: kit.env, rules: kit.retention })
-    this.#commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => this.#executions.size })
+    const commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => this.#inHand.size })
+    this.#executionKit = { commits, ...kit }
     this.#lead = new Lead({
       leadership: kit.leadership,
       takeBack: () => reapLostRuns(kit, { ownersAreGone: true }),
@@ -79,9 +80,9 @@ export class Worker {
 
   /** Asks the runs in hand to stop; true when all did so soon. The others keep their lease, and nobody renews it. */
   async letGo(ended: Promise<unknown>): Promise<boolean> {
-    for (const execution of this.#executions) execution.interrupt('shutdown', 'the worker is stopping')
+    for (const execution of this.#inHand.executions()) execution.interrupt('shutdown', 'the worker is stopping')
     const allEnded = await within(this.#kit.env, ABORT_GRACE_MS, ended)
-    for (const execution of this.#executions) execution.heartbeat.stop()
+    for (const execution of this.#inHand.executions()) execution.heartbeat.stop()
     return allEnded
   }
 
@@ -92,17 +93,16 @@ export class Worker {
 
   /** The live execution of a run in this process, if it has one. */
   execution(runId: string): Execution | undefined {
-    for (const execution of this.#executions) if (execution.run.id === runId && !execution.owner.lost) return execution
-    return undefined
+    return this.#inHand.find((execution) => execution.run.id === runId && !execution.owner.lost)
   }
 
   cancelHere(runId: string): void {
-    this.execution(runId)?.interrupt('cancel_requested', `run ${runId} was asked to stop`)
+    this.execution(runId)?.cancelRequested()
   }
 
   /** Somebody may have asked a run of this process, or any of them, to stop. */
   lookForCancel(runId?: string): void {
-    for (const { run, heartbeat } of this.#executions) if (runId === undefined || run.id === runId) heartbeat.beatNow()
+    for (const { run, heartbeat } of this.#inHand.executions()) if (runId === undefined || run.id === runId) heartbeat.beatNow()
   }
 
   /** Claims and executes one run; false when there is none. */
@@ -171,12 +171,12 @@ export class Worker {
   }
 
   async #takeLead(): Promise<void> {
-    if (this.#slots.size > 0) await this.letGo(Promise.all(this.#slots))
+    if (this.#inHand.size > 0) await this.letGo(this.#inHand.ended())
     await this.#lead.wait()
   }
 
   #freeSlots(): number {
-    return this.#kit.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#kit.concurrency - this.#slots.size)
+    return this.#kit.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#kit.concurrency - this.#inHand.size)
   }
 
   /** Also a worker that never runs out of work must notice lost runs. */
@@ -205,48 +205,36 @@ export class Worker {
 
   /** H3. After a pause of the machine the runs in hand go first: who reaps at once would take them from itself. */
   #beatLate(): boolean {
-    const late = [...this.#executions].filter(({ heartbeat }) => heartbeat.isLate)
+    const late = this.#inHand.executions().filter(({ heartbeat }) => heartbeat.isLate)
     for (const { heartbeat } of late) heartbeat.beatNow()
     return late.length > 0
   }
 
-  #launch(claimed: Claimed): Promise<void> {
-    const slot = this.#execute(claimed).finally(() => {
-      this.#slots.delete(slot)
-      this.#wakeUp.wake()
-    })
-    this.#slots.add(slot)
-    return slot
+  #launch({ run, lease }: Claimed): Promise<void> {
+    const slot = this.#inHand.add(new Execution(this.#executionKit, run, lease))
+    const ended = this.#execute(slot)
+    slot.ended = ended
+    return ended
   }
 
-  async #execute({ run, lease }: Claimed): Promise<void> {
-    const { store, env, turn, jobs, leaseMs, heartbeatMs, report } = this.#kit
-    const execution = new Execution({
-      commits: this.#commits,
-      store,
-      env,
-      turn,
-      run,
-      lease,
-      leaseMs,
-      heartbeatMs,
-      report: (error) => report(error, run.id),
-    })
-    this.#executions.add(execution)
+  async #execute(slot: Slot): Promise<void> {
+    const { execution } = slot
+    const { id, jobName } = execution.run
     try {
-      const job = jobs.get(run.jobName)
+      const job = this.#kit.jobs.get(jobName)
       if (job) await executeRun(this.#kit, execution, job)
     } catch (error) {
-      report(error, run.id)
+      this.#kit.report(error, id)
     } finally {
       execution.heartbeat.stop()
-      this.#executions.delete(execution)
+      this.#inHand.remove(slot)
+      this.#wakeUp.wake()
     }
   }
 
   async #ended(): Promise<void> {
     await this.#loop
-    await Promise.all(this.#slots)
+    await this.#inHand.ended()
   }
 
   /** A pause that new work cannot cut short, but `stop` can. */

@@ -23,6 +23,28 @@ describe.each(WORLDS)('stopping (%s)', (world) => {
     expect(changes.map(({ state }) => state)).toEqual(['Queued', 'Running', 'Cancelled'])
   })
 
+  test('a signal that is first asked for after the cancel is aborted, and says why', async () => {
+    const { queue, settle } = await setup(world)
+    const asked = gate()
+    const reasons: unknown[] = []
+    queue.register({
+      taskType: 'late',
+      async execute(_payload, context) {
+        await asked.opened
+        const { signal } = context
+        reasons.push(signal.aborted, signal.reason, context.signal === signal)
+      },
+    })
+    const { id } = await queue.enqueue({ taskType: 'late', payload: null })
+    queue.start()
+    await settle()
+    await queue.cancel(id)
+    asked.open()
+    await settle()
+    expect(reasons).toMatchObject([true, { code: 'cancel_requested' }, true])
+    expect(await queue.getStatus(id)).toMatchObject({ state: 'Cancelled' })
+  })
+
   test('a waiting task, also one that waits for a retry, is cancelled at once', async () => {
     const { queue, env, settle } = await setup(world)
     queue.register({ taskType: 'fails', execute: () => Promise.reject(new Error('no')) })

@@ -1,0 +1,46 @@
+// InHand — the runs that this worker executes right now.
+// An array and not a Set: a Set that changes all the time leaves a chain of old tables behind, and V8's quick collections keep
+// all that such tables once held. Executions would pile up by the hundred megabytes until a full collection.
+import type { Execution } from './execution.ts'
+
+export interface Slot {
+  readonly execution: Execution
+  /** When nothing of it is left to do. */
+  ended: Promise<void> | null
+  /** Where it stands; only `InHand` changes it. */
+  place: number
+}
+
+export class InHand {
+  readonly #slots: Slot[] = []
+
+  get size(): number {
+    return this.#slots.length
+  }
+
+  add(execution: Execution): Slot {
+    const slot = { execution, ended: null, place: this.#slots.length }
+    this.#slots.push(slot)
+    return slot
+  }
+
+  remove({ place }: Slot): void {
+    const last = this.#slots.pop()
+    if (last === undefined || last.place === place) return
+    last.place = place
+    this.#slots[place] = last
+  }
+
+  executions(): Execution[] {
+    return this.#slots.map(({ execution }) => execution)
+  }
+
+  find(isWanted: (execution: Execution) => boolean): Execution | undefined {
+    return this.#slots.find(({ execution }) => isWanted(execution))?.execution
+  }
+
+  /** Resolves when all that are in hand now have ended. */
+  ended(): Promise<unknown> {
+    return Promise.all(this.#slots.map(({ ended }) => ended))
+  }
+}
