@@ -73,11 +73,10 @@ export class TaskQueue implements Queue {
   }
 
   #enqueue(job: Job, payload: unknown, options: TriggerOptions = {}): Promise<TaskRecord> {
-    return triggerRows(this.#engine.trigger, job, [{ payload, options }]).then(this.#firstRecord)
+    return triggerRows(this.#engine.trigger, job, [{ payload, options }]).then(this.#recordOfFirst)
   }
 
-  /** Made once: what an enqueued task holds until it is stored adds up. */
-  readonly #firstRecord = ([row]: readonly RunRow[]): TaskRecord => {
+  readonly #recordOfFirst = ([row]: readonly RunRow[]): TaskRecord => {
     if (!row) throw new Error('S2: create must answer for each run')
     return this.#record(row)
   }
