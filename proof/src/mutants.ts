@@ -200,8 +200,8 @@ export const MUTANTS: Mutant[] = [
     name: 'writes-overtake',
     guard: 'the writes of a lease are sent one by one, in their order (O1, B2)',
     file: 'worker/owner.ts',
-    find: 'if (this.#isWriting) await new Promise<void>((resolve) => this.#nextTurns.push(resolve))',
-    replace: 'await null',
+    find: 'return new Promise((resolve) => this.#nextTurns.push(resolve))',
+    replace: 'return Promise.resolve()',
     also: [
       {
         file: 'worker/commit-queue.ts',

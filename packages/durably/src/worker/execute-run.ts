@@ -140,7 +140,7 @@ function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: u
     error: ending.error,
     failure: ending.failure,
     attempt,
-    waitingFor: execution.parking.remaining,
+    waitingFor: execution.remainingWaits,
   }
 }
 

@@ -7,6 +7,7 @@ import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { RecordedEvent, RecordedPayload } from '../model/event.ts'
 import type { RunRow } from '../model/run.ts'
+import { encodeWaits } from '../model/wait.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { LeaseAge } from './lease-age.ts'
 import { OpenEffects } from './open-effects.ts'
@@ -16,6 +17,8 @@ import { Parking } from './parking.ts'
 
 /** Where no step was ever in flight; a set of its own costs more than a small task. */
 const NO_STEPS: Set<never> = new Set()
+
+const NO_WAITS = encodeWaits([])
 
 /** How long functions have to notice that their time is over. */
 const IGNORED_ABORT_MS = 500
@@ -105,6 +108,11 @@ export class Execution {
       onParked: () => this.#parked(),
     })
     return this.#parking
+  }
+
+  /** What stays true when the job is called anew without having been parked. */
+  get remainingWaits(): string {
+    return this.#parking === null && this.run.waitingFor === null ? NO_WAITS : this.parking.remaining
   }
 
   get signal(): AbortSignal {

@@ -98,8 +98,14 @@ export class Owner {
    * True when accepted; false when the lease is lost. `rides` is called when its turn has come: what it lets ride goes with
    * this write, and not with one that was asked for earlier and still waits.
    */
-  write(verb: Writing, rides?: () => void): Promise<boolean> {
-    return this.#inTurn(() => this.#send(verb, rides))
+  async write(verb: Writing, rides?: () => void): Promise<boolean> {
+    if (this.#isWriting) await this.#turn()
+    this.#isWriting = true
+    try {
+      return await this.#send(verb, rides)
+    } finally {
+      this.#passTurn()
+    }
   }
 
   /**
@@ -107,21 +113,26 @@ export class Owner {
    * is run again (R6). After an unknown outcome a write with a higher number makes sure that
    * the transaction cannot take effect any more; then the step is there, or `body` runs again.
    */
-  transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
-    return this.#inTurn(() => this.#transact(verbOf))
-  }
-
-  /** O1. The turn goes from hand to hand, so nobody overtakes. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isWriting) await new Promise<void>((resolve) => this.#nextTurns.push(resolve))
+  async transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
+    if (this.#isWriting) await this.#turn()
     this.#isWriting = true
     try {
-      return await work()
+      return await this.#transact(verbOf)
     } finally {
-      const next = this.#nextTurns.shift()
-      if (next) next()
-      else this.#isWriting = false
+      this.#passTurn()
     }
+  }
+
+  /** O1. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#nextTurns.push(resolve))
+  }
+
+  /** From hand to hand, so that nobody overtakes. */
+  #passTurn(): void {
+    const next = this.#nextTurns.shift()
+    if (next) next()
+    else this.#isWriting = false
   }
 
   async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {

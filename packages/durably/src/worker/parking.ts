@@ -58,7 +58,7 @@ export class Parking {
     return { runAt: Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead), waitingFor: encodeWaits(waits), signals: run.signals }
   }
 
-  /** What stays true when the job is called anew without having been parked. */
+  /** Of `waitingFor`, what stays true without parking. */
   get remaining(): string {
     return encodeWaits([...this.#waits.values()].flatMap(remainingOf))
   }
