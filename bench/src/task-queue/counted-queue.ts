@@ -32,9 +32,8 @@ export class CountedQueue {
     })
     this.#enqueued += count
     this.#queue.start()
-    const all: Promise<unknown>[] = []
-    for (let i = 0; i < count; i++) all.push(this.#task.enqueue(i, options?.(i)))
-    await Promise.all(all)
+    // Not awaited one by one, as with the others; one that fails ends the process.
+    for (let i = 0; i < count; i++) void this.#task.enqueue(i, options?.(i))
     await allSucceeded
     await this.#queue.stop()
   }
