@@ -475,8 +475,8 @@ export const MUTANTS: Mutant[] = [
     name: 'deadline-brought-forward',
     guard: 'a deadline counts from when the claim was answered, not from when it was sent',
     file: 'worker/execution.ts',
-    find: 'return this.#claimedAt + this.#env.mono() - this.#claimAnswered',
-    replace: 'return this.#claimedAt + this.#env.mono() - this.#claimSent',
+    find: 'return this.#claimedAt + this.#kit.env.mono() - this.#claimAnswered',
+    replace: 'return this.#claimedAt + this.#kit.env.mono() - this.#claimSent',
   },
   {
     name: 'child-of-each-lease',
