@@ -14,7 +14,7 @@ const CROSS_ORIGIN_ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'C
 /** Named, so that no page is loaded again in the middle of a test because another test imports one of them for the first time. */
 const IN_PAGE_PACKAGES = [
   ...['react', 'react/jsx-dev-runtime', 'react-dom/client', 'react-dom/server', 'vitest-browser-react'],
-  ...['kysely', 'ulidx', 'zod'],
+  ...['kysely', 'zod'],
 ]
 
 /** Minutes each. Begun last, as small files are, one of them would keep one core busy while the other has nothing left to do. */

@@ -6,14 +6,14 @@ import { describe, expect, test } from 'vitest'
 
 /** Folder → what it may import: folders of `src`, then packages. '.' is the files directly in `src`. */
 const ALLOWED: Record<string, readonly string[]> = {
-  model: ['ulidx', '@standard-schema/spec'],
+  model: ['@standard-schema/spec'],
   store: ['model'],
   'store/memory': ['store', 'model'],
   'store/sql': ['store', 'model', 'kysely'],
   events: ['store', 'model'],
   worker: ['events', 'store', 'model'],
   cluster: ['events', 'store', 'model'],
-  client: ['events', 'store', 'model', 'ulidx', '@standard-schema/spec'],
+  client: ['events', 'store', 'model', '@standard-schema/spec'],
   server: ['.', 'client', 'events', 'store', 'model'],
   plugins: ['.', 'events', 'model'],
   tasks: ['.', 'client', 'events', 'store', 'model', '@standard-schema/spec'],
@@ -22,7 +22,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   postgres: ['store', 'store/sql', 'model', 'kysely', 'pg', 'node:'],
   testing: [
     ...['.', 'plugins', 'client', 'worker', 'cluster', 'events', 'store', 'store/memory', 'store/sql', 'model'],
-    ...['kysely', 'ulidx', '@standard-schema/spec'],
+    ...['kysely', '@standard-schema/spec'],
   ],
   '.': ['client', 'worker', 'cluster', 'events', 'store', 'store/memory', 'store/sql', 'model', 'kysely', '@standard-schema/spec'],
 }

@@ -1,12 +1,12 @@
 // RunReader — what is known of runs, their steps and their logs.
-import { isValid } from 'ulidx'
 import type { Codec } from '../model/codec.ts'
-import { type Env, iso, timeOfId } from '../model/env.ts'
+import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
 import { type Run, type RunRow, type RunStatus, toRun } from '../model/run.ts'
 import { type Step, toStep } from '../model/step.ts'
+import { isUlid, timeOfId } from '../model/ulid.ts'
 import type { Store } from '../store/store.ts'
 import { checkFilter } from './run-filter.ts'
 
@@ -76,6 +76,6 @@ export class RunReader {
 
 /** A run's id tells when it was created, so a cursor stays good when its run is deleted (ADR 0003). */
 function positionOf(cursor: string): { createdAt: string; id: string } {
-  if (!isValid(cursor)) throw new DurablyError('invalid_argument', `cursor must be the id of a run, got ${JSON.stringify(cursor)}`)
+  if (!isUlid(cursor)) throw new DurablyError('invalid_argument', `cursor must be the id of a run, got ${JSON.stringify(cursor)}`)
   return { createdAt: iso(timeOfId(cursor)), id: cursor }
 }

@@ -2,12 +2,13 @@
 import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Duration, durationMs, NEVER_MS, timeMs } from '../model/duration.ts'
-import { type Env, iso, timeOfId } from '../model/env.ts'
+import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
 import { PARENT } from '../model/parent.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
+import { timeOfId } from '../model/ulid.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
 
 export interface TriggerOptions {

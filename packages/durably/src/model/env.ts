@@ -1,6 +1,5 @@
 // Env — the kernel's only source of time, timers, turns, ids and chance.
 // Everything that decides goes through here, so a simulation can replay it byte for byte.
-import { decodeTime } from 'ulidx'
 import { monotonicUlids } from './ulid.ts'
 
 export interface Env {
@@ -74,15 +73,6 @@ export function iso(ms: number): string {
 }
 
 let lastIso = { ms: 0, text: new Date(0).toISOString() }
-
-/** When an id was made. */
-export function timeOfId(id: string): number {
-  const prefix = id.slice(0, 10)
-  if (prefix !== lastIdTime.prefix) lastIdTime = { prefix, ms: decodeTime(id) }
-  return lastIdTime.ms
-}
-
-let lastIdTime = { prefix: '', ms: 0 }
 
 /** A call of the system's generator costs much more than its bytes, so they are drawn many at a time. */
 function pooledChance(): () => number {

@@ -1,6 +1,6 @@
-import { isValid, monotonicFactory } from 'ulidx'
+import { decodeTime, isValid, monotonicFactory } from 'ulidx'
 import { describe, expect, test } from 'vitest'
-import { monotonicUlids } from './ulid.ts'
+import { isUlid, monotonicUlids, timeOfId } from './ulid.ts'
 
 const NOW_MS = 1_700_000_000_000
 
@@ -36,4 +36,21 @@ describe('monotonicUlids', () => {
     expect(() => next(NOW_MS)).toThrow(/U1/)
     expect(next(NOW_MS + 1)).toMatch(/^[0-9A-Z]{26}$/)
   })
+})
+
+test.each([1, NOW_MS, 2 ** 48 - 1])('tells when an id was made: %d', (time) => {
+  const id = monotonicFactory(seeded(3))(time)
+  expect(timeOfId(id)).toBe(time)
+  expect(timeOfId(id)).toBe(decodeTime(id))
+})
+
+test.each(['', 'a run', '01ARZ3NDEKTSV4RRFFQ69G5FA', '81ARZ3NDEKTSV4RRFFQ69G5FAV', '01ARZ3NDEKTSV4RRFFQ69G5FAU', null])(
+  '%j is no id',
+  (text) => {
+    expect(isUlid(text)).toBe(false)
+  },
+)
+
+test('its own ids are ids', () => {
+  expect(isUlid(monotonicUlids(Math.random)(NOW_MS))).toBe(true)
 })

@@ -31,6 +31,22 @@ export function monotonicUlids(chance: () => number): (nowMs: number) => string 
   }
 }
 
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+
+export function isUlid(text: unknown): text is string {
+  return typeof text === 'string' && ULID.test(text)
+}
+
+/** When an id was made. The last time is remembered: ids of a millisecond share it. */
+export function timeOfId(id: string): number {
+  const time = id.slice(0, TIME_DIGITS)
+  if (time !== lastTime.digits)
+    lastTime = { digits: time, ms: Array.from(time, (digit) => DIGITS.indexOf(digit)).reduce((ms, digit) => ms * 32 + digit, 0) }
+  return lastTime.ms
+}
+
+let lastTime = { digits: '', ms: 0 }
+
 function countUp(fixed: number[]): void {
   for (let i = fixed.length - 1; i >= 0; i--) {
     const next = (fixed[i] ?? 0) + 1
