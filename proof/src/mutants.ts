@@ -240,8 +240,8 @@ export const MUTANTS: Mutant[] = [
     name: 'starts-only-one',
     guard: 'every run that was claimed is started',
     file: 'worker/worker.ts',
-    find: 'for (const one of claimed) void this.#launch(one)',
-    replace: 'for (const one of claimed.slice(0, 1)) void this.#launch(one)',
+    find: 'for (const one of claimed) void executor.launch(one)',
+    replace: 'for (const one of claimed.slice(0, 1)) void executor.launch(one)',
   },
   {
     name: 'no-reset',

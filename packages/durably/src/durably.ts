@@ -29,8 +29,8 @@ import type { Run } from './model/run.ts'
 import type { Step } from './model/step.ts'
 import type { Plugin, PluginHost } from './plugin.ts'
 import type { CancelOutcome, IfVersion } from './store/runs.ts'
+import { lateSqlStore } from './store/sql/late-sql-store.ts'
 import type { DurablyTables } from './store/sql/schema.ts'
-import { sqlStore } from './store/sql/sql-store.ts'
 import type { Store } from './store/store.ts'
 import { persistEvent } from './worker/persist-event.ts'
 import { processUntilIdle, type UntilIdleOptions } from './worker/process-until-idle.ts'
@@ -340,14 +340,8 @@ type JobResult<TOutput extends StandardSchemaV1 | undefined, TReturn> = TOutput 
   : TReturn
 
 function openStore(options: DurablyOptions, { env }: Config): { store: Store; db?: Kysely<DurablyTables> } {
-  if (!options.dialect) return { store: options.store as Store }
-  const { tablePrefix, eventLog, allowMemory } = options
-  const store = sqlStore({
-    dialect: options.dialect,
-    env,
-    ...(tablePrefix !== undefined && { tablePrefix }),
-    ...(eventLog !== undefined && { eventLog }),
-    ...(allowMemory !== undefined && { allowMemory }),
-  })
+  const { dialect, tablePrefix, eventLog, allowMemory } = options
+  if (!dialect) return { store: options.store as Store }
+  const store = lateSqlStore({ dialect, env, tablePrefix, eventLog, allowMemory })
   return { store, db: store.db }
 }

@@ -17,6 +17,8 @@ export interface Env {
   random(): number
   /** Values that follow an async call chain; absent where the runtime has no AsyncLocalStorage. */
   scope?<T>(): Scope<T>
+  /** Waits for code that is loaded late. A virtual one lets no time pass meanwhile. */
+  load?<T>(loading: Promise<T>): Promise<T>
 }
 
 /** The part of it that only lets time pass. */
@@ -55,6 +57,11 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 export function sleep(env: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void env.timer(ms, resolve))
+}
+
+export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
+  const loading = load()
+  return env.load ? env.load(loading) : loading
 }
 
 /** Whether `done` settles within `ms`; a rejection of `done` is passed on. */

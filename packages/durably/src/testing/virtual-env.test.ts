@@ -219,4 +219,19 @@ describe('virtualEnv', () => {
     expect(seen).toEqual(['a', 'b'])
     expect(scope?.current()).toBeUndefined()
   })
+
+  it('waits for code that is loaded late, and lets no time pass meanwhile (V4)', async () => {
+    const env = virtualEnv()
+    const told: string[] = []
+    const late = () => new Promise<void>((resolve) => void setTimeout(resolve, 20))
+    env.timer(10, async () => {
+      await env.load(late())
+      told.push(`loaded@${env.mono()}`)
+      await sleep(env, 5)
+      told.push(`went on@${env.mono()}`)
+    })
+    env.timer(11, () => told.push(`later@${env.mono()}`))
+    await env.advance(15)
+    expect(told).toEqual(['loaded@10', 'later@11', 'went on@15'])
+  })
 })

@@ -4,11 +4,13 @@
 //   V2. Timers fire in the order of their time, then of their making; promises settle between two of them. Deferred turns
 //       come when no more timer is due, as in a real event loop.
 //   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
-//   V4. Whoever goes on for ever without letting time pass is an error, not a test that hangs.
+//   V4. Code that is loaded late takes no time.
+//   V5. Whoever goes on for ever without letting time pass is an error, not a test that hangs.
 import { asyncLocalScope, type Env } from '../model/env.ts'
 import { monotonicUlids } from '../model/ulid.ts'
 
 export interface VirtualEnv extends Env {
+  load: NonNullable<Env['load']>
   /** Lets time pass: fires the timers that fall due, runs deferred turns, and lets promises settle in between. */
   advance(ms: number): Promise<void>
   /** Runs deferred turns and lets promises settle; no time passes. */
@@ -40,18 +42,28 @@ export function virtualEnv({ seed = 1, startMs = START_MS }: VirtualEnvOptions =
   let wall = startMs
   const timers: Timer[] = []
   const turns: (() => void)[] = []
+  const loading = new Set<Promise<unknown>>()
   // Two streams, so that making an id does not change what `random` says next.
   const nextId = monotonicUlids(seededRandom(seed ^ 0x5bd1e995))
   const random = seededRandom(seed)
   const scope = asyncLocalScope()
 
-  async function idle(): Promise<void> {
+  /** Lets promises settle. */
+  async function settle(): Promise<void> {
     await realTurn()
+    while (loading.size > 0) {
+      await Promise.allSettled(loading)
+      await realTurn()
+    }
+  }
+
+  async function idle(): Promise<void> {
+    await settle()
     let count = 0
     for (let turn = turns.shift(); turn; turn = turns.shift()) {
-      if (++count > TURNS_MAX) throw new Error(`V4: ${TURNS_MAX} turns went by, and no time`)
+      if (++count > TURNS_MAX) throw new Error(`V5: ${TURNS_MAX} turns went by, and no time`)
       turn()
-      await realTurn()
+      await settle()
     }
   }
 
@@ -61,9 +73,9 @@ export function virtualEnv({ seed = 1, startMs = START_MS }: VirtualEnvOptions =
     for (let timer = dueTimer(until); timer; timer = dueTimer(until)) {
       pass(timer.at - mono)
       timer.fn()
-      for (await realTurn(), timer = dueTimer(mono); timer; timer = dueTimer(mono)) {
+      for (await settle(), timer = dueTimer(mono); timer; timer = dueTimer(mono)) {
         timer.fn()
-        await realTurn()
+        await settle()
       }
       await idle()
     }
@@ -101,6 +113,12 @@ export function virtualEnv({ seed = 1, startMs = START_MS }: VirtualEnvOptions =
     id: () => nextId(Math.max(1, Math.floor(wall))),
     random,
     ...(scope && { scope }),
+    load(code) {
+      loading.add(code)
+      const settled = () => void loading.delete(code)
+      code.then(settled, settled)
+      return code
+    },
     advance,
     idle,
     nextInMs: () => (timers[0] ? Math.max(0, timers[0].at - mono) : null),

@@ -1,5 +1,5 @@
-// Worker — finds runs, executes up to `concurrency` of them at once, and lets go of them on stop.
-// Owns the loop and the slots. Does not know what happens inside an execution.
+// Worker — finds runs, has up to `concurrency` of them executed at once, and lets go of them on stop.
+// Owns the loop. Does not know what happens inside an execution.
 //   K1. While runs are found it claims on; only an empty claim makes it look (one read) and sleep.
 //   K2. An infrastructure error never ends the loop and never makes it spin: it is told, then a pause.
 //       Only a corrupt database ends it: to write on could do more harm. It can be started again.
@@ -9,12 +9,12 @@
 import { backoffMs } from '../model/backoff.ts'
 import { within } from '../model/env.ts'
 import { hasCode } from '../model/errors.ts'
-import { type Claimed, claimRuns } from './claim-runs.ts'
-import { CommitQueue } from './commit-queue.ts'
-import { executeRun } from './execute-run.ts'
-import { Execution, type ExecutionKit } from './execution.ts'
-import { InHand, type Slot } from './in-hand.ts'
+import { claimRuns } from './claim-runs.ts'
+import type { Execution } from './execution.ts'
+import type { Executor } from './executor.ts'
+import { InHand } from './in-hand.ts'
 import type { WorkerKit } from './kit.ts'
+import { executorClass } from './late-executor.ts'
 import { Lead } from './lead.ts'
 import { reapLostRuns } from './reap.ts'
 import { Retention } from './retention.ts'
@@ -29,10 +29,11 @@ const CLAIM_MAX = 100
 export class Worker {
   readonly #kit: WorkerKit
   readonly #wakeUp: WakeUp
-  readonly #executionKit: ExecutionKit
   readonly #retention: Retention
   readonly #lead: Lead
   readonly #inHand = new InHand()
+  /** Null until something is to be executed. */
+  #executor: Executor | null = null
   #loop: Promise<void> = Promise.resolve()
   #working = false
   /** Grows with every start and stop: a loop of another shift ends, and the next one begins after it. */
@@ -44,8 +45,6 @@ export class Worker {
     this.#kit = kit
     this.#wakeUp = new WakeUp(kit.env)
     this.#retention = new Retention({ runs: kit.store.runs, env: kit.env, rules: kit.retention })
-    const commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => this.#inHand.size })
-    this.#executionKit = { commits, ...kit }
     this.#lead = new Lead({
       leadership: kit.leadership,
       takeBack: () => reapLostRuns(kit, { ownersAreGone: true }),
@@ -119,8 +118,9 @@ export class Worker {
     await this.#lead.inherit()
     const { due, reaped } = await this.#look()
     if (!due && !reaped) return false
+    const executor = this.#executor ?? (await this.#hire())
     const [claimed] = await claimRuns(this.#kit, 1)
-    if (claimed) await this.#launch(claimed)
+    if (claimed) await executor.launch(claimed)
     return claimed !== undefined
   }
 
@@ -142,9 +142,10 @@ export class Worker {
           await this.#wakeUp.sleep(this.#busyLookInMs())
           claimNext = true
         } else if (claimNext && !this.#lookIsDue()) {
+          const executor = this.#executor ?? (await this.#hire())
           const wanted = this.#freeSlots()
           const claimed = await claimRuns(this.#kit, wanted)
-          for (const one of claimed) void this.#launch(one)
+          for (const one of claimed) void executor.launch(one)
           claimNext = claimed.length === wanted
           emptyHanded = claimed.length === 0
           failures = 0
@@ -210,26 +211,11 @@ export class Worker {
     return late.length > 0
   }
 
-  #launch({ run, lease }: Claimed): Promise<void> {
-    const slot = this.#inHand.add(new Execution(this.#executionKit, run, lease))
-    const ended = this.#execute(slot)
-    slot.ended = ended
-    return ended
-  }
-
-  async #execute(slot: Slot): Promise<void> {
-    const { execution } = slot
-    const { id, jobName } = execution.run
-    try {
-      const job = this.#kit.jobs.get(jobName)
-      if (job) await executeRun(this.#kit, execution, job)
-    } catch (error) {
-      this.#kit.report(error, id)
-    } finally {
-      execution.heartbeat.stop()
-      this.#inHand.remove(slot)
-      this.#wakeUp.wake()
-    }
+  /** Before a run is claimed: its lease shall not wait for code. */
+  async #hire(): Promise<Executor> {
+    const Loaded = await executorClass(this.#kit.env)
+    this.#executor ??= new Loaded(this.#kit, this.#inHand, () => this.#wakeUp.wake())
+    return this.#executor
   }
 
   async #ended(): Promise<void> {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Dialect } from 'kysely'
 import { onTestFinished } from 'vitest'
-import type { Env } from '../../src/model/env.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/store/sql/sql-store.ts'
 
 /** A directory of its own, removed when the test has finished. */
@@ -18,7 +17,7 @@ export function temporaryFile(name = 'durably.db'): string {
 }
 
 /** A store that is closed when the test has finished. */
-export function openStore(dialect: Dialect, options: Omit<SqlStoreOptions, 'dialect'> & { env?: Env } = {}): SqlStore {
+export function openStore(dialect: Dialect, options: Omit<SqlStoreOptions, 'dialect'> = {}): SqlStore {
   const store = sqlStore({ dialect, ...options })
   onTestFinished(() => store.close())
   return store

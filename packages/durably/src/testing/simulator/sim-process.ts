@@ -80,6 +80,7 @@ export class SimProcess {
       defer: (fn) => base.defer(() => this.#awake(fn)),
       id: () => base.id(),
       random: () => chance(seed, `draw ${name} ${draws++}`),
+      load: (code) => base.load(code),
     }
     this.store = this.#lineTo(world.store)
   }

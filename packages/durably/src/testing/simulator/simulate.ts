@@ -9,6 +9,7 @@ import type { StepRow } from '../../model/step.ts'
 import type { ClaimRequest } from '../../store/runs.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
 import type { Store } from '../../store/store.ts'
+import { executorClass } from '../../worker/late-executor.ts'
 import { DueAudit, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { Archive } from './archive.ts'
@@ -112,6 +113,8 @@ class Simulation {
   }
 
   async run(): Promise<Simulated> {
+    // Before the world begins: the first one shall not differ from the others.
+    await executorClass(this.#base)
     const { store, sql } = await (this.#options.openStore ?? inMemory)({ ...this.#base, wall: () => this.#storeMs() })
     this.#store = this.#archive.over(rejecting(store))
     this.#sql = sql

@@ -1,0 +1,82 @@
+// LateStore — a store whose code is loaded when it is first used: nobody carries databases that they do not have.
+// When it cannot be had, the verb rejects, and the next one tries again.
+import { type Env, loaded } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { Store } from './store.ts'
+
+export interface LateStoreParts {
+  env: Env
+  eventLog: boolean
+  load: () => Promise<Store>
+}
+
+type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals'
+type Verbs = { [C in Chapter]: Record<keyof Store[C], true> }
+
+const VERBS: Verbs = {
+  runs: {
+    create: true,
+    claim: true,
+    adopt: true,
+    apply: true,
+    reap: true,
+    cancel: true,
+    retry: true,
+    delete: true,
+    get: true,
+    activeChildren: true,
+    list: true,
+    probe: true,
+    count: true,
+    purge: true,
+  },
+  steps: { list: true, find: true },
+  events: { list: true, heads: true },
+  logs: { append: true, list: true, find: true },
+  signals: { send: true, list: true },
+}
+
+type Verb = (...args: unknown[]) => Promise<unknown>
+
+export function lateStore({ env, eventLog, load }: LateStoreParts): Store {
+  let there: Store | null = null
+  let coming: Promise<Store> | null = null
+
+  function store(): Promise<Store> {
+    coming ??= loaded(env, load).then(
+      (store) => {
+        there = store
+        return store
+      },
+      (error) => {
+        coming = null
+        throw error
+      },
+    )
+    return coming
+  }
+
+  function chapter<C extends Chapter>(name: C): Store[C] {
+    const verbs = Object.keys(VERBS[name]).map((verb) => {
+      const call = (store: Store, args: unknown[]) => (store[name] as unknown as Record<string, Verb>)[verb]?.(...args)
+      return [verb, (...args: unknown[]) => (there ? call(there, args) : store().then((store) => call(store, args)))]
+    })
+    return Object.fromEntries(verbs)
+  }
+
+  return {
+    runs: chapter('runs'),
+    steps: chapter('steps'),
+    events: chapter('events'),
+    logs: chapter('logs'),
+    signals: chapter('signals'),
+    eventLog,
+    async transact(body) {
+      const { transact } = await store()
+      if (!transact) throw new DurablyError('transaction_unsupported', 'this store has no transactions')
+      return transact(body)
+    },
+    migrate: async () => (await store()).migrate(),
+    close: async () => (await store()).close(),
+  }
+}

@@ -1,0 +1,24 @@
+import { DurablyError } from '../../model/errors.ts'
+import { lateStore } from '../late-store.ts'
+import { openSql, type SqlStore, type SqlStoreOptions } from './opened-sql.ts'
+
+const STORES = {
+  sqlite: async () => (await import('./sqlite-store.ts')).sqliteStore,
+  postgres: async () => (await import('./postgres-store.ts')).postgresStore,
+}
+
+/** What is wrong with the dialect or the prefix is said at once; the rest is loaded with the first verb. */
+export function lateSqlStore(options: SqlStoreOptions): SqlStore {
+  const opened = openSql(options)
+  const { db, env, eventLog, detected } = opened
+  async function load(): Promise<SqlStore> {
+    const open = await STORES[detected.kind]().catch(notLoaded)
+    return open(opened)
+  }
+  return { db, ...lateStore({ env, eventLog, load }) }
+}
+
+/** Like a database that is away. */
+function notLoaded(cause: unknown): never {
+  throw new DurablyError('store_unavailable', 'the code of the store could not be loaded; the next call tries again', { cause })
+}
