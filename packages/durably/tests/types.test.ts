@@ -195,6 +195,8 @@ describe('types of events, plugins and errors', () => {
           return String(event.progress.current)
         case 'worker:error':
           return `${event.runId} ${event.error}`
+        case 'worker:lead':
+          return event.state
         case 'log:write':
           return event.message
         default:
@@ -212,7 +214,7 @@ describe('types of events, plugins and errors', () => {
     expectTypeOf<Subscription>().toExtend<ReadableStream<RunLogEvent>>()
     expectTypeOf<Subscription>().toExtend<AsyncIterable<RunLogEvent>>()
     expectTypeOf(durably.subscribe).toBeCallableWith('id', { after: 1, signal: new AbortController().signal })
-    expectTypeOf<Exclude<DurablyEvent['type'], RunLogEvent['type']>>().toEqualTypeOf<'worker:error'>()
+    expectTypeOf<Exclude<DurablyEvent['type'], RunLogEvent['type']>>().toEqualTypeOf<'worker:error' | 'worker:lead'>()
     await never(async () => {
       let view: RunView = emptyRunView
       for await (const event of durably.subscribe('id')) {

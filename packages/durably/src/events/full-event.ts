@@ -1,14 +1,14 @@
 // An event of the log in its full shape: the values that stand in other rows are joined in.
 import type { Codec } from '../model/codec.ts'
 import { DurablyError } from '../model/errors.ts'
-import type { DurablyEvent, EventRow, RecordedPayload, WorkerErrorEvent } from '../model/event.ts'
+import type { DurablyEvent, EventRow, RecordedPayload, WorkerErrorEvent, WorkerLeadEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import { type RunRow, readColumn } from '../model/run.ts'
 import { readStepColumn, type StepRow } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
 
 /** An event of one run, as its log tells it; `sequence` is its place in that log. */
-export type RunLogEvent = Exclude<DurablyEvent, WorkerErrorEvent>
+export type RunLogEvent = Exclude<DurablyEvent, WorkerErrorEvent | WorkerLeadEvent>
 
 export interface FullEventParts {
   store: Pick<Store, 'steps' | 'logs'>
@@ -90,6 +90,7 @@ export function fullEvent({ run, codec, steps, logs }: Joined, row: EventRow, pa
     case 'stream:reset':
       return { ...base, type, stepName: payload.stepName ?? '', to: payload.to ?? 0 }
     case 'worker:error':
+    case 'worker:lead':
       throw new DurablyError('row_unreadable', `event ${row.seq} of run ${run.id} belongs to no run`)
   }
 }

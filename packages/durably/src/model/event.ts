@@ -132,6 +132,16 @@ export interface WorkerErrorEvent extends BaseEvent {
   runId: string | null
 }
 
+/** `leading`: of the instances that share the database this one executes now. `waiting`: another one does. */
+export type LeadState = 'leading' | 'waiting'
+
+/** Only where one of several instances executes, as among the tabs of a browser. */
+export interface WorkerLeadEvent extends BaseEvent {
+  type: 'worker:lead'
+  state: LeadState
+  runId: null
+}
+
 export type DurablyEvent =
   | RunTriggerEvent
   | RunStartEvent
@@ -150,6 +160,7 @@ export type DurablyEvent =
   | StreamChunkEvent
   | StreamResetEvent
   | WorkerErrorEvent
+  | WorkerLeadEvent
 
 export type EventType = DurablyEvent['type']
 export type EventOf<T extends EventType> = Extract<DurablyEvent, { type: T }>
@@ -172,6 +183,7 @@ export const EVENT_TYPES = [
   'stream:chunk',
   'stream:reset',
   'worker:error',
+  'worker:lead',
 ] as const satisfies EventType[]
 
 /** An event as the log keeps it: no value that already stands in another row. */

@@ -1,6 +1,7 @@
 // Lead — whether this worker may claim; always, where nobody else could.
 //   - A term lasts while anybody here uses it, runs in hand included: their leases are not for others to inherit.
 //   - What a term inherits is taken back before the first claim in it. Later it could be our own.
+import type { LeadState } from '../model/event.ts'
 import type { Leadership, Term } from '../store/leadership.ts'
 
 interface LeadParts {
@@ -8,6 +9,7 @@ interface LeadParts {
   leadership: Leadership | null
   /** Takes back all that is left running. */
   takeBack: () => Promise<unknown>
+  tell: (state: LeadState) => void
   /** The term is over, by somebody else's doing. */
   onEnd: () => void
 }
@@ -46,9 +48,15 @@ export class Lead {
     if (!leadership || this.isHeld) return
     // One that has ended may still keep others out.
     this.#begin(null)
-    this.#waiting = new AbortController()
-    this.#begin(await leadership.take(this.#waiting.signal))
-    this.#waiting = null
+    const waiting = new AbortController()
+    this.#waiting = waiting
+    try {
+      const free = await leadership.takeIfFree()
+      if (!free && !waiting.signal.aborted) this.#parts.tell('waiting')
+      this.#begin(free ?? (await leadership.take(waiting.signal)))
+    } finally {
+      this.#waiting = null
+    }
   }
 
   giveUp(): void {
@@ -59,8 +67,7 @@ export class Lead {
   async tryNow(): Promise<boolean> {
     const { leadership } = this.#parts
     if (!leadership || this.isHeld || this.#waiting) return this.isHeld
-    this.#trying ??= leadership.takeIfFree().then((term) => {
-      this.#begin(term)
+    this.#trying ??= this.#takeIfFree(leadership).finally(() => {
       this.#trying = null
     })
     await this.#trying
@@ -77,10 +84,16 @@ export class Lead {
     this.#hasInherited = true
   }
 
+  async #takeIfFree(leadership: Leadership): Promise<void> {
+    this.#begin(await leadership.takeIfFree())
+  }
+
   #begin(term: Term | null): void {
     this.#term?.release()
     this.#term = term
     this.#hasInherited = false
-    term?.ended.addEventListener('abort', this.#parts.onEnd)
+    if (!term) return
+    term.ended.addEventListener('abort', this.#parts.onEnd)
+    this.#parts.tell('leading')
   }
 }

@@ -48,6 +48,7 @@ export class Worker {
     this.#lead = new Lead({
       leadership: kit.leadership,
       takeBack: () => reapLostRuns(kit, { ownersAreGone: true }),
+      tell: (state) => kit.emitter.emit({ type: 'worker:lead', state, runId: null }),
       onEnd: () => this.#wakeUp.wake(),
     })
   }
