@@ -5,7 +5,6 @@ import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import { type RetentionOption, type RetentionRule, retentionRules } from './model/retention.ts'
 import type { DialectDefaults, TunedDialect } from './store/dialect-defaults.ts'
-import type { Leadership, LeadershipParts, LeadingDialect } from './store/leadership.ts'
 import type { Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
 import { LEASE_MS_MAX } from './store/runs.ts'
 import type { Store } from './store/store.ts'
@@ -52,8 +51,6 @@ export interface Config {
   env: Env
   /** Opens the way to other processes, where the database has one. */
   openNotifier: ((parts: Omit<NotifierParts, 'channel'>) => Notifier) | null
-  /** Says which of several instances executes, where the database is shared by tabs. */
-  openLeadership: ((parts: LeadershipParts) => Leadership) | null
 }
 
 export function readConfig(options: DurablyOptions): Config {
@@ -85,18 +82,12 @@ export function readConfig(options: DurablyOptions): Config {
     retention: retentionRules(options.retention),
     env: options.env ?? defaults.env?.() ?? systemEnv(),
     openNotifier: notifierOf(options),
-    openLeadership: leadershipOf(options),
   }
 }
 
 function notifierOf({ dialect, notifications = true, tablePrefix = '' }: DurablyOptions): Config['openNotifier'] {
   if (!notifications || !dialect || !('openNotifier' in dialect)) return null
   return (parts) => (dialect as Dialect & NotifyingDialect).openNotifier({ ...parts, channel: `${tablePrefix}durably` })
-}
-
-function leadershipOf({ dialect }: DurablyOptions): Config['openLeadership'] {
-  if (!dialect || !('openLeadership' in dialect)) return null
-  return (parts) => (dialect as Dialect & LeadingDialect).openLeadership(parts)
 }
 
 function defaultsOf({ dialect }: DurablyOptions): DialectDefaults {

@@ -115,7 +115,7 @@ export class Durably implements AsyncDisposable {
       emitter,
       report,
       jobs: this.#jobs,
-      leadership: config.openLeadership?.({ env, leaseMs, report }) ?? null,
+      leadership: opened.openLeadership?.({ env, leaseMs, report }) ?? null,
       stepWrappers: this.#stepWrappers,
       stepScope: env.scope?.<StepScope>(),
       turn: new TurnBudget(env),

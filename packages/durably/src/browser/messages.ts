@@ -58,7 +58,7 @@ export interface Line {
 export const placeNames = (name: string) => ({
   hub: `durably:${name}`,
   hostLock: `durably:${name}:host`,
-  leadLock: `durably:${name}:lead`,
+  lead: (tablePrefix: string) => `durably:${name}:lead:${tablePrefix}`,
   /** Of the channel and of the lock that a guest holds as long as it lives. */
   guest: (guest: string) => `durably:${name}:guest:${guest}`,
   news: (channel: string) => `durably:${name}:news:${channel}`,

@@ -1,7 +1,7 @@
 // Who executes among the tabs: whoever has the lock; with timers of a worker for as long as it leads.
+import { LeaderLock } from '../store/leader-lock.ts'
 import type { Leadership, LeadershipParts, Term } from '../store/leadership.ts'
 import { leaderFrozen } from './database-line.ts'
-import { LeaderLock } from './leader-lock.ts'
 import { placeNames } from './messages.ts'
 import type { WorkerTimers } from './worker-timers.ts'
 
@@ -12,11 +12,11 @@ interface TabLeadershipParts extends LeadershipParts {
   isReachable: () => Promise<boolean>
 }
 
-export function tabLeadership({ name, timers, isReachable, report, ...parts }: TabLeadershipParts): Leadership {
+export function tabLeadership({ name, tablePrefix, timers, isReachable, report, ...parts }: TabLeadershipParts): Leadership {
   let isReported = false
   const lock = new LeaderLock({
     ...parts,
-    name: placeNames(name).leadLock,
+    name: placeNames(name).lead(tablePrefix),
     async isReachable() {
       const isReached = await isReachable()
       if (!isReached && !isReported) report(leaderFrozen())

@@ -2,11 +2,15 @@
 // When it cannot be had, the verb rejects, and the next one tries again.
 import { type Env, loaded } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import { lateLeadership } from './late-leadership.ts'
+import type { OpenLeadership } from './leadership.ts'
 import type { Store } from './store.ts'
 
 export interface LateStoreParts {
   env: Env
   eventLog: boolean
+  /** It will say which of several instances executes. */
+  isLed?: boolean
   load: () => Promise<Store>
 }
 
@@ -38,7 +42,7 @@ const VERBS: Verbs = {
 
 type Verb = (...args: unknown[]) => Promise<unknown>
 
-export function lateStore({ env, eventLog, load }: LateStoreParts): Store {
+export function lateStore({ env, eventLog, isLed = false, load }: LateStoreParts): Store {
   let there: Store | null = null
   let coming: Promise<Store> | null = null
 
@@ -64,6 +68,13 @@ export function lateStore({ env, eventLog, load }: LateStoreParts): Store {
     return Object.fromEntries(verbs)
   }
 
+  const openLeadership: OpenLeadership = (parts) =>
+    lateLeadership(async () => {
+      const { openLeadership } = await store()
+      if (!openLeadership) throw new DurablyError('invalid_config', 'this store does not know who leads')
+      return openLeadership(parts)
+    })
+
   return {
     runs: chapter('runs'),
     steps: chapter('steps'),
@@ -76,6 +87,7 @@ export function lateStore({ env, eventLog, load }: LateStoreParts): Store {
       if (!transact) throw new DurablyError('transaction_unsupported', 'this store has no transactions')
       return transact(body)
     },
+    ...(isLed && { openLeadership }),
     migrate: async () => (await store()).migrate(),
     close: async () => (await store()).close(),
   }

@@ -4,7 +4,7 @@
 //       refused. Not while the database cannot be reached: then there is nothing to be done with the lead.
 //   B3. When the page goes away the term ends at once, so that what has settled is given back; if it returns, it queues again.
 import type { Env, TimerHandle } from '../model/env.ts'
-import type { Leadership, Term } from '../store/leadership.ts'
+import type { Leadership, Term } from './leadership.ts'
 
 export interface LeaderLockParts {
   /** Of the lock, and of a channel beside it. */
@@ -21,14 +21,14 @@ const beatMs = (leaseMs: number) => Math.max(200, leaseMs / 4)
 export class LeaderLock implements Leadership {
   readonly #parts: LeaderLockParts
   /** Until a page that was put aside is shown again. */
-  #away: Promise<unknown> = Promise.resolve()
+  #away: Promise<unknown> | null = null
 
   constructor(parts: LeaderLockParts) {
     this.#parts = parts
   }
 
   async take(signal: AbortSignal): Promise<Term | null> {
-    await Promise.race([this.#away, aborted(signal)])
+    if (this.#away) await Promise.race([this.#away, aborted(signal)])
     const queue = new AbortController()
     const leaveQueue = () => queue.abort()
     signal.addEventListener('abort', leaveQueue)
@@ -41,8 +41,8 @@ export class LeaderLock implements Leadership {
     return this.#request({ steal: true }, false)
   }
 
-  takeIfFree(): Promise<Term | null> {
-    return this.#request({ ifAvailable: true }, true)
+  async takeIfFree(): Promise<Term | null> {
+    return this.#away ? null : this.#request({ ifAvailable: true }, true)
   }
 
   #request(options: LockOptions, inherits: boolean): Promise<Term | null> {
@@ -60,7 +60,9 @@ export class LeaderLock implements Leadership {
   }
 
   #putAside(): void {
-    this.#away = new Promise((resolve) => globalThis.addEventListener('pageshow', resolve, { once: true }))
+    this.#away = new Promise<unknown>((resolve) => globalThis.addEventListener('pageshow', resolve, { once: true })).then(() => {
+      this.#away = null
+    })
   }
 }
 

@@ -21,11 +21,16 @@ export interface Term {
 export interface LeadershipParts {
   env: Env
   leaseMs: number
+  /** Instances whose tables are others do not wait for each other. */
+  tablePrefix: string
   /** Hears why there is no leader that does its work, once per outage. */
   report: (error: unknown) => void
 }
 
 /** A dialect that knows which instance leads. */
 export interface LeadingDialect {
-  openLeadership(parts: LeadershipParts): Leadership
+  readonly openLeadership: (parts: LeadershipParts) => Leadership
 }
+
+/** A store does, whose tables are known to it. */
+export type OpenLeadership = (parts: Omit<LeadershipParts, 'tablePrefix'>) => Leadership

@@ -5,6 +5,7 @@
 //   S4. Time that decides is the store's: no caller passes `now`.
 //   S5. A move and its event are written together, `seq` under the run's lock.
 import type { EventStore } from './events.ts'
+import type { OpenLeadership } from './leadership.ts'
 import type { LogStore } from './logs.ts'
 import type { OwnerWrite, WriteOutcome } from './owner-write.ts'
 import type { RunStore } from './runs.ts'
@@ -30,6 +31,8 @@ export interface Store {
    * effect or neither. A refused write undoes everything. Absent where there is no database.
    */
   readonly transact?: (body: (trx: unknown) => Promise<OwnerWrite>) => Promise<TransactOutcome>
+  /** Says which of several instances executes. Absent where every one of them may. */
+  readonly openLeadership?: OpenLeadership
   /** Brings the schema up to date; idempotent, safe when several processes call it at once. */
   migrate(): Promise<void>
   close(): Promise<void>

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { readConfig } from '../../src/config.ts'
 import { createDurably, type Durably, type DurablyOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
+import { type Env, systemEnv } from '../../src/model/env.ts'
 
 let files = 0
 const newFile = () => `sqlocal-${++files}.sqlite3`
@@ -124,6 +125,69 @@ test('a database that someone else has locked for longer than a lease only delay
   expect(await error).toMatch(/whole lease/)
   await other.sql`COMMIT`
   await expect.poll(() => durably.getRun(id).catch(() => null), { timeout: 40_000 }).toMatchObject({ status: 'completed', output: 'done' })
+})
+
+/** Nobody waits for it: who goes on without it has inherited. */
+const LONG_LEASE = { staleThreshold: 600_000, pollingInterval: 50 }
+
+test('of the instances that share a file one executes; when it goes, the next one goes on at once with what is left', async () => {
+  const file = newFile()
+  const leader = open(new SQLocalKysely(file), LONG_LEASE)
+  const follower = open(new SQLocalKysely(file), LONG_LEASE)
+  const states: string[] = []
+  for (const [name, durably] of Object.entries({ leader, follower }))
+    durably.on('worker:lead', ({ state }) => void states.push(`${name} ${state}`))
+  const defineEndless = (durably: Durably, run: () => unknown) =>
+    durably.defineJob({ name: 'endless', input: z.object({}) }, async (ctx) => ctx.run('step', async () => void (await run())))
+  let isExecuted = false
+  const endless = defineEndless(leader, () => {
+    isExecuted = true
+    return new Promise<void>((resolve) => onTestFinished(() => resolve()))
+  })
+  defineEndless(follower, () => {})
+  await leader.migrate()
+  leader.start()
+  const { id } = await endless.trigger({})
+  await expect.poll(() => isExecuted).toBe(true)
+  follower.start()
+  await expect.poll(() => states).toEqual(['leader leading', 'follower waiting'])
+  expect(await follower.processOne()).toBe(false)
+  // Its function ignores that it is asked to stop: only a page that goes away lets go of the lead then.
+  dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))
+  await expect.poll(() => follower.getRun(id), { timeout: 20_000 }).toMatchObject({ status: 'completed' })
+  expect(states).toContain('follower leading')
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))
+})
+
+test.each(['memory', 'tables of their own'])('instances with %s do not wait for each other', async (what) => {
+  const path = what === 'memory' ? ':memory:' : newFile()
+  for (const tablePrefix of ['a_', 'b_']) {
+    const durably = open(new SQLocalKysely(path), { allowMemory: true, ...(what !== 'memory' && { tablePrefix }) })
+    const echo = defineEcho(durably)
+    await durably.migrate()
+    durably.start()
+    expect(await echo.triggerAndWait({ text: what })).toMatchObject({ output: what })
+  }
+})
+
+test('a tab that was frozen with the lock of the file is robbed of it, and what it had begun still ends', async () => {
+  const file = newFile()
+  let thaw = () => {}
+  const frozen = navigator.locks.request(
+    `durably:${file}`,
+    () =>
+      new Promise<void>((resolve) => {
+        thaw = resolve
+      }),
+  )
+  const isRobbed = expect(frozen).rejects.toMatchObject({ name: 'AbortError' })
+  const { timer, ...rest } = systemEnv()
+  const fast: Env = { ...rest, timer: (ms, fn) => timer(ms / 50, fn) }
+  const durably = open(new SQLocalKysely(file), { env: fast })
+  await durably.migrate()
+  await isRobbed
+  thaw()
+  expect(await durably.getRuns()).toEqual([])
 })
 
 test('a client that was destroyed is a closed store', async () => {

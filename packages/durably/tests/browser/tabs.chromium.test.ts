@@ -1,8 +1,8 @@
-// Tabs that share one database through browserDialect: any number of them, one executes; what closes, crashes or freezes hands over.
-import type { BrowserContext, Page } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+// Tabs that share one database through browserDialect: any number of them, one executes; what closes or crashes hands over.
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import type { Told } from './pages/counting.ts'
-import { openCounting, SHORT_LEASE, stage } from './stage.ts'
+import { openCounting, stage } from './stage.ts'
 
 /** Nobody waits for it: who takes over without it has inherited. */
 const LONG_LEASE = { staleThreshold: 600_000, pollingInterval: 100 }
@@ -100,69 +100,3 @@ test('a tab that dies in the middle of a transaction keeps nobody out, and leave
   const other = await tab(LONG_LEASE)
   await other.evaluate(() => counting.holdTransaction())
 })
-
-test('a tab that executes and stands still for longer than its lease is replaced, and what it writes on waking is refused', async () => {
-  const { launch } = await stage('tabs', 'browser')
-  const { tab, told, heard, context } = await launch()
-  const host = await tab(SHORT_LEASE)
-  const others = await renderers(context)
-  const frozen = await tab(SHORT_LEASE)
-  const pids = (await renderers(context)).filter((pid) => !others.includes(pid))
-  await start(frozen)
-  await start(host)
-  const id = await host.evaluate(() => counting.trigger({ steps: 20, bytes: 10, pauseMs: 100 }))
-  await heard((told) => textsOf(told, 'recorded').length >= 3)
-  expect(await capabilities(frozen)).toMatchObject({ role: 'follower', executes: true })
-  freeze(pids)
-  await completed(host, id)
-  expect(await capabilities(host)).toMatchObject({ role: 'leader', executes: true })
-  const before = told.length
-  thaw(pids)
-  await expect.poll(() => capabilities(frozen), { timeout: 20_000 }).toMatchObject({ role: 'follower', executes: false })
-  await completed(frozen, await trigger(frozen, 1))
-  expect(textsOf(told.slice(before), 'recorded')).toEqual(['step 0'])
-})
-
-test('a leading tab whose process stands still keeps the database: the others say so, wait, and go on when it wakes', async () => {
-  const { launch } = await stage('tabs', 'browser')
-  const { tab, told, heard, context } = await launch()
-  const alone = await renderers(context)
-  const leader = await tab(SHORT_LEASE)
-  const pids = (await renderers(context)).filter((pid) => !alone.includes(pid))
-  await start(leader)
-  const follower = await tab(SHORT_LEASE)
-  await start(follower)
-  const id = await follower.evaluate(() => counting.trigger({ steps: 60, bytes: 10, pauseMs: 50 }))
-  await heard((told) => textsOf(told, 'recorded').length >= 5)
-  freeze(pids)
-  await heard((told) => textsOf(told, 'error').some((error) => error.includes('frozen')))
-  expect(await capabilities(follower)).toMatchObject({ role: 'leader-frozen', executes: false })
-  await expect(run(follower, id)).rejects.toThrow('frozen')
-  expect(textsOf(told, 'error')).toHaveLength(1)
-  thaw(pids)
-  await completed(follower, id)
-})
-
-// Chromium freezes only what nobody sees, and without a screen everything counts as seen: so its process is stopped.
-function freeze(pids: readonly number[]): void {
-  expect(pids.length).toBeGreaterThan(0)
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
-  onTestFinished(() => thaw(pids))
-}
-
-function thaw(pids: readonly number[]): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGCONT')
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-}
-
-async function renderers(context: BrowserContext): Promise<number[]> {
-  const session = await context.browser()?.newBrowserCDPSession()
-  const { processInfo = [] } = (await session?.send('SystemInfo.getProcessInfo')) ?? {}
-  await session?.detach()
-  return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
-}

@@ -1,5 +1,6 @@
 import { DurablyError } from '../../model/errors.ts'
 import { lateStore } from '../late-store.ts'
+import { isLed } from './dialect/leading.ts'
 import { openSql, type SqlStore, type SqlStoreOptions } from './opened-sql.ts'
 
 const STORES = {
@@ -15,7 +16,7 @@ export function lateSqlStore(options: SqlStoreOptions): SqlStore {
     const open = await STORES[detected.kind]().catch(notLoaded)
     return open(opened)
   }
-  return { db, ...lateStore({ env, eventLog, load }) }
+  return { db, ...lateStore({ env, eventLog, isLed: isLed(opened), load }) }
 }
 
 /** Like a database that is away. */

@@ -32,6 +32,7 @@ export interface OpenedSql {
   driver: Driver
   dialect: Dialect
   detected: Detected
+  tablePrefix: string
   tables: Tables
   env: Env
   clock: Clock
@@ -43,5 +44,5 @@ export function openSql(options: SqlStoreOptions): OpenedSql {
   const { dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database', eventLog = true, allowMemory = false } = options
   const tables = tablesOf(tablePrefix)
   const detected = detectDialect(dialect, dialectKind)
-  return { ...openKysely(dialect), dialect, detected, tables, env, clock, eventLog, allowMemory }
+  return { ...openKysely(dialect), dialect, detected, tablePrefix, tables, env, clock, eventLog, allowMemory }
 }

@@ -1,6 +1,7 @@
 // The chapters of a store in an SQL database. Wires them; holds no SQL of its own.
 import type { SqlContext } from './context.ts'
 import type { Database } from './dialect/database.ts'
+import { leading } from './dialect/leading.ts'
 import { sqlEvents } from './events.ts'
 import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
@@ -23,6 +24,7 @@ export function sqlChapters(opened: OpenedSql, database: Database): SqlStore {
     signals: sqlSignals(context),
     eventLog,
     transact: transact(context, ownerQueries(context)),
+    ...leading(opened, session),
     async migrate() {
       await checkRequirements()
       await migrate(context)

@@ -12,8 +12,8 @@ const DIALECTS: { [name: string]: () => Dialect } = {
 }
 
 export interface Told {
-  /** The function of a step ran; its result was recorded; the worker met an error that is no fault of the job. */
-  what: 'executed' | 'recorded' | 'error'
+  /** The function of a step ran; its result was recorded; the worker met an error that is no fault of the job; it leads, or waits. */
+  what: 'executed' | 'recorded' | 'error' | 'lead'
   text: string
   /** By the clock of the machine. */
   at: number
@@ -85,6 +85,7 @@ globalThis.counting = {
     if (!dialect) throw new Error(`${location.search} names no dialect`)
     durably = createDurably({ dialect: dialect(), ...options })
     durably.on('worker:error', ({ error }) => say('error', error))
+    durably.on('worker:lead', ({ state }) => say('lead', state))
     count = defineCount(durably)
     await durably.migrate()
   },

@@ -8,7 +8,7 @@ import { CleanTransport } from './clean-transport.ts'
 import { kyselyTransport } from './kysely-transport.ts'
 import { libsqlClientOf, libsqlTransport } from './libsql-transport.ts'
 import { SqliteSession } from './sqlite-session.ts'
-import { hasSqlocalClient } from './sqlocal-client.ts'
+import { hasSqlocalClient } from './sqlocal-shape.ts'
 import { sqlocalTransport } from './sqlocal-transport.ts'
 import type { Transport } from './transport.ts'
 

@@ -1,21 +1,7 @@
-// The client behind SQLocal's dialect, known by its shape: the core does not depend on it.
 // When SQLocal cannot open its file it goes on in memory and only warns on the console; here that is an error.
-import type { Driver } from 'kysely'
 import { type Env, within } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
-
-export interface SqlocalClient {
-  readonly config?: { databasePath?: string; processor?: unknown }
-  getDatabaseInfo(): Promise<{ storageType?: string }>
-  batch(statements: () => { sql: string; params: readonly unknown[] }[]): Promise<unknown>
-  destroy(): Promise<void>
-}
-
-export function hasSqlocalClient(driver: Driver): driver is Driver & { client: SqlocalClient } {
-  const client: unknown = Reflect.get(driver, 'client')
-  if (typeof client !== 'object' || client === null) return false
-  return ['getDatabaseInfo', 'batch', 'beginTransaction', 'destroy'].every((method) => typeof Reflect.get(client, method) === 'function')
-}
+import { isPath, type SqlocalClient } from './sqlocal-shape.ts'
 
 /** Someone else may have the file open who does not know our lock. */
 const OPENINGS_MAX = 3
@@ -44,11 +30,6 @@ async function storageOf(client: SqlocalClient, env: Env): Promise<string | unde
 
 function mayOpenAgain({ config }: SqlocalClient): boolean {
   return globalThis.crossOriginIsolated === true && isPath(config?.databasePath) && config?.processor === undefined
-}
-
-/** Other names stand for memory or localStorage. */
-function isPath(databasePath: string | undefined): boolean {
-  return databasePath !== undefined && !/^(:.*:|local|session)$/.test(databasePath)
 }
 
 function inMemory({ config }: SqlocalClient, storage: string | undefined): DurablyError {

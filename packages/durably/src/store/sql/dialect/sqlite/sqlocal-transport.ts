@@ -12,11 +12,10 @@ import type { Row } from '../../session.ts'
 import { interact, TransactionFailed } from '../transaction.ts'
 import { classifyError } from './classify-error.ts'
 import { WORDS } from './kysely-transport.ts'
-import { openOnOpfs, type SqlocalClient } from './sqlocal-client.ts'
+import { openOnOpfs } from './sqlocal-client.ts'
+import { SqlocalLock } from './sqlocal-lock.ts'
+import type { SqlocalClient } from './sqlocal-shape.ts'
 import type { Transport } from './transport.ts'
-
-/** A tab that holds the lock for longer is stuck: the caller shall know. */
-const LOCK_MS_MAX = 5000
 
 export interface SqlocalParts {
   db: Kysely<DurablyTables>
@@ -27,10 +26,10 @@ export interface SqlocalParts {
 }
 
 export function sqlocalTransport({ db, driver, env, dialect, allowMemory }: SqlocalParts): Transport {
-  const lock = `durably:${driver.client.config?.databasePath}`
+  const lock = new SqlocalLock(env, `durably:${driver.client.config?.databasePath}`)
   let isOpen = false
   function alone<T>(work: () => Promise<T>): Promise<T> {
-    return underLock(env, lock, async () => {
+    return lock.hold(async () => {
       if (!isOpen) driver.client = await openOnOpfs(driver.client, { env, allowMemory })
       isOpen = true
       return work().catch(explain)
@@ -56,7 +55,7 @@ export function sqlocalTransport({ db, driver, env, dialect, allowMemory }: Sqlo
           await endScope(driver, connection)
         }
       }),
-    close: () => underLock(env, lock, () => db.destroy()),
+    close: () => lock.hold(() => db.destroy()),
   }
 }
 
@@ -80,22 +79,4 @@ async function explain(thrown: unknown): Promise<never> {
       })
   }
   throw error
-}
-
-async function underLock<T>(env: Env, name: string, work: () => Promise<T>): Promise<T> {
-  const locks = globalThis.navigator?.locks
-  // A server that renders the page makes the client too.
-  if (!locks) return work()
-  const patience = new AbortController()
-  const timer = env.timer(LOCK_MS_MAX, () =>
-    patience.abort(new DurablyError('store_busy', `another tab has held the database for ${LOCK_MS_MAX} ms`)),
-  )
-  try {
-    return await locks.request(name, { signal: patience.signal }, () => {
-      env.clear(timer)
-      return work()
-    })
-  } finally {
-    env.clear(timer)
-  }
 }
