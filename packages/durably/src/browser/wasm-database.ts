@@ -154,7 +154,11 @@ class QuotaWatch {
       if (said.some((one) => one instanceof DOMException && one.name === 'QuotaExceededError')) this.#exceeded = true
       else console.error(...said)
     }
-    Object.assign(globalThis, { sqlite3ApiConfig: { error } })
+    // Of the other VFS for OPFS, which needs COOP and COEP. It is not used.
+    const warn = (...said: unknown[]) => {
+      if (!String(said[0]).includes('install OPFS sqlite3_vfs')) console.warn(...said)
+    }
+    Object.assign(globalThis, { sqlite3ApiConfig: { error, warn } })
   }
 
   explained(error: unknown): unknown {
