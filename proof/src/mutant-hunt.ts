@@ -35,7 +35,7 @@ export async function huntMutants(onHunted: (hunted: Hunted) => void, only?: rea
 }
 
 async function hunt(mutant: Mutant): Promise<Hunted> {
-  const seeds = Array.from({ length: MUTANT_SEEDS_MAX }, (_, seed) => seed)
+  const seeds = Array.from({ length: MUTANT_SEEDS_MAX }, (_, i) => (mutant.from ?? 0) + i)
   const { failures } = await inChild({ dist: buildMutant(mutant), store: mutant.store ?? 'memory', seeds, untilFailure: true })
   const [first] = failures
   return { mutant, seed: first?.seed ?? null, by: [...new Set(first?.violations.map(({ invariant }) => invariant))].sort() }

@@ -17,6 +17,8 @@ export interface Mutant extends Patch {
   also?: Patch[]
   /** The store whose worlds show it; memory unless given. */
   store?: SimStore
+  /** Where to begin to look, if the first worlds that show it are far away; 0 unless given. */
+  from?: number
 }
 
 export const MUTANTS: Mutant[] = [
@@ -591,6 +593,72 @@ export const MUTANTS: Mutant[] = [
     file: 'store/memory/runs.ts',
     find: '(!jobNames || jobNames.includes(row.jobName)) && !tables.isAwaited(row)',
     replace: '!jobNames || jobNames.includes(row.jobName)',
+  },
+  {
+    name: 'follower-claims',
+    guard: 'only who leads claims (K4)',
+    file: 'worker/worker.ts',
+    find: 'if (!this.#lead.isHeld) {',
+    replace: 'if (this.#inHand.size < 0) {',
+  },
+  {
+    name: 'heir-waits',
+    guard: 'who inherits the lead takes back what is left running (E2)',
+    file: 'worker/lead.ts',
+    find: 'if (!this.#term?.inherits || this.#hasInherited) return',
+    replace: 'if (this.#users >= 0) return',
+  },
+  {
+    name: 'inherits-from-itself',
+    guard: 'what a term inherits is taken back once, before its first claim',
+    file: 'worker/lead.ts',
+    find: 'this.#hasInherited = true',
+    replace: 'this.#hasInherited = false',
+  },
+  {
+    name: 'thief-inherits',
+    guard: 'who stole the lead waits for leases (E2)',
+    file: 'store/leader-lock.ts',
+    find: 'this.#request({ steal: true }, false)',
+    replace: 'this.#request({ steal: true }, true)',
+  },
+  {
+    name: 'sleeper-inherits',
+    guard: 'who stood still since it got the lead does not inherit (B3)',
+    file: 'store/leader-lock.ts',
+    from: 790,
+    find: 'return this.#inherits && this.#parts.env.mono() < this.#safeUntil',
+    replace: 'return this.#inherits',
+  },
+  {
+    name: 'lead-kept-on-stop',
+    guard: 'who has stopped gives the lead back',
+    file: 'worker/lead.ts',
+    find: 'if (--this.#users > 0) return',
+    replace: 'if (--this.#users >= 0) return',
+  },
+  {
+    name: 'leader-is-silent',
+    guard: 'a leader says that it lives (B1)',
+    file: 'store/leader-lock.ts',
+    find: 'channel.postMessage(ALIVE)',
+    replace: "channel.postMessage('')",
+  },
+  {
+    name: 'frozen-leader-stays',
+    guard: 'a leader that stands still is robbed of the lead (B2)',
+    file: 'store/leader-lock.ts',
+    from: 90,
+    find: 'if (env.mono() - this.#heardAt > 2 * leaseMs) return',
+    replace: 'if (env.mono() - this.#heardAt > 200 * leaseMs) return',
+  },
+  {
+    name: 'sleeper-robs',
+    guard: 'who stood still itself robs nobody (B2)',
+    file: 'store/leader-lock.ts',
+    from: 140,
+    find: 'if (wasAsleep || !canWork) this.#heardAt = env.mono()',
+    replace: 'if (!canWork) this.#heardAt = env.mono()',
   },
   {
     name: 'sql-starts-early',

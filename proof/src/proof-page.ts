@@ -32,7 +32,10 @@ const INVARIANTS: [string, string][] = [
   ['I3', 'nothing happens after the end of a run, except a retry after a failure'],
   ['I4', 'the event numbers of a run have no gaps from 1 but for the chunks of recorded streams, and what was sent twice is written once'],
   ['I5', 'once faults stop, every run comes to its end'],
-  ['I6', 'nobody but the owner writes, a lease is taken away only when it is over, and whoever was told to stop starts no further step'],
+  [
+    'I6',
+    'nobody but the owner writes, a lease is taken away only when it is over or its owner is known to be gone, and whoever was told to stop starts no further step',
+  ],
   ['I7', '`current_step_index` is the number of recorded steps, and every step event has its row'],
   ['I9', 'a run fails by its own code or by a limit, never because the database was away'],
   ['I10', 'without faults every step runs exactly once for each of its records, and no run is taken back'],
@@ -81,6 +84,12 @@ const INVARIANTS: [string, string][] = [
     'a deadline is not slept over and not brought forward: nothing begins after it, what returns after it does not complete the run, and a lost run whose deadline is over fails',
   ],
   ['I33', 'only what has ended, and long enough ago, is purged; an ended child not before the run that triggered it has ended'],
+  ['I34', 'where workers are tabs of one browser, only the one that leads claims, and one that has stopped does not lead'],
+  [
+    'I35',
+    'who got the lead without stealing takes back at once what is left running; who stole it, or lost it since, waits for leases as everybody does',
+  ],
+  ['I36', 'a leader that is awake keeps the lead; one that stands still for long is replaced, if anybody waits'],
 ]
 
 /** What the worlds came to see, beside steps and streams. */
@@ -96,6 +105,8 @@ const FEATURES: [string, (figures: SimFigures) => number][] = [
   ['transactions of users', ({ transactions }) => transactions],
   ['transactions cut at a statement', ({ cuts }) => cuts],
   ['runs purged', ({ purged }) => purged],
+  ['terms of tabs that lead', ({ terms }) => terms],
+  ['of them stolen', ({ thefts }) => thefts],
 ]
 
 export function proofPage({ cores, node, simulations, mutants, tortures }: ProofFigures): string {
@@ -126,7 +137,8 @@ children, effects, policies, time limits, due times, and on SQL transactions wit
 about effects, over a line as bad as everybody's. Each has its own mix of faults too: crashes before and after store calls, lost requests,
 lost replies, calls slower than a lease, transactions cut at a statement, paused processes, jumps of the database clock, skewed clocks, steps
 that throw, values that the store rejects, cancels, retries, stops, purges. Then the faults stop, and everything must come to its end. Every
-tenth seed has no fault. Runs that write at the same time share a commit, and a claim takes several: the faults strike those most.
+tenth seed has no fault. In a fifth of them the workers are tabs of one browser: they share its locks, one leads, and pauses are tabs that are
+frozen or put aside. Runs that write at the same time share a commit, and a claim takes several: the faults strike those most.
 
 | Store | Seeds | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -45,7 +45,8 @@ async function simulateMany(from: number, count: number): Promise<void> {
   console.log(
     `of them ${figures.children} children, ${figures.purged} purged; ${figures.retries} attempts and ${figures.tries} tries failed and came again, ` +
       `${figures.timeouts} runs out of time, ${figures.sleeps} sleeps, ${figures.signals} signals (${figures.waitsOver} waits in vain), ` +
-      `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut)`,
+      `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut), ` +
+      `${figures.terms} terms of tabs that lead (${figures.thefts} stolen)`,
   )
   for (const { seed, violations } of failures) addToCorpus(seed, violations[0] ? `${violations[0].invariant} ${violations[0].what}` : '')
   for (const { seed } of failures.slice(0, 3)) await replay(seed)

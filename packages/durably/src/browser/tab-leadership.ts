@@ -28,12 +28,16 @@ export function tabLeadership({ name, tablePrefix, timers, isReachable, report, 
   function timed(term: Term | null): Term | null {
     if (!term) return null
     timers.start()
-    const { inherits, ended } = term
-    const release = () => {
-      timers.stop()
-      term.release()
+    return {
+      get inherits() {
+        return term.inherits
+      },
+      ended: term.ended,
+      release() {
+        timers.stop()
+        term.release()
+      },
     }
-    return { inherits, ended, release }
   }
 
   return {

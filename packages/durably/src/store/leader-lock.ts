@@ -1,10 +1,31 @@
 // LeaderLock — of all instances that ask for it, in whatever tab, one leads. A Web Lock decides.
 //   B1. The leader says now and then that it lives, by a timer. A frozen page keeps its lock, but its timers stop.
 //   B2. A leader that was silent for two leases is robbed of the lock: whatever it owned is long over, what it still writes is
-//       refused. Not while the database cannot be reached: then there is nothing to be done with the lead.
-//   B3. When the page goes away the term ends at once, so that what has settled is given back; if it returns, it queues again.
+//       refused. Not while the database cannot be reached: then there is nothing to be done with the lead. And not by one that
+//       stood still itself, for it could not hear.
+//   B3. Who stood still since it got the lock may have been robbed of it and not have heard: it does not inherit.
+//   B4. When the page goes away the term ends at once, so that what has settled is given back; if it returns, it queues again.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { Leadership, Term } from './leadership.ts'
+
+/** What a page has from its browser; a simulation brings its own. */
+export interface Page {
+  requestLock(name: string, options: LockOptions, granted: (lock: unknown) => Promise<void> | undefined): Promise<unknown>
+  openChannel(name: string): Channel
+  on(type: 'pagehide' | 'pageshow', listener: () => void, options: AddEventListenerOptions): void
+}
+
+export interface Channel {
+  onmessage: ((event: MessageEvent) => void) | null
+  postMessage(message: unknown): void
+  close(): void
+}
+
+const BROWSER: Page = {
+  requestLock: (name, options, granted) => navigator.locks.request(name, options, granted),
+  openChannel: (name) => new BroadcastChannel(name),
+  on: (...listening) => globalThis.addEventListener(...listening),
+}
 
 export interface LeaderLockParts {
   /** Of the lock, and of a channel beside it. */
@@ -13,54 +34,71 @@ export interface LeaderLockParts {
   leaseMs: number
   /** Whether the database can be reached; by default it can. */
   isReachable?: () => Promise<boolean>
+  page?: Page
 }
+
+type Parts = LeaderLockParts & { page: Page }
 
 /** Four times in a lease. */
 const beatMs = (leaseMs: number) => Math.max(200, leaseMs / 4)
 
 export class LeaderLock implements Leadership {
-  readonly #parts: LeaderLockParts
+  readonly #parts: Parts
   /** Until a page that was put aside is shown again. */
   #away: Promise<unknown> | null = null
 
   constructor(parts: LeaderLockParts) {
-    this.#parts = parts
+    this.#parts = { page: BROWSER, ...parts }
   }
 
   async take(signal: AbortSignal): Promise<Term | null> {
     if (this.#away) await Promise.race([this.#away, aborted(signal)])
-    const queue = new AbortController()
-    const leaveQueue = () => queue.abort()
-    signal.addEventListener('abort', leaveQueue)
-    if (signal.aborted) return null
-    const patrol = new Patrol(this.#parts, leaveQueue)
-    const term = await this.#request({ signal: queue.signal }, true)
-    patrol.stop()
-    signal.removeEventListener('abort', leaveQueue)
-    if (term || signal.aborted) return term
-    return this.#request({ steal: true }, false)
+    const queued = await this.#queue(signal)
+    return queued === 'silent' ? this.#request({ steal: true }, false) : queued
   }
 
   async takeIfFree(): Promise<Term | null> {
     return this.#away ? null : this.#request({ ifAvailable: true }, true)
   }
 
+  /** `silent`: it is time to take the lock from whoever has it. */
+  async #queue(signal: AbortSignal): Promise<Term | 'silent' | null> {
+    if (signal.aborted) return null
+    const queue = new AbortController()
+    const leaveQueue = () => queue.abort()
+    signal.addEventListener('abort', leaveQueue)
+    let isSilent = false
+    const patrol = new Patrol(this.#parts, () => {
+      isSilent = true
+      leaveQueue()
+    })
+    try {
+      const term = await this.#request({ signal: queue.signal }, true)
+      return !term && isSilent && !signal.aborted ? 'silent' : term
+    } finally {
+      patrol.stop()
+      signal.removeEventListener('abort', leaveQueue)
+    }
+  }
+
   #request(options: LockOptions, inherits: boolean): Promise<Term | null> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const reign = new Reign(this.#parts, inherits, () => this.#putAside())
-      navigator.locks
-        .request(this.#parts.name, options, (lock) => {
-          if (!lock) return resolve(null)
+      const { name, page } = this.#parts
+      page
+        .requestLock(name, options, (lock) => {
+          if (!lock) return void resolve(null)
           resolve(reign)
           return reign.begin()
         })
-        .catch(() => resolve(null))
+        .catch((error) => (options.signal?.aborted ? resolve(null) : reject(error)))
         .finally(() => reign.end())
     })
   }
 
   #putAside(): void {
-    this.#away = new Promise<unknown>((resolve) => globalThis.addEventListener('pageshow', resolve, { once: true })).then(() => {
+    const { page } = this.#parts
+    this.#away = new Promise<void>((resolve) => page.on('pageshow', resolve, { once: true })).then(() => {
       this.#away = null
     })
   }
@@ -72,19 +110,25 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** A term, from the lock's grant to its end. */
 class Reign implements Term {
-  readonly inherits: boolean
-  readonly #parts: LeaderLockParts
+  readonly #parts: Parts
+  readonly #inherits: boolean
   readonly #ended = new AbortController()
-  readonly #page = new AbortController()
+  readonly #over = new AbortController()
   readonly #onPageHide: () => void
-  #beat: { channel: BroadcastChannel; timer: TimerHandle } | null = null
+  #beat: { channel: Channel; timer: TimerHandle } | null = null
   #release: () => void = () => {}
   #isReleased = false
+  /** Until then nobody can have taken it away unheard. */
+  #safeUntil = 0
 
-  constructor(parts: LeaderLockParts, inherits: boolean, onPageHide: () => void) {
+  constructor(parts: Parts, inherits: boolean, onPageHide: () => void) {
     this.#parts = parts
-    this.inherits = inherits
+    this.#inherits = inherits
     this.#onPageHide = onPageHide
+  }
+
+  get inherits(): boolean {
+    return this.#inherits && this.#parts.env.mono() < this.#safeUntil
   }
 
   get ended(): AbortSignal {
@@ -93,8 +137,10 @@ class Reign implements Term {
 
   /** Resolves when the lock shall be given back. */
   begin(): Promise<void> {
-    this.#sayAlive(new BroadcastChannel(this.#parts.name))
-    globalThis.addEventListener('pagehide', () => this.#putAside(), { signal: this.#page.signal })
+    const { name, page, env, leaseMs } = this.#parts
+    this.#safeUntil = env.mono() + leaseMs
+    this.#sayAlive(page.openChannel(name))
+    page.on('pagehide', () => this.#putAside(), { signal: this.#over.signal })
     return new Promise((resolve) => {
       this.#release = resolve
       if (this.#isReleased) resolve()
@@ -106,7 +152,7 @@ class Reign implements Term {
     this.#release()
   }
 
-  #sayAlive(channel: BroadcastChannel): void {
+  #sayAlive(channel: Channel): void {
     const { env, leaseMs } = this.#parts
     channel.postMessage(ALIVE)
     this.#beat = { channel, timer: env.timer(beatMs(leaseMs), () => this.#sayAlive(channel)) }
@@ -121,24 +167,27 @@ class Reign implements Term {
   end(): void {
     if (this.#beat) this.#parts.env.clear(this.#beat.timer)
     this.#beat?.channel.close()
-    this.#page.abort()
+    this.#over.abort()
     if (!this.#isReleased) this.#ended.abort()
   }
 }
 
 /** Hears whether the leader lives, as long as somebody waits for its lock. */
 class Patrol {
-  readonly #parts: LeaderLockParts
-  readonly #channel: BroadcastChannel
+  readonly #parts: Parts
+  readonly #channel: Channel
   readonly #onSilent: () => void
   #heardAt: number
+  #lookedAt: number
   #timer: TimerHandle
 
-  constructor(parts: LeaderLockParts, onSilent: () => void) {
+  constructor(parts: Parts, onSilent: () => void) {
     this.#parts = parts
     this.#onSilent = onSilent
     this.#heardAt = parts.env.mono()
-    this.#channel = new BroadcastChannel(parts.name)
+    this.#lookedAt = this.#heardAt
+    const { name, page } = parts
+    this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
       if (data === ALIVE) this.#heardAt = parts.env.mono()
     }
@@ -158,9 +207,11 @@ class Patrol {
 
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#parts
+    const wasAsleep = env.mono() - this.#lookedAt > leaseMs
     const canWork = await isReachable()
     if (this.#timer === null) return
-    if (!canWork) this.#heardAt = env.mono()
+    this.#lookedAt = env.mono()
+    if (wasAsleep || !canWork) this.#heardAt = env.mono()
     if (env.mono() - this.#heardAt > 2 * leaseMs) return this.#onSilent()
     this.#timer = this.#later()
   }

@@ -12,6 +12,7 @@ export interface Leadership {
 }
 
 export interface Term {
+  /** As far as can be known at the moment. */
   readonly inherits: boolean
   /** Aborted when the term is over before it was given back: another one took the lead, or the page is going away. */
   readonly ended: AbortSignal

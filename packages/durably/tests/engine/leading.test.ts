@@ -54,9 +54,9 @@ async function setup() {
   const env = virtualEnv()
   const throne = new Throne()
   const instances: Durably[] = []
-  const open = (options: DurablyOptions = {}) => {
+  const open = (options: DurablyOptions = {}, leadership: Leadership = throne) => {
     const dialect = Object.assign(sqlite(join(directory, 'durably.db')), {
-      openLeadership: () => throne,
+      openLeadership: () => leadership,
       defaults: { staleThreshold: 1000 },
     })
     const durably = createDurably({ dialect, env, staleThreshold: 600_000, ...options })
@@ -83,6 +83,9 @@ function define(durably: Durably, run: (signal: AbortSignal) => unknown = () => 
 test('of two that were started one executes; when it has stopped, the other does', async () => {
   const { env, durably, open } = await setup()
   const other = open()
+  const told: string[] = []
+  durably.on('worker:lead', ({ state }) => told.push(`first ${state}`))
+  other.on('worker:lead', ({ state }) => told.push(`other ${state}`))
   const ran: string[] = []
   const job = define(durably, () => ran.push('first'))
   define(other, () => ran.push('other'))
@@ -97,6 +100,25 @@ test('of two that were started one executes; when it has stopped, the other does
   await job.trigger(null)
   await env.advance(5000)
   expect(ran).toEqual(['first', 'other'])
+  expect(told).toEqual(['first leading', 'other waiting', 'other leading'])
+})
+
+test('a lead that cannot be asked for is told, and asked for again', async () => {
+  const { env, throne, durably, open } = await setup()
+  await durably.stop()
+  let failures = 2
+  const takeIfFree = () => (failures-- > 0 ? Promise.reject(new Error('not loaded')) : throne.takeIfFree())
+  const other = open({}, { take: (signal) => throne.take(signal), takeIfFree })
+  const errors: string[] = []
+  other.on('worker:error', ({ error }) => errors.push(error))
+  let runs = 0
+  const job = define(other, () => runs++)
+  await job.trigger(null)
+  await expect(other.processOne()).rejects.toThrow('not loaded')
+  other.start()
+  await env.advance(5000)
+  expect(errors).toEqual(['not loaded'])
+  expect(runs).toBe(1)
 })
 
 test('who follows takes back at once what is left running, and what an old one still writes is refused', async () => {

@@ -1,5 +1,5 @@
 // RowAudit — what must hold at every moment, checked between two looks at the rows.
-//   I6.  A lease is ended by its owner, or by others once it is over; never before.
+//   I6.  A lease is ended by its owner, or by others once it is over or its owner is known to be gone; never before.
 //   I14. version, lease_generation, last_event_sequence and the status only move as the transition table allows.
 //   I2b. A recorded step never changes.  I11. What was recorded is what replays see: outputs stay equal, byte for byte.
 import type { RunRow, RunStatus } from '../../model/run.ts'
@@ -17,6 +17,12 @@ export class RowAudit {
   readonly #runs = new Map<string, RunRow>()
   readonly #steps = new Map<string, StepRow>()
   readonly violations: Violation[] = []
+  readonly #isAbandoned: (run: RunRow) => boolean
+
+  /** Whose owner is known to be gone can be taken away earlier. */
+  constructor(isAbandoned: (run: RunRow) => boolean = () => false) {
+    this.#isAbandoned = isAbandoned
+  }
 
   /** `nowMs` is the store's own clock. */
   look(runs: RunRow[], steps: StepRow[], nowMs: number): void {
@@ -38,7 +44,7 @@ export class RowAudit {
     const before = this.#runs.get(run.id)
     this.#runs.set(run.id, run)
     if (!before) return
-    if (wasTakenAway(before, run) && !isLeaseOver(before, nowMs))
+    if (wasTakenAway(before, run) && !isLeaseOver(before, nowMs) && !this.#isAbandoned(before))
       this.#broken('I6', run.id, `was ${run.status} before the lease of generation ${before.leaseGeneration} was over`)
     for (const column of NEVER_DECREASE) {
       if (run[column] < before[column]) this.#broken('I14', run.id, `${column} went from ${before[column]} to ${run[column]}`)

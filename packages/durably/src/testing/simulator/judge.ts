@@ -34,6 +34,9 @@ export interface SimFigures {
   transactions: number
   cuts: number
   purged: number
+  /** Where the workers are tabs: how often one began to lead, and how often it had stolen the lead. */
+  terms: number
+  thefts: number
 }
 
 const codec = jsonCodec()

@@ -25,6 +25,7 @@ import { rejecting } from './rejecting-store.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
 import { StoreNotes } from './store-notes.ts'
+import { TabAudit } from './tab-audit.ts'
 import { Trace } from './trace.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
 
@@ -65,6 +66,11 @@ const MUTATING = new Set([
 ])
 /** How many worlds let the workers clear away what has ended. */
 const RETENTION_SHARE = 0.15
+/** And in how many they are tabs of one browser. */
+const TABS_SHARE = 0.2
+/** A page that is put aside stands still soon after. */
+const ASIDE_MS_MAX = 1500
+const NO_TABS = { terms: 0, thefts: 0 }
 
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
   return new Simulation(options).run()
@@ -81,7 +87,7 @@ class Simulation {
   readonly #maxRecoveries: number
   readonly #trace: Trace
   readonly #ledger = new SimLedger()
-  readonly #audit = new RowAudit()
+  readonly #audit = new RowAudit((run) => this.#tabs?.isAbandoned(run) === true)
   readonly #dues = new DueAudit()
   readonly #streams = new StreamAudit(this.#ledger.streams)
   readonly #notes = new StoreNotes(this.#ledger)
@@ -92,6 +98,7 @@ class Simulation {
   #store!: Store
   #sql: OpenedStore['sql']
   #claims!: ClaimWatch
+  #tabs: TabAudit | undefined
   #client!: Durably
   #outsiders!: Outsiders
   #kills = 0
@@ -119,6 +126,7 @@ class Simulation {
     this.#store = this.#archive.over(rejecting(store))
     this.#sql = sql
     this.#claims = new ClaimWatch(this.#store)
+    if (chance(this.#seed, 'tabs') < TABS_SHARE) this.#tabs = new TabAudit(this.#world(), this.#plan)
     await this.#store.migrate()
     if (sql) await createBookings(sql.db)
     this.#startOutsiders()
@@ -155,7 +163,7 @@ class Simulation {
 
   #open(process: SimProcess): Durably {
     const durably = createDurably({
-      store: process.store,
+      store: this.#tabs?.storeOf(process) ?? process.store,
       env: process.env,
       staleThreshold: this.#leaseMs,
       pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
@@ -219,7 +227,7 @@ class Simulation {
       case 'kill':
         return worker.process.kill()
       case 'pause':
-        return worker.process.pause(pick(this.#seed, `${name} ms`, 1000, 120_000))
+        return this.#pause(worker.process, name)
       case 'clock jump':
         this.#dbOffsetMs += pick(this.#seed, `${name} ms`, -120_000, 120_000)
         return
@@ -235,8 +243,18 @@ class Simulation {
     }
   }
 
+  #pause(process: SimProcess, name: string): void {
+    const ms = pick(this.#seed, `${name} ms`, 1000, 120_000)
+    if (this.#tabs && chance(this.#seed, `${name} aside`) < 0.5)
+      return this.#tabs.tabs.putAside(process, pick(this.#seed, `${name} after`, 0, ASIDE_MS_MAX), ms)
+    process.pause(ms)
+    void this.#tabs?.stoodStill(process)
+  }
+
   async #stopWorker({ process, durably }: { process: SimProcess; durably: Durably }): Promise<void> {
+    this.#tabs?.stops(process)
     await durably.stop(chance(this.#seed, `timeout of ${process.name}`) < 0.5 ? { timeout: 2000 } : {})
+    await this.#tabs?.stopped(process)
     process.kill()
   }
 
@@ -248,7 +266,9 @@ class Simulation {
     if (run) await this.#client[fault](run.id).catch(() => {})
   }
 
-  #died({ name }: SimProcess): void {
+  #died(process: SimProcess): void {
+    const { name } = process
+    this.#tabs?.tabs.died(process)
     this.#kills++
     this.#ledger.processDied(name, this.#base.mono())
     this.#trace.add(`${this.#base.mono()} ${name} died`)
@@ -328,7 +348,7 @@ class Simulation {
     this.#audit.look(kept.runs, kept.steps, this.#storeMs())
     this.#streams.look(rows)
     this.#streams.compare(rows)
-    const watches = [this.#audit, this.#dues, this.#streams, this.#claims, archive]
+    const watches = [this.#audit, this.#dues, this.#streams, this.#claims, archive, ...(this.#tabs ? [this.#tabs] : [])]
     const violations = [...this.#stuck, ...watches.flatMap((watch) => watch.violations), ...judge(history)]
     const cuts = this.#sql?.line.cuts ?? 0
     await this.#store.close()
@@ -338,7 +358,14 @@ class Simulation {
       faults: this.#plan.happened,
       hash: this.#trace.hash,
       trace: this.#trace.lines ?? [],
-      figures: { ...figuresOf(history), ...this.#counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },
+      figures: {
+        ...figuresOf(history),
+        ...this.#counts,
+        ...(this.#tabs?.counts ?? NO_TABS),
+        cuts,
+        kills: this.#kills,
+        simulatedMs: this.#base.mono(),
+      },
     }
   }
 }

@@ -1,0 +1,164 @@
+// SimTabs — the workers of a world as tabs of one browser: they share its locks and channels, one of them executes.
+//   T1. The browser never stands still, and knows at once who died.
+//   T2. What it tells a tab arrives when that tab is awake.
+import type { Channel, Page } from '../../store/leader-lock.ts'
+import type { SimProcess } from './sim-process.ts'
+
+const TELLING_MS = 1
+
+/** Once the lock was granted, until it is given back, taken away, or its tab is dead. */
+export interface Grant {
+  readonly process: SimProcess
+  readonly isStolen: boolean
+  /** When its tab heard of it. */
+  heardAt: number | null
+  isOver: boolean
+}
+
+export interface TabWatch {
+  granted(grant: Grant): void
+  /** Its tab was told. */
+  lost(grant: Grant): void
+  robbed(grant: Grant): void
+}
+
+interface Request {
+  process: SimProcess
+  granted: (lock: unknown) => Promise<void> | undefined
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+type PageEvent = 'pagehide' | 'pageshow'
+
+export class SimTabs {
+  readonly #watch: TabWatch
+  readonly #queue: Request[] = []
+  readonly #channels = new Set<Channel & { process: SimProcess }>()
+  readonly #listeners = new Set<{ process: SimProcess; type: PageEvent; listener: () => void }>()
+  #held: { grant: Grant; request: Request } | null = null
+
+  constructor(watch: TabWatch) {
+    this.#watch = watch
+  }
+
+  get holder(): SimProcess | null {
+    return this.#held?.grant.process ?? null
+  }
+
+  /** In the order of the queue. */
+  get waiting(): readonly SimProcess[] {
+    return this.#queue.map(({ process }) => process)
+  }
+
+  pageOf(process: SimProcess): Page {
+    return {
+      requestLock: (_, options, granted) => this.#request(process, options, granted),
+      openChannel: () => this.#open(process),
+      on: (type, listener, { once = false, signal }) => this.#listen(process, type, listener, once, signal),
+    }
+  }
+
+  /** The page is put aside; it stands still a little later, and is shown again when it wakes. */
+  putAside(process: SimProcess, inMs: number, forMs: number): void {
+    this.#dispatch(process, 'pagehide')
+    process.env.timer(inMs, () => {
+      process.pause(forMs)
+      process.env.timer(0, () => this.#dispatch(process, 'pageshow'))
+    })
+  }
+
+  died(process: SimProcess): void {
+    for (const request of this.#queue.filter((request) => request.process === process)) this.#leaveQueue(request)
+    if (this.#held?.grant.process === process) this.#end(this.#held.grant)
+  }
+
+  #request(process: SimProcess, { steal, ifAvailable, signal }: LockOptions, granted: Request['granted']): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const request: Request = { process, granted, resolve, reject }
+      if (steal) this.#rob()
+      if (!this.#held) this.#grant(request, steal === true)
+      else if (ifAvailable) this.#tell(process, () => void granted(null))
+      else {
+        this.#queue.push(request)
+        signal?.addEventListener('abort', () => this.#leaveQueue(request) && this.#tell(process, () => reject(signal.reason)))
+      }
+    })
+  }
+
+  #grant(request: Request, isStolen: boolean): void {
+    const { process } = request
+    const grant: Grant = { process, isStolen, heardAt: null, isOver: false }
+    this.#held = { grant, request }
+    // It may be taken away before its tab wakes up, which then hears of both, one after the other.
+    this.#tell(process, () => {
+      grant.heardAt = process.env.mono()
+      this.#watch.granted(grant)
+      void request.granted({})?.then(() => {
+        if (grant.isOver) return
+        this.#end(grant)
+        this.#watch.lost(grant)
+        request.resolve()
+      })
+    })
+  }
+
+  #rob(): void {
+    const robbed = this.#held
+    if (!robbed) return
+    const { grant, request } = robbed
+    this.#watch.robbed(grant)
+    grant.isOver = true
+    this.#held = null
+    this.#tell(grant.process, () => {
+      this.#watch.lost(grant)
+      request.reject(new Error('the lock was stolen'))
+    })
+  }
+
+  #end(grant: Grant): void {
+    grant.isOver = true
+    this.#held = null
+    const next = this.#queue.shift()
+    if (next) this.#grant(next, false)
+  }
+
+  #leaveQueue(request: Request): boolean {
+    const place = this.#queue.indexOf(request)
+    if (place >= 0) this.#queue.splice(place, 1)
+    return place >= 0
+  }
+
+  #open(process: SimProcess): Channel {
+    const channel: Channel & { process: SimProcess } = {
+      process,
+      onmessage: null,
+      postMessage: (data) => {
+        for (const other of this.#channels)
+          if (other !== channel) this.#tell(other.process, () => this.#channels.has(other) && other.onmessage?.({ data } as MessageEvent))
+      },
+      close: () => void this.#channels.delete(channel),
+    }
+    this.#channels.add(channel)
+    return channel
+  }
+
+  #listen(process: SimProcess, type: PageEvent, listener: () => void, once: boolean, signal: AbortSignal | undefined): void {
+    const entry = { process, type, listener: () => {} }
+    const forget = () => this.#listeners.delete(entry)
+    entry.listener = () => {
+      if (once) forget()
+      listener()
+    }
+    signal?.addEventListener('abort', forget)
+    this.#listeners.add(entry)
+  }
+
+  #dispatch(process: SimProcess, type: PageEvent): void {
+    for (const entry of [...this.#listeners]) if (entry.process === process && entry.type === type) this.#tell(process, entry.listener)
+  }
+
+  #tell(process: SimProcess, what: () => void): void {
+    process.env.timer(TELLING_MS, what)
+  }
+}

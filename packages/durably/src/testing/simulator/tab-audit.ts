@@ -1,0 +1,137 @@
+// TabAudit — what must hold where the workers of a world are tabs of one browser.
+//   I34. Only who leads claims, and who has stopped does not lead.
+//   I35. Who got the lead from nobody's hands takes back at once what is left running; who stole it, or lost it since, does not.
+//   I36. A leader that is awake keeps the lead; one that stands still for long loses it, if anybody waits.
+import type { RunRow } from '../../model/run.ts'
+import { LeaderLock } from '../../store/leader-lock.ts'
+import type { ClaimRequest, ReapRequest, RunStore } from '../../store/runs.ts'
+import type { Store } from '../../store/store.ts'
+import type { Violation } from '../invariants/index.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import type { SimProcess, SimWorld } from './sim-process.ts'
+import { type Grant, SimTabs, type TabWatch } from './sim-tabs.ts'
+
+/** An undisturbed call takes less than a tenth of it. */
+const AT_ONCE_MS = 2000
+/** A leader is robbed after two, and whoever waits looks four times in each. */
+const REPLACED_AFTER_LEASES = 3
+
+export class TabAudit implements TabWatch {
+  readonly tabs = new SimTabs(this)
+  readonly violations: Violation[] = []
+  /** How often a tab began to lead, and how often it had stolen the lead. */
+  readonly counts = { terms: 0, thefts: 0 }
+  readonly #world: SimWorld
+  readonly #plan: FaultPlan
+  /** Who believes to lead. */
+  readonly #reigns = new Map<SimProcess, Grant>()
+  /** The term in which a claim was made, by its token. */
+  readonly #terms = new Map<string | null, Grant>()
+  readonly #stopping = new Set<SimProcess>()
+
+  constructor(world: SimWorld, plan: FaultPlan) {
+    this.#world = world
+    this.#plan = plan
+  }
+
+  /** The store as a tab has it: it says who leads. */
+  storeOf(process: SimProcess): Store {
+    const runs = new Proxy(process.store.runs, {
+      get: (runs, verb) => {
+        if (verb === 'claim') return (request: ClaimRequest) => this.#claims(process, runs, request)
+        if (verb === 'reap') return (request: ReapRequest) => this.#reaps(process, runs, request)
+        return Reflect.get(runs, verb)
+      },
+    })
+    const page = this.tabs.pageOf(process)
+    return { ...process.store, runs, openLeadership: ({ env, leaseMs }) => new LeaderLock({ env, leaseMs, name: 'lead', page }) }
+  }
+
+  /** Its owner no longer leads: its lease may be ended before it is over. */
+  isAbandoned({ leaseOwner }: RunRow): boolean {
+    return this.#terms.get(leaseOwner)?.isOver === true
+  }
+
+  granted(grant: Grant): void {
+    this.#reigns.set(grant.process, grant)
+    this.counts.terms++
+    if (grant.isStolen) this.counts.thefts++
+    if (!grant.isStolen) void this.#expectHeir(grant)
+  }
+
+  lost({ process }: Grant): void {
+    this.#reigns.delete(process)
+  }
+
+  robbed({ process, heardAt }: Grant): void {
+    const { base, leaseMs } = this.#world
+    const now = base.mono()
+    const isAwake = process.wokeAt < now - leaseMs / 2
+    // Two that wait may find out at the same time.
+    const isNew = heardAt === null || heardAt > now - leaseMs / 2
+    if (isAwake && !isNew) this.#broken('I36', null, `${process.name} was awake, and robbed of the lead`)
+  }
+
+  stops(process: SimProcess): void {
+    this.#stopping.add(process)
+  }
+
+  /** It may keep the lead for one more lease, while a function does not stop. */
+  async stopped(process: SimProcess): Promise<void> {
+    const { base, leaseMs } = this.#world
+    const stoppedAt = base.mono()
+    await this.#later(leaseMs + AT_ONCE_MS)
+    const isLeading = process.alive && process.wokeAt <= stoppedAt && this.tabs.holder === process
+    if (isLeading) this.#broken('I34', null, `${process.name} has stopped, and keeps the lead`)
+  }
+
+  async stoodStill(process: SimProcess): Promise<void> {
+    const { base, leaseMs } = this.#world
+    const since = base.mono()
+    const waiting = this.tabs.waiting
+    const replacedIn = leaseMs * REPLACED_AFTER_LEASES
+    if (this.tabs.holder !== process || process.wokeAt < since + replacedIn) return
+    await this.#later(replacedIn)
+    const isStill = process.alive && this.tabs.holder === process
+    const couldSee = waiting.some((other) => other.alive && other.wokeAt <= since && this.tabs.waiting.includes(other))
+    if (isStill && couldSee) this.#broken('I36', null, `${process.name} stands still, and nobody takes the lead from it`)
+  }
+
+  #claims(process: SimProcess, runs: RunStore, request: ClaimRequest): Promise<RunRow[]> {
+    const term = this.#reigns.get(process)
+    for (const token of request.tokens) if (term) this.#terms.set(token, term)
+    if (!term && process.alive) this.#broken('I34', null, `${process.name} claims, and does not lead`)
+    return runs.claim(request)
+  }
+
+  #reaps(process: SimProcess, runs: RunStore, request: ReapRequest): ReturnType<RunStore['reap']> {
+    const term = this.#reigns.get(process)
+    const hasInherited = term && !term.isStolen && !term.isOver
+    if (request.ownersAreGone && !hasInherited && process.alive)
+      this.#broken('I35', null, `${process.name} takes back what others have, and has not inherited it`)
+    return runs.reap(request)
+  }
+
+  async #expectHeir(grant: Grant): Promise<void> {
+    const { process } = grant
+    const heardAt = grant.heardAt ?? 0
+    const { length } = this.#plan.happened
+    const left = await this.#world.store.runs.list({ status: 'running' })
+    await this.#later(AT_ONCE_MS)
+    const isDisturbed = this.#plan.happened.slice(length).some((fault) => fault.startsWith(`${process.name}#`))
+    if (isDisturbed || grant.isOver || process.wokeAt > heardAt || this.#stopping.has(process)) return
+    const running = await this.#world.store.runs.list({ status: 'running' })
+    for (const { id, leaseGeneration } of left) {
+      if (running.some((run) => run.id === id && run.leaseGeneration === leaseGeneration))
+        this.#broken('I35', id, `waits for its lease, although its owner is gone and ${process.name} leads`)
+    }
+  }
+
+  #later(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#world.base.timer(ms, resolve))
+  }
+
+  #broken(invariant: string, runId: string | null, what: string): void {
+    this.violations.push({ invariant, runId, what })
+  }
+}
