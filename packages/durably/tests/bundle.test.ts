@@ -75,10 +75,10 @@ test('createDurably with its jobs is small, and so is a page that executes them'
   const [entry = ''] = chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName)
   const late = chunks.filter(({ isDynamicEntry }) => isDynamicEntry).map(({ fileName }) => fileName)
   const first = withImports(chunks, [entry])
-  const page = withImports(chunks, [entry, ...late.filter((fileName) => !fileName.includes('postgres'))])
+  const page = withImports(chunks, [entry, ...late.filter((fileName) => !/postgres|sqlocal/.test(fileName))])
   console.log(
     `createDurably: ${gzippedBytes(first)} bytes minified and gzipped, without kysely and zod; ` +
-      `with the store for SQLite and the executor, loaded when needed: ${gzippedBytes(page)}; with Postgres: ${gzippedBytes(chunks)}`,
+      `with the store for SQLite and the executor, loaded when needed: ${gzippedBytes(page)}; with Postgres and the tabs of SQLocal: ${gzippedBytes(chunks)}`,
   )
   expect(gzippedBytes(first), largest(first)).toBeLessThanOrEqual(FIRST_BYTES_MAX)
   expect(gzippedBytes(page), largest(page)).toBeLessThanOrEqual(SQLITE_PAGE_BYTES_MAX)
