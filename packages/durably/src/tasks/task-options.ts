@@ -36,7 +36,6 @@ export interface TaskConfig {
   durably: DurablyOptions
   retry: RetryPolicy
   maxAttempts: number | null
-  finishedMax: number
 }
 
 export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
@@ -45,19 +44,18 @@ export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
   const limit = maxAttempts ?? (policy ? null : ATTEMPTS_MAX)
   return {
     env,
-    durably: { ...storage(durably, env), env, ...(retention?.ttl !== undefined && { retention: retention.ttl }) },
+    durably: { ...storage(durably, env, finishedMax(options)), env, ...(retention?.ttl !== undefined && { retention: retention.ttl }) },
     retry: limited(policy ?? retry.exponential({ maxAttempts: Number.POSITIVE_INFINITY }), limit),
     maxAttempts: limit,
-    finishedMax: finishedMax(options),
   }
 }
 
-function storage(durably: DurablyOptions, env: Env): DurablyOptions {
+function storage(durably: DurablyOptions, env: Env, endedMax: number): DurablyOptions {
   if (durably.store) return durably
   // Nobody can read the event log through a queue.
   if (durably.dialect) return { tablePrefix: TABLE_PREFIX, eventLog: false, ...durably }
   const { eventLog = false, ...rest } = durably
-  return { ...rest, store: memoryStore({ env, eventLog }) }
+  return { ...rest, store: memoryStore({ env, eventLog, endedMax }) }
 }
 
 function limited(policy: RetryPolicy, maxAttempts: number | null): RetryPolicy {

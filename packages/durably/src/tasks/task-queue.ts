@@ -7,7 +7,6 @@ import { iso } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
 import type { CancelOutcome } from '../store/runs.ts'
-import { FinishedTasks } from './finished-tasks.ts'
 import { logLines } from './log-line.ts'
 import type { EnqueueRequest, Page, PageRequest, PurgeTasks, Queue, RedriveOptions, RegisteredTask, TaskQueueEvents } from './queue.ts'
 import { redriveAll } from './redrive-all.ts'
@@ -34,7 +33,6 @@ export class TaskQueue implements Queue {
   readonly #engine: EngineParts
   readonly #changes: StateChanges
   readonly #listeners = new TaskListeners()
-  readonly #finished: FinishedTasks
 
   constructor(options: TaskQueueOptions) {
     const config = readTaskOptions(options)
@@ -45,11 +43,7 @@ export class TaskQueue implements Queue {
     this.#config = config
     this.#durably = durably
     this.#engine = engineParts(durably)
-    this.#finished = new FinishedTasks({ ...config, forget: (taskId) => this.#engine.store.runs.delete(taskId), report })
-    this.#changes = new StateChanges((change) => {
-      this.#finished.hear(change)
-      this.#listeners.tell('stateChange', change)
-    })
+    this.#changes = new StateChanges((change) => this.#listeners.tell('stateChange', change))
     this.#changes.follow(durably)
     durably.on('worker:error', ({ cause, runId }) => report(cause, runId))
   }

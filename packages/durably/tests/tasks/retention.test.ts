@@ -62,7 +62,7 @@ describe('the bound of the memory', () => {
   })
 
   test('a task that was redriven is finished anew, so it is the newest', async () => {
-    const { queue, settle } = await setup('memory', { retention: { max: 2 }, maxAttempts: 1 })
+    const { env, queue, settle } = await setup('memory', { retention: { max: 2 }, maxAttempts: 1 })
     let isBroken = true
     queue.register({
       taskType: 'repaired',
@@ -74,6 +74,7 @@ describe('the bound of the memory', () => {
     queue.start()
     await settle()
     isBroken = false
+    await env.advance(1)
     await queue.redrive(a.id)
     await settle()
     const c = await queue.enqueue({ taskType: 'repaired', payload: 3 })

@@ -13,6 +13,8 @@ export interface MemoryStoreOptions {
   env?: Env
   /** False keeps no events: nothing to subscribe to, and less memory. Default true. */
   eventLog?: boolean
+  /** So many runs that have ended are kept; beyond that the oldest are removed at once. Default: all. */
+  endedMax?: number
 }
 
 /**
@@ -20,8 +22,8 @@ export interface MemoryStoreOptions {
  *
  * @example const durably = createDurably({ store: memoryStore() })
  */
-export function memoryStore({ env = systemEnv(), eventLog = true }: MemoryStoreOptions = {}): Store {
-  const tables = new Tables(env, eventLog)
+export function memoryStore({ env = systemEnv(), eventLog = true, endedMax = Number.POSITIVE_INFINITY }: MemoryStoreOptions = {}): Store {
+  const tables = new Tables(env, { eventLog, endedMax })
   return {
     runs: memoryRuns(tables),
     steps: memorySteps(tables),

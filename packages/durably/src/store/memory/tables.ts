@@ -7,12 +7,19 @@
 import { type Env, iso } from '../../model/env.ts'
 import { isStreamEvent, type RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
-import { isTerminal, type RunRow, type TerminalStatus } from '../../model/run.ts'
+import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from '../../model/run.ts'
 import { type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
 import { JobQueue } from './job-queue.ts'
 import { RunRecord } from './run-record.ts'
 import { SortedSet } from './sorted-set.ts'
+
+interface Bounds {
+  /** False: events are counted, not kept. */
+  eventLog: boolean
+  /** So many that have ended are kept. One that its parent may still ask for stays, and counts. */
+  endedMax: number
+}
 
 export class Tables {
   readonly records = new Map<string, RunRecord>()
@@ -28,8 +35,8 @@ export class Tables {
   nowMs = 0
   nowIso = iso(0)
   readonly #env: Pick<Env, 'wall'>
-  /** False: events are counted, not kept. */
-  readonly #eventLog: boolean
+  readonly #bounds: Bounds
+  #endedCount = 0
   readonly #queues = new Map<string, JobQueue>()
   readonly #heldKeys = new Set<string>()
   readonly #byToken = new Map<string, RunRow>()
@@ -40,9 +47,9 @@ export class Tables {
   /** Job, then idempotency key. */
   readonly #idempotent = new Map<string, Map<string, RunRecord>>()
 
-  constructor(env: Pick<Env, 'wall'>, eventLog: boolean) {
+  constructor(env: Pick<Env, 'wall'>, bounds: Bounds) {
     this.#env = env
-    this.#eventLog = eventLog
+    this.#bounds = bounds
   }
 
   /** Every verb has one time, whatever the clock does meanwhile. */
@@ -118,7 +125,25 @@ export class Tables {
     }
     this.#enter(row)
     this.tell(record, events)
-    if (isTerminal(to)) this.#wakeParent(row)
+    if (!isTerminal(to)) return
+    this.#wakeParent(row)
+    if (this.#endedCount > this.#bounds.endedMax) this.#removeOldest()
+  }
+
+  #removeOldest(): void {
+    let oldest: RunRow | undefined
+    for (const status of TERMINAL_STATUSES) {
+      const row = this.#firstToGo(this.ended[status])
+      if (row && (!oldest || byEnd(row, oldest) < 0)) oldest = row
+    }
+    const record = oldest && this.records.get(oldest.id)
+    if (record) this.remove(record)
+  }
+
+  #firstToGo(ended: SortedSet<RunRow>): RunRow | undefined {
+    const first = ended.first()
+    if (!first || !this.isAwaited(first)) return first
+    for (const row of ended.ascending()) if (!this.isAwaited(row)) return row
   }
 
   /** It is told, and goes on if that is what it waits for. */
@@ -139,7 +164,7 @@ export class Tables {
     const { row } = record
     for (const { type, payload, createdAt } of told) {
       row.lastEventSequence += 1
-      if (!this.#eventLog) continue
+      if (!this.#bounds.eventLog) continue
       record.own.events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
     }
   }
@@ -179,7 +204,10 @@ export class Tables {
       if (row.leaseOwner !== null) this.#byToken.set(row.leaseOwner, row)
       if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey)
     }
-    if (isTerminal(row.status)) this.ended[row.status].add(row)
+    if (isTerminal(row.status)) {
+      this.ended[row.status].add(row)
+      this.#endedCount++
+    }
   }
 
   #leave(row: RunRow): void {
@@ -189,7 +217,10 @@ export class Tables {
       if (row.leaseOwner !== null) this.#byToken.delete(row.leaseOwner)
       if (row.concurrencyKey !== null) this.#free(row.concurrencyKey)
     }
-    if (isTerminal(row.status)) this.ended[row.status].delete(row)
+    if (isTerminal(row.status)) {
+      this.ended[row.status].delete(row)
+      this.#endedCount--
+    }
   }
 
   #hold(key: string): void {
