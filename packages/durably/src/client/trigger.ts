@@ -7,7 +7,7 @@ import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
 import { PARENT } from '../model/parent.ts'
-import { type Run, type RunRow, toRun } from '../model/run.ts'
+import { type Run, toRun } from '../model/run.ts'
 import { timeOfId } from '../model/ulid.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
 
@@ -79,18 +79,13 @@ export async function triggered<TOutput>(
  * The same, and the rows as they are stored. No async function: thousands may be on their way at once, and what they would hold
  * meanwhile adds up.
  */
-export function triggerRows(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): Promise<RunRow[]> {
+export function triggerRows(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): Promise<Created[]> {
   try {
     const newRuns = readInputs(parts, job, inputs)
-    const created = newRuns instanceof Promise ? newRuns.then((read) => store(parts, inputs, read)) : store(parts, inputs, newRuns)
-    return created.then(rowsOf)
+    return newRuns instanceof Promise ? newRuns.then((read) => store(parts, inputs, read)) : store(parts, inputs, newRuns)
   } catch (error) {
     return Promise.reject(error)
   }
-}
-
-function rowsOf(created: readonly Created[]): RunRow[] {
-  return created.map(({ run }) => run)
 }
 
 /** At once, if the schema answers at once. */
@@ -131,7 +126,9 @@ function store(parts: TriggerParts, inputs: readonly BatchTriggerInput<unknown>[
 
 function told({ emitter, codec }: TriggerParts, created: Created[]): Created[] {
   for (const { run, created: isNew } of created) {
-    if (isNew) emitter.emit({ type: 'run:trigger', runId: run.id, jobName: run.jobName, payload: codec.decode(run.payload) })
+    if (!isNew) continue
+    const { id: runId, jobName } = run
+    emitter.emitIfHeard('run:trigger', () => ({ type: 'run:trigger', runId, jobName, payload: codec.decode(run.payload) }))
   }
   return created
 }

@@ -41,6 +41,12 @@ export class Emitter {
     return () => void this.#errorHandlers.delete(own)
   }
 
+  /** For an event that costs something to make. */
+  emitIfHeard(type: EventType, make: () => UntoldEvent): void {
+    if (this.#listeners.get(type)?.length) this.emit(make())
+    else this.#sequence++
+  }
+
   /** Completes the event that it is given; it must not be anybody else's. */
   emit(untold: UntoldEvent): void {
     const sequence = ++this.#sequence

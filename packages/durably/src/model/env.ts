@@ -73,13 +73,16 @@ export async function within(env: Clock, ms: number, done: Promise<unknown>): Pr
   return Promise.race([done.then(() => true), late]).finally(() => env.clear(timer))
 }
 
-/** The last one is remembered: what happens within a millisecond shares its time. */
+/** The last ones are remembered: what happens within a millisecond shares its time, and what is due at once the next. */
 export function iso(ms: number): string {
-  if (ms !== lastIso.ms) lastIso = { ms, text: new Date(ms).toISOString() }
-  return lastIso.text
+  const known = lastIsos[ms & 7]
+  if (known?.ms === ms) return known.text
+  const text = new Date(ms).toISOString()
+  lastIsos[ms & 7] = { ms, text }
+  return text
 }
 
-let lastIso = { ms: 0, text: new Date(0).toISOString() }
+const lastIsos: { ms: number; text: string }[] = []
 
 /** A call of the system's generator costs much more than its bytes, so they are drawn many at a time. */
 function pooledChance(): () => number {

@@ -8,6 +8,7 @@ test('an attempt is forgotten with the execution it belongs to', () => {
   const told: TaskStateChange[] = []
   const changes = new StateChanges((change) => told.push(change))
   changes.follow(emitter)
+  changes.tellOf(emitter)
   const run = { runId: 'a', jobName: 'task' }
   const dead = { type: 'run:fail', ...run, error: 'no', failedStepName: '' } as const
   changes.started({ taskId: 'a', attempt: 3, signal: new AbortController().signal }, 'task', '')

@@ -25,6 +25,8 @@ type Change = TaskStateChange extends infer C ? (C extends TaskStateChange ? Omi
 
 export class StateChanges {
   readonly #tell: (change: TaskStateChange) => void
+  /** What nobody listens to is not made. */
+  #isHeard = false
   /** The attempt of each task that this process executes: the engine's events do not carry it. */
   readonly #attempts = new Map<string, number>()
 
@@ -32,10 +34,17 @@ export class StateChanges {
     this.#tell = tell
   }
 
-  follow(durably: Pick<Durably, 'on'>): void {
+  /** Somebody listens, from now on. */
+  tellOf(durably: Pick<Durably, 'on'>): void {
+    if (this.#isHeard) return
+    this.#isHeard = true
     durably.on('run:trigger', (event) => this.#change(event, { state: 'Queued', by: 'enqueue' }))
-    durably.on('run:release', (event) => this.#end(event, () => ({ state: 'Queued', by: 'release' })))
     durably.on('run:reclaim', (event) => this.#change(event, { state: 'Queued', by: 'reclaim' }))
+  }
+
+  /** From the beginning: who listens later wants to know the attempts of what began before. */
+  follow(durably: Pick<Durably, 'on'>): void {
+    durably.on('run:release', (event) => this.#end(event, () => ({ state: 'Queued', by: 'release' })))
     durably.on('run:complete', (event) => this.#end(event, (attempt = 1) => ({ state: 'Succeeded', attempt })))
     durably.on('run:cancel', (event) => this.#end(event, () => ({ state: 'Cancelled' })))
     durably.on('run:fail', (event) => {
@@ -51,13 +60,13 @@ export class StateChanges {
   /** From inside the execution, where the attempt is known. */
   started({ taskId, attempt }: TaskContext, taskType: string, at: string): void {
     this.#attempts.set(taskId, attempt)
-    this.#tell({ taskId, taskType, at, state: 'Running', attempt })
+    if (this.#isHeard) this.#tell({ taskId, taskType, at, state: 'Running', attempt })
   }
 
   #end(event: RunEvent, change: (attempt: number | undefined) => Change): void {
     const attempt = this.#attempts.get(event.runId)
     this.#attempts.delete(event.runId)
-    this.#change(event, change(attempt))
+    if (this.#isHeard) this.#change(event, change(attempt))
   }
 
   #change({ runId: taskId, jobName: taskType, timestamp: at }: RunEvent, change: Change): void {

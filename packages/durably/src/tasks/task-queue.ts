@@ -6,7 +6,7 @@ import type { Unsubscribe } from '../events/emitter.ts'
 import { iso } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
-import type { CancelOutcome } from '../store/runs.ts'
+import type { CancelOutcome, Created } from '../store/runs.ts'
 import { logLines } from './log-line.ts'
 import type { EnqueueRequest, Page, PageRequest, PurgeTasks, Queue, RedriveOptions, RegisteredTask, TaskQueueEvents } from './queue.ts'
 import { redriveAll } from './redrive-all.ts'
@@ -39,12 +39,12 @@ export class TaskQueue implements Queue {
     const durably = createDurably(config.durably)
     const report = (error: unknown, taskId: string | null = null) => this.#listeners.tell('error', { error, taskId })
     const { logger } = options
-    if (logger) this.#listeners.on('stateChange', (change) => logLines(change).forEach(logger))
     this.#config = config
     this.#durably = durably
     this.#engine = engineParts(durably)
     this.#changes = new StateChanges((change) => this.#listeners.tell('stateChange', change))
     this.#changes.follow(durably)
+    if (logger) this.on('stateChange', (change) => logLines(change).forEach(logger))
     durably.on('worker:error', ({ cause, runId }) => report(cause, runId))
   }
 
@@ -70,9 +70,9 @@ export class TaskQueue implements Queue {
     return triggerRows(this.#engine.trigger, job, [{ payload, options }]).then(this.#recordOfFirst)
   }
 
-  readonly #recordOfFirst = ([row]: readonly RunRow[]): TaskRecord => {
-    if (!row) throw new Error('S2: create must answer for each run')
-    return this.#record(row)
+  readonly #recordOfFirst = ([created]: readonly Created[]): TaskRecord => {
+    if (!created) throw new Error('S2: create must answer for each run')
+    return this.#record(created.run)
   }
 
   async getStatus(taskId: string): Promise<TaskRecord | null> {
@@ -95,6 +95,7 @@ export class TaskQueue implements Queue {
   }
 
   on<T extends keyof TaskQueueEvents>(event: T, listener: (event: TaskQueueEvents[T]) => unknown): Unsubscribe {
+    if (event === 'stateChange') this.#changes.tellOf(this.#durably)
     return this.#listeners.on(event, listener)
   }
 

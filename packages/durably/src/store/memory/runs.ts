@@ -9,6 +9,7 @@ import {
   type Changed,
   type ClaimRequest,
   type Created,
+  type CreateOptions,
   type DeleteOutcome,
   type IfVersion,
   LEASE_MS_MAX,
@@ -27,19 +28,19 @@ import type { RunRecord } from './run-record.ts'
 import { byAge, byEnd, compareText, endOf, leaseEnd, type Tables } from './tables.ts'
 
 export function memoryRuns(tables: Tables): RunStore {
-  /** Nothing in a verb waits, so each one is a transaction (S1). */
+  /** Nothing in a verb waits, so each one is a transaction (S1), and no function is suspended for its answer. */
   const verb =
     <Request, Options, Answer>(perform: (tables: Tables, request: Request, options?: Options) => Answer) =>
-    async (request: Request, options?: Options): Promise<Answer> => {
-      tables.begin()
-      return perform(tables, request, options)
+    (request: Request, options?: Options): Promise<Answer> => {
+      try {
+        tables.begin()
+        return Promise.resolve(perform(tables, request, options))
+      } catch (error) {
+        return Promise.reject(error)
+      }
     }
   return {
-    async create(runs, { within } = {}) {
-      if (within !== undefined) throw new DurablyError('transaction_unsupported', 'trigger({ tx }) needs a database; this store has none')
-      tables.begin()
-      return runs.map((run) => create(tables, run))
-    },
+    create: verb(createAll),
     claim: verb(claim),
     adopt: verb(adopt),
     apply: verb((tables, writes: readonly OwnerWrite[]) => writes.map((write) => applyWrite(tables, write))),
@@ -54,6 +55,11 @@ export function memoryRuns(tables: Tables): RunStore {
     activeChildren: verb(activeChildren),
     purge: verb(purge),
   }
+}
+
+function createAll(tables: Tables, runs: readonly NewRun[], { within }: CreateOptions = {}): Created[] {
+  if (within !== undefined) throw new DurablyError('transaction_unsupported', 'trigger({ tx }) needs a database; this store has none')
+  return runs.map((run) => create(tables, run))
 }
 
 function create(tables: Tables, run: NewRun): Created {
