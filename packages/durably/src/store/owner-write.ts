@@ -6,7 +6,7 @@
 //   W3. Events, log lines, progress and open streams that gathered since the last write ride along.
 
 import { iso } from '../model/env.ts'
-import type { EventType, RecordedEvent } from '../model/event.ts'
+import type { EventType, RecordedEvent, RecordedPayload } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { FailureReason } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
@@ -64,25 +64,31 @@ export function endsLease(verb: OwnerVerb): verb is EndingVerb {
 
 /** All events of a write in their order: what gathered, then the verb's own. */
 export function eventsOf(write: OwnerWrite, createdAt: string): RecordedEvent[] {
-  const own = ownEvent(write)
-  return own ? [...write.events, { createdAt, ...own }] : [...write.events]
+  const { verb, claim, events } = write
+  if (verb.type === 'heartbeat') return [...events]
+  const own = { type: ownEventType(verb), payload: ownPayload(verb, claim), createdAt }
+  return events.length === 0 ? [own] : [...events, own]
 }
 
-function ownEvent({ verb, claim }: OwnerWrite): Pick<RecordedEvent, 'type' | 'payload'> | null {
-  const { generation } = claim
+type TellingVerb = Exclude<OwnerVerb, { type: 'heartbeat' }>
+
+function ownEventType(verb: TellingVerb): EventType {
+  if (verb.type === 'recordStep') return verb.step.status === 'completed' ? 'step:complete' : 'step:fail'
+  return eventOf(verb.type)
+}
+
+function ownPayload(verb: TellingVerb, { generation }: Claim): RecordedPayload {
   switch (verb.type) {
-    case 'heartbeat':
-      return null
     case 'recordStep':
-      return { type: `step:${verb.step.status === 'completed' ? 'complete' : 'fail'}`, payload: { generation, stepId: verb.step.id } }
+      return { generation, stepId: verb.step.id }
     case 'fail':
-      return { type: eventOf(verb.type), payload: { generation, error: verb.error, failedStepName: verb.failedStepName } }
+      return { generation, error: verb.error, failedStepName: verb.failedStepName }
     case 'retryLater':
-      return { type: eventOf(verb.type), payload: { generation, error: verb.error, attempt: verb.attempt, runAt: iso(verb.runAt) } }
+      return { generation, error: verb.error, attempt: verb.attempt, runAt: iso(verb.runAt) }
     case 'park':
-      return { type: eventOf(verb.type), payload: { generation, runAt: iso(verb.runAt) } }
+      return { generation, runAt: iso(verb.runAt) }
     default:
-      return { type: eventOf(verb.type), payload: { generation } }
+      return { generation }
   }
 }
 

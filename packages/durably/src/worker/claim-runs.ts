@@ -13,7 +13,8 @@ export interface Claimed {
 /** At most `wanted`, the oldest ones. */
 export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed[]> {
   const { store, env, jobs, leaseMs } = kit
-  const tokens = Array.from({ length: wanted }, () => env.id())
+  const tokens: string[] = []
+  while (tokens.length < wanted) tokens.push(env.id())
   const sent = momentOf(env)
   const claimed = (runs: readonly RunRow[]) => runs.map((run) => ({ run, lease: new LeaseAge(env, sent) }))
   try {

@@ -32,7 +32,11 @@ export class CommitQueue {
   readonly #parts: CommitQueueParts
   #waiting: Member[] = []
   #turnAsked = false
+  /** Counts the groups; the last one is under way while it is busy. */
+  #group = 0
   #busy = false
+  /** Runs while somebody waits for the group that is under way. */
+  #slow: TimerHandle | null = null
 
   constructor(parts: CommitQueueParts) {
     this.#parts = parts
@@ -40,7 +44,7 @@ export class CommitQueue {
 
   add(member: Member): void {
     this.#waiting.push(member)
-    if (this.#busy) return
+    if (this.#busy) return this.#watchSlow()
     if (this.#waiting.length >= this.#parts.writers()) this.#send()
     else this.#sendNextTurn()
   }
@@ -57,22 +61,29 @@ export class CommitQueue {
   #send(): void {
     const group = this.#takeGroup()
     if (group.length === 0) return
-    const { env } = this.#parts
     this.#busy = true
-    let isOver = false
-    const over = () => {
-      if (isOver) return
-      isOver = true
-      env.clear(slow)
-      this.#busy = false
-      this.#send()
-    }
-    const slow: TimerHandle = env.timer(SLOW_MS, over)
-    void this.#commit(group).then(over)
+    const number = ++this.#group
+    if (this.#waiting.length > 0) this.#watchSlow()
+    void this.#commit(group).then(() => this.#over(number))
+  }
+
+  #watchSlow(): void {
+    const number = this.#group
+    this.#slow ??= this.#parts.env.timer(SLOW_MS, () => this.#over(number))
+  }
+
+  /** One that was slow is over twice, and counts once. */
+  #over(number: number): void {
+    if (number !== this.#group || !this.#busy) return
+    if (this.#slow !== null) this.#parts.env.clear(this.#slow)
+    this.#slow = null
+    this.#busy = false
+    this.#send()
   }
 
   /** B2. The second write of a run, of an owner that lost it and the next one, waits for the next group. */
   #takeGroup(): Member[] {
+    if (this.#waiting.length === 1) return this.#waiting.splice(0)
     const group = new Map<string, Member>()
     const later: Member[] = []
     for (const member of this.#waiting) {

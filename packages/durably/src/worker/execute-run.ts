@@ -9,15 +9,17 @@ import { decodeStreams } from '../model/stream.ts'
 import type { EndingVerb } from '../store/owner-write.ts'
 import { readSteps } from './claim-runs.ts'
 import { delayOf } from './delay-of.ts'
-import { Dismissed, type Execution } from './execution.ts'
+import type { Dismissed, Execution } from './execution.ts'
 import { RunningJobContext } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
 import { limitTime } from './time-limit.ts'
 
 type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | Dismissed
 
-export async function executeRun(kit: WorkerKit, execution: Execution, job: Job): Promise<void> {
-  const { run } = execution
+export async function executeRun(kit: WorkerKit, execution: Execution): Promise<void> {
+  const { run, owner } = execution
+  const job = kit.jobs.get(run.jobName)
+  if (!job) return
   const reading = readGiven(kit, execution)
   const given = reading instanceof Promise ? await reading : reading
   if (!given) return
@@ -28,10 +30,18 @@ export async function executeRun(kit: WorkerKit, execution: Execution, job: Job)
   const closed = execution.close()
   if (closed) await closed
   const judging = judge(kit, execution, job, outcome)
-  const ending = judging instanceof Promise ? await judging : judging
-  const settled = ending && (await settle(execution, ending))
+  let ending = judging instanceof Promise ? await judging : judging
+  let isWritten = false
+  try {
+    if (ending) isWritten = await owner.write(ending)
+  } catch (error) {
+    // What the database cannot store becomes a failure that says so.
+    const instead = failure(error, '')
+    isWritten = await owner.write(instead)
+    ending = instead
+  }
   execution.heartbeat.stop()
-  if (settled) tell(kit, execution, settled)
+  if (ending && isWritten) tell(kit, execution, ending)
   else kit.report(execution.interrupted ?? new DurablyError('lease_lost', `the lease of run ${run.id} is lost`), run.id)
 }
 
@@ -62,24 +72,31 @@ function unreadable(error: unknown): Unreadable {
   return { payload: undefined, unreadable: error }
 }
 
-async function runJob(kit: WorkerKit, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
+/** The job may go on after it was dismissed; nobody listens to it then. */
+function runJob(kit: WorkerKit, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
   const ctx = new RunningJobContext(kit, execution, steps)
   const time = limitTime(kit.env, execution, job)
-  try {
-    const renewed = execution.assureLease()
-    if (renewed) await renewed
-    // It may go on after it was dismissed; nobody listens to it then.
-    const ended = await new Promise<unknown>((resolve, reject) => {
-      execution.whenDismissed(resolve)
-      Promise.resolve(job.run(ctx, payload)).then(resolve, reject)
+  return new Promise((resolve) => {
+    const settle = (outcome: Outcome) => {
+      time.stop()
+      resolve(outcome)
+    }
+    const threw = (error: unknown) => settle({ threw: error, failedStepName: ctx.failedStepName(error) })
+    const call = () => job.run(ctx, payload)
+    execution.whenDismissed(settle)
+    // From a turn of its own, so that an error shows the stack of the job and not that of the engine. A deep one costs more, too.
+    void READY.then(() => {
+      try {
+        const renewed = execution.assureLease()
+        Promise.resolve(renewed ? renewed.then(call) : call()).then((returned) => settle({ returned }), threw)
+      } catch (error) {
+        threw(error)
+      }
     })
-    return ended instanceof Dismissed ? ended : { returned: ended }
-  } catch (error) {
-    return { threw: error, failedStepName: ctx.failedStepName(error) }
-  } finally {
-    time.stop()
-  }
+  })
 }
+
+const READY = Promise.resolve()
 
 /** How the run shall end; `null` when it is no longer ours to end. */
 function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Outcome): EndingVerb | null | Promise<EndingVerb> {
@@ -155,16 +172,6 @@ function reasonOf(error: unknown): FailureReason {
   if (hasCode(error, 'output_invalid')) return 'output_invalid'
   if (hasCode(error, 'row_unreadable')) return 'unreadable'
   return 'error'
-}
-
-/** Writes the ending; one that the database cannot store becomes a failure that says so. */
-async function settle({ owner }: Execution, ending: EndingVerb): Promise<EndingVerb | null> {
-  try {
-    return (await owner.write(ending)) ? ending : null
-  } catch (error) {
-    const instead = failure(error, '')
-    return (await owner.write(instead)) ? instead : null
-  }
 }
 
 function tell({ emitter, codec, env }: WorkerKit, { run }: Execution, ending: EndingVerb): void {

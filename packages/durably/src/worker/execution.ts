@@ -14,6 +14,7 @@ import { OpenEffects } from './open-effects.ts'
 import { OpenStreams } from './open-streams.ts'
 import { Owner, type OwnerKit } from './owner.ts'
 import { Parking } from './parking.ts'
+import type { Pulse } from './pulse.ts'
 
 /** Where no step was ever in flight; a set of its own costs more than a small task. */
 const NO_STEPS: Set<never> = new Set()
@@ -25,6 +26,7 @@ const IGNORED_ABORT_MS = 500
 
 /** The same for all runs of a worker. */
 export interface ExecutionKit extends OwnerKit {
+  pulse: Pulse
   heartbeatMs: number
 }
 
@@ -49,7 +51,7 @@ export class Execution {
   #effects: OpenEffects | null = null
   #parking: Parking | null = null
   #dismissal: Dismissed | null = null
-  #onDismissed: ((outcome: Dismissed) => void)[] = []
+  #onDismissed: ((outcome: Dismissed) => void)[] | null = null
   #isOutOfTime = false
   readonly #kit: ExecutionKit
   readonly #lease: LeaseAge
@@ -132,12 +134,13 @@ export class Execution {
   /** Called when the job function need not be waited for any more. */
   whenDismissed(tell: (outcome: Dismissed) => void): void {
     if (this.#dismissal) tell(this.#dismissal)
-    else this.#onDismissed.push(tell)
+    else if (this.#onDismissed) this.#onDismissed.push(tell)
+    else this.#onDismissed = [tell]
   }
 
   #dismiss(why: Dismissal): void {
     this.#dismissal ??= new Dismissed(why)
-    for (const tell of this.#onDismissed.splice(0)) tell(this.#dismissal)
+    for (const tell of this.#onDismissed?.splice(0) ?? []) tell(this.#dismissal)
   }
 
   /** Whoever was asked to stop before, and did not, is not waited for either. */

@@ -6,39 +6,45 @@ import { executeRun } from './execute-run.ts'
 import { Execution, type ExecutionKit } from './execution.ts'
 import type { InHand, Slot } from './in-hand.ts'
 import type { WorkerKit } from './kit.ts'
+import { Pulse } from './pulse.ts'
 
 export class Executor {
   readonly #kit: WorkerKit & ExecutionKit
   readonly #inHand: InHand
+  readonly #pulse: Pulse
   readonly #onFree: () => void
 
   /** `onFree`: a slot has become free. */
   constructor(kit: WorkerKit, inHand: InHand, onFree: () => void) {
     const commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => inHand.size })
-    this.#kit = { commits, ...kit }
+    this.#pulse = new Pulse(kit.env, () => inHand.executions())
+    this.#kit = { commits, pulse: this.#pulse, ...kit }
     this.#inHand = inHand
     this.#onFree = onFree
   }
 
   launch({ run, lease }: Claimed): Promise<void> {
-    const slot = this.#inHand.add(new Execution(this.#kit, run, lease))
-    const ended = this.#execute(slot)
+    const execution = new Execution(this.#kit, run, lease)
+    const slot = this.#inHand.add(execution)
+    const ended = executeRun(this.#kit, execution).then(
+      () => this.#leave(slot),
+      (error: unknown) => {
+        this.#kit.report(error, run.id)
+        this.#leave(slot)
+      },
+    )
     slot.ended = ended
     return ended
   }
 
-  async #execute(slot: Slot): Promise<void> {
-    const { execution } = slot
-    const { id, jobName } = execution.run
-    try {
-      const job = this.#kit.jobs.get(jobName)
-      if (job) await executeRun(this.#kit, execution, job)
-    } catch (error) {
-      this.#kit.report(error, id)
-    } finally {
-      execution.heartbeat.stop()
-      this.#inHand.remove(slot)
-      this.#onFree()
-    }
+  /** Until the next launch nobody's heart beats. */
+  rest(): void {
+    this.#pulse.rest()
+  }
+
+  #leave(slot: Slot): void {
+    slot.execution.heartbeat.stop()
+    this.#inHand.remove(slot)
+    this.#onFree()
   }
 }

@@ -1,15 +1,17 @@
 // Heartbeat — keeps one lease alive while its run executes, and brings forward what waits to be written.
-// Owns the timer. Does not decide what happens to the run.
+// Owns the time of the next beat. Does not decide what happens to the run.
 //   H1. Every accepted write renews the lease, so a run that records steps often needs no beat of its own.
 //   H2. A write that stays unanswered for a whole lease loses it: a silent store cannot leave two owners running.
 //   H3. After a long pause the first thing is a beat, not a loss: if nobody took the run it goes on (R1 decides).
-import type { Env, TimerHandle } from '../model/env.ts'
+import type { Env } from '../model/env.ts'
 import type { LeaseAge } from './lease-age.ts'
 import type { Owner } from './owner.ts'
+import type { Pulse } from './pulse.ts'
 
 /** The same for all runs of a worker. */
 interface HeartbeatKit {
   env: Env
+  pulse: Pulse
   leaseMs: number
   heartbeatMs: number
 }
@@ -18,8 +20,7 @@ export class Heartbeat {
   readonly #kit: HeartbeatKit
   readonly #owner: Owner
   readonly #lease: LeaseAge
-  #timer: TimerHandle | null = null
-  #firesAt = 0
+  #dueAt = Number.POSITIVE_INFINITY
   #beating = false
   #beatAgain = false
   #stopped = false
@@ -28,12 +29,12 @@ export class Heartbeat {
     this.#kit = kit
     this.#owner = owner
     this.#lease = lease
-    this.#arm(kit.heartbeatMs)
+    this.#beatIn(kit.heartbeatMs)
   }
 
   stop(): void {
     this.#stopped = true
-    this.#disarm()
+    this.#dueAt = Number.POSITIVE_INFINITY
   }
 
   /** Nothing was accepted for a whole lease, and it is not lost yet. */
@@ -52,25 +53,31 @@ export class Heartbeat {
   /** Writes what rides along within `ms`, unless another write takes it first. */
   carryWithin(ms: number): void {
     if (this.#stopped || this.#beating) return
-    if (this.#kit.env.mono() + ms < this.#firesAt) this.#arm(ms)
+    if (this.#kit.env.mono() + ms < this.#dueAt) this.#beatIn(ms)
   }
 
-  #fire(): void {
-    this.#timer = null
+  beatIfDue(): void {
+    const { env, pulse } = this.#kit
+    const left = this.#dueAt - env.mono()
+    if (left > 0) pulse.within(left)
+    else this.#due()
+  }
+
+  #due(): void {
     const { heartbeatMs } = this.#kit
     const owner = this.#owner
     if (owner.lost) return
     if (this.#beating) return owner.lose('the store did not answer for a whole lease')
     const age = this.#lease.ms()
     if (age >= heartbeatMs || owner.carriesNews) void this.#beat(age)
-    else this.#arm(heartbeatMs - age)
+    else this.#beatIn(heartbeatMs - age)
   }
 
   async #beat(age: number): Promise<void> {
     const { leaseMs, heartbeatMs } = this.#kit
     const owner = this.#owner
     this.#beating = true
-    this.#arm(age < leaseMs ? leaseMs - age : leaseMs)
+    this.#beatIn(age < leaseMs ? leaseMs - age : leaseMs)
     try {
       await owner.write({ type: 'heartbeat' })
     } catch {
@@ -78,24 +85,18 @@ export class Heartbeat {
     }
     this.#beating = false
     if (this.#stopped || owner.lost) return
-    this.#arm(owner.carriesNews ? CARRY_AGAIN_MS : heartbeatMs)
+    this.#beatIn(owner.carriesNews ? CARRY_AGAIN_MS : heartbeatMs)
     if (!this.#beatAgain) return
     this.#beatAgain = false
     this.beatNow()
   }
 
-  #arm(afterMs: number): void {
-    const { env } = this.#kit
-    // Whole milliseconds: a rounding error must not make the timer fire again and again just before its time.
+  #beatIn(afterMs: number): void {
+    const { env, pulse } = this.#kit
+    // Whole milliseconds: a rounding error must not make it due again and again just before its time.
     const ms = Math.max(1, Math.ceil(afterMs))
-    this.#disarm()
-    this.#firesAt = env.mono() + ms
-    this.#timer = env.timer(ms, () => this.#fire())
-  }
-
-  #disarm(): void {
-    if (this.#timer !== null) this.#kit.env.clear(this.#timer)
-    this.#timer = null
+    this.#dueAt = env.mono() + ms
+    pulse.within(ms)
   }
 }
 

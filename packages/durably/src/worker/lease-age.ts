@@ -30,7 +30,6 @@ export class LeaseAge {
   }
 
   ms(): number {
-    const now = this.now()
-    return Math.max(now.mono - this.#renewed.mono, now.wall - this.#renewed.wall)
+    return Math.max(this.#env.mono() - this.#renewed.mono, this.#env.wall() - this.#renewed.wall)
   }
 }

@@ -42,6 +42,8 @@ export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
 /** Two transactions that meet again and again are a mistake that somebody should hear of. */
 const CONFLICTS_MAX = 10
 
+const NONE: readonly never[] = []
+
 export class Owner {
   readonly #kit: OwnerKit
   readonly #claim: Claim
@@ -51,13 +53,13 @@ export class Owner {
   /** Those whose turn comes after the write that is under way. */
   #nextTurns: (() => void)[] = []
   #number = 0
-  #events: RecordedEvent[] = []
-  #logs: LogRow[] = []
+  #events: RecordedEvent[] | null = null
+  #logs: LogRow[] | null = null
   #progress: string | null = null
   #streams: string | null = null
   #effects: string | null = null
   /** Ends the wait for an answer, also for one that may never come. */
-  #answer: (answer: WriteOutcome | 'lost') => void = () => {}
+  #answer: ((answer: WriteOutcome | 'lost') => void) | null = null
   lost = false
   /** The ending is under way; nothing can ride along any more. */
   sealed = false
@@ -70,10 +72,12 @@ export class Owner {
   }
 
   rideEvent(event: RecordedEvent): void {
+    this.#events ??= []
     this.#events.push(event)
   }
 
   rideLog(line: LogRow): void {
+    this.#logs ??= []
     this.#logs.push(line)
   }
 
@@ -91,7 +95,7 @@ export class Owner {
 
   /** Something that others wait to read. A `step:start` alone is not: it is written with what comes next, never by itself. */
   get carriesNews(): boolean {
-    return this.#logs.length > 0 || this.#progress !== null
+    return this.#logs !== null || this.#progress !== null
   }
 
   /**
@@ -189,8 +193,8 @@ export class Owner {
 
   /** What rode on a write that did not take effect goes with the next one. */
   #rideAgain({ events, logs, progress, streams, effects }: OwnerWrite): void {
-    this.#events = [...events, ...this.#events]
-    this.#logs = [...logs, ...this.#logs]
+    if (events.length > 0) this.#events = [...events, ...(this.#events ?? [])]
+    if (logs.length > 0) this.#logs = [...logs, ...(this.#logs ?? [])]
     this.#progress ??= progress
     this.#streams ??= streams
     this.#effects ??= effects
@@ -199,7 +203,7 @@ export class Owner {
   lose(why: string): void {
     if (this.lost) return
     this.lost = true
-    this.#answer('lost')
+    this.#answer?.('lost')
     this.#holder.leaseLost(why)
   }
 
@@ -254,14 +258,14 @@ export class Owner {
       claim: this.#claim,
       number: ++this.#number,
       verb,
-      events: this.#events,
-      logs: this.#logs,
+      events: this.#events ?? NONE,
+      logs: this.#logs ?? NONE,
       progress: this.#progress,
       streams: this.#streams,
       effects: this.#effects,
     }
-    this.#events = []
-    this.#logs = []
+    this.#events = null
+    this.#logs = null
     this.#progress = null
     this.#streams = null
     this.#effects = null

@@ -1,19 +1,20 @@
 // WakeUp — lets one loop sleep until time has passed or somebody wakes it.
 // A wake-up that comes while nobody sleeps is kept for the next sleep, so none is lost.
-import type { Env, TimerHandle } from '../model/env.ts'
+import type { Env } from '../model/env.ts'
+import { Alarm } from './alarm.ts'
 
 export class WakeUp {
-  readonly #env: Env
+  readonly #alarm: Alarm
   #woken = false
   #sleeper: (() => void) | null = null
 
   constructor(env: Env) {
-    this.#env = env
+    this.#alarm = new Alarm(env, () => this.#end())
   }
 
   wake(): void {
     this.#woken = true
-    this.#sleeper?.()
+    this.#end()
   }
 
   /** True when woken, false when the time was over; `Infinity` sleeps until woken. */
@@ -24,15 +25,20 @@ export class WakeUp {
     return woken
   }
 
+  /** Nobody will sleep for now. */
+  rest(): void {
+    this.#alarm.clear()
+  }
+
   #doze(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      let timer: TimerHandle | null = null
-      this.#sleeper = () => {
-        if (timer !== null) this.#env.clear(timer)
-        this.#sleeper = null
-        resolve()
-      }
-      if (Number.isFinite(ms)) timer = this.#env.timer(ms, this.#sleeper)
+      this.#sleeper = resolve
+      this.#alarm.set(ms)
     })
+  }
+
+  #end(): void {
+    this.#sleeper?.()
+    this.#sleeper = null
   }
 }

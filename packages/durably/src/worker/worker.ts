@@ -58,7 +58,7 @@ export class Worker {
     this.#working = true
     this.#lead.join()
     const shift = ++this.#shift
-    this.#loop = this.#loop.then(() => this.#work(shift))
+    this.#loop = this.#loop.then(() => this.#work(shift)).then(() => this.#rest())
   }
 
   /** Started, and not waiting for another instance to let go. */
@@ -83,6 +83,7 @@ export class Worker {
     for (const execution of this.#inHand.executions()) execution.interrupt('shutdown', 'the worker is stopping')
     const allEnded = await within(this.#kit.env, ABORT_GRACE_MS, ended)
     for (const execution of this.#inHand.executions()) execution.heartbeat.stop()
+    if (!allEnded) this.#executor?.rest()
     return allEnded
   }
 
@@ -136,7 +137,7 @@ export class Worker {
           await this.#takeLead()
           continue
         }
-        await this.#lead.inherit()
+        if (this.#kit.leadership) await this.#lead.inherit()
         if (this.#freeSlots() === 0) {
           if (this.#busyLookInMs() <= 0) await this.#look()
           failures = 0
@@ -156,6 +157,7 @@ export class Worker {
           emptyHanded = false
           if (claimNext) continue
           failures = 0
+          if (this.#inHand.size === 0) this.#executor?.rest()
           claimNext = await this.#wakeUp.sleep(sleepMs)
         }
       } catch (error) {
@@ -215,8 +217,19 @@ export class Worker {
   /** Before a run is claimed: its lease shall not wait for code. */
   async #hire(): Promise<Executor> {
     const Loaded = await executorClass(this.#kit.env)
-    this.#executor ??= new Loaded(this.#kit, this.#inHand, () => this.#wakeUp.wake())
+    this.#executor ??= new Loaded(this.#kit, this.#inHand, () => this.#freed())
     return this.#executor
+  }
+
+  #freed(): void {
+    if (this.#working) this.#wakeUp.wake()
+    else this.#rest()
+  }
+
+  /** No timer is left behind. */
+  #rest(): void {
+    this.#wakeUp.rest()
+    if (this.#inHand.size === 0) this.#executor?.rest()
   }
 
   async #ended(): Promise<void> {

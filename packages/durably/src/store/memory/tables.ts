@@ -125,8 +125,7 @@ export class Tables {
     }
     this.#enter(row)
     this.tell(record, events)
-    if (!isTerminal(to)) return
-    this.#wakeParent(row)
+    if (isTerminal(to)) this.#wakeParent(row)
     if (this.#endedCount > this.#bounds.endedMax) this.#removeOldest()
   }
 
