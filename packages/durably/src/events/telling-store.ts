@@ -7,7 +7,7 @@ import type { Created, RunStore } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 
 export function tellingStore(store: Store, tell: (news: News) => void): Store {
-  const { steps, events, logs, signals, eventLog, transact } = store
+  const { steps, events, logs, signals, eventLog, errorStacks = true, transact } = store
   return {
     runs: tellingRuns(store.runs, tell),
     steps,
@@ -22,6 +22,7 @@ export function tellingStore(store: Store, tell: (news: News) => void): Store {
       list: (runId) => signals.list(runId),
     },
     eventLog,
+    errorStacks,
     ...(transact && {
       async transact(body) {
         let runId = ''

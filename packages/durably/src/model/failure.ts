@@ -13,8 +13,9 @@ export const FAILURE_CHARS_MAX = 8 * 1024
 const CAUSES_MAX = 4
 const WORD_CHARS_MAX = 100
 
-export function failureOf(thrown: unknown): Failure {
-  return described(thrown, FAILURE_CHARS_MAX - 2 * WORD_CHARS_MAX * (CAUSES_MAX + 1), CAUSES_MAX)
+/** Without `errorStacks` it costs little: a stack becomes a text when it is first read. */
+export function failureOf(thrown: unknown, { errorStacks = true }: { errorStacks?: boolean } = {}): Failure {
+  return described(thrown, FAILURE_CHARS_MAX - 2 * WORD_CHARS_MAX * (CAUSES_MAX + 1), CAUSES_MAX, errorStacks)
 }
 
 /** The error behind an error. */
@@ -23,18 +24,18 @@ export function causeOf(thrown: unknown): unknown {
 }
 
 /** Takes half of the room and leaves the other half to the causes, so the error itself says most. */
-function described(thrown: unknown, room: number, causesLeft: number): Failure {
+function described(thrown: unknown, room: number, causesLeft: number, errorStacks: boolean): Failure {
   const quarter = Math.floor(room / 4)
   if (!isObject(thrown)) return { name: 'Error', message: cut(text(thrown), quarter) }
   const code = read(thrown, 'code')
-  const stack = read(thrown, 'stack')
+  const stack = errorStacks && read(thrown, 'stack')
   const cause = read(thrown, 'cause')
   return {
     name: cut(text(read(thrown, 'name') ?? 'Error'), WORD_CHARS_MAX),
     message: cut(text(read(thrown, 'message') ?? thrown), quarter),
     ...(isPresent(code) && { code: cut(text(code), WORD_CHARS_MAX) }),
     ...(typeof stack === 'string' && { stack: cut(stack, quarter) }),
-    ...(isPresent(cause) && causesLeft > 0 && { cause: described(cause, room / 2, causesLeft - 1) }),
+    ...(isPresent(cause) && causesLeft > 0 && { cause: described(cause, room / 2, causesLeft - 1, errorStacks) }),
   }
 }
 

@@ -26,6 +26,8 @@ export interface Store {
   readonly signals: SignalStore
   /** False when events are counted but not kept. */
   readonly eventLog: boolean
+  /** False when nobody will read the stack of an error, so that none is written. Default true. */
+  readonly errorStacks?: boolean
   /**
    * Runs `body` inside a transaction of the database, and applies the write that it returns in the same one: both take
    * effect or neither. A refused write undoes everything. Absent where there is no database.

@@ -52,10 +52,10 @@ export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
 
 function storage(durably: DurablyOptions, env: Env, endedMax: number): DurablyOptions {
   if (durably.store) return durably
-  // Nobody can read the event log through a queue.
+  // Nobody can read the event log through a queue, and in its own memory no stacks.
   if (durably.dialect) return { tablePrefix: TABLE_PREFIX, eventLog: false, ...durably }
   const { eventLog = false, ...rest } = durably
-  return { ...rest, store: memoryStore({ env, eventLog, endedMax }) }
+  return { ...rest, store: memoryStore({ env, eventLog, errorStacks: false, endedMax }) }
 }
 
 function limited(policy: RetryPolicy, maxAttempts: number | null): RetryPolicy {

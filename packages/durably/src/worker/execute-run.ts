@@ -36,7 +36,7 @@ export async function executeRun(kit: WorkerKit, execution: Execution): Promise<
     if (ending) isWritten = await owner.write(ending)
   } catch (error) {
     // What the database cannot store becomes a failure that says so.
-    const instead = failure(error, '')
+    const instead = failure(kit, error, '')
     isWritten = await owner.write(instead)
     ending = instead
   }
@@ -144,7 +144,7 @@ async function validatedCompletion(
 
 /** P1, P2. A deadline that is over leaves no other attempt. */
 function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName = ''): EndingVerb {
-  const ending = failure(error, failedStepName)
+  const ending = failure(kit, error, failedStepName)
   const { attempts, deadlineAt } = execution.run
   const attempt = attempts + 1
   const delayMs = job.retry ? delayOf(kit, execution.run.id, job.retry, attempt, error) : 'dead'
@@ -161,8 +161,8 @@ function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: u
   }
 }
 
-function failure(error: unknown, failedStepName: string): EndingVerb & { type: 'fail' } {
-  const kept = failureOf(error)
+function failure({ store }: WorkerKit, error: unknown, failedStepName: string): EndingVerb & { type: 'fail' } {
+  const kept = failureOf(error, store)
   // Bounded and plain already; the limit for values is not for errors.
   return { type: 'fail', error: kept.message, failure: JSON.stringify(kept), reason: reasonOf(error), failedStepName }
 }

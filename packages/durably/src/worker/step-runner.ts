@@ -125,9 +125,9 @@ export class StepRunner {
 
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
   async fail(call: StepCall, error: unknown, retry?: RetryPolicy): Promise<StepOutcome> {
-    const { execution, emitter } = this.parts
+    const { execution, emitter, store } = this.parts
     execution.goOn()
-    const failure = failureOf(error)
+    const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // It threw: that is known, and it may be tried again. What ran out of time may still take place.
     const rides = () => void (hasCode(error, 'timeout') || execution.effects.delete(call.name))

@@ -13,6 +13,8 @@ export interface MemoryStoreOptions {
   env?: Env
   /** False keeps no events: nothing to subscribe to, and less memory. Default true. */
   eventLog?: boolean
+  /** False keeps no stacks of errors: an attempt that fails costs half. Default true. */
+  errorStacks?: boolean
   /** So many runs that have ended are kept; beyond that the oldest are removed at once. Default: all. */
   endedMax?: number
 }
@@ -22,7 +24,8 @@ export interface MemoryStoreOptions {
  *
  * @example const durably = createDurably({ store: memoryStore() })
  */
-export function memoryStore({ env = systemEnv(), eventLog = true, endedMax = Number.POSITIVE_INFINITY }: MemoryStoreOptions = {}): Store {
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const { env = systemEnv(), eventLog = true, errorStacks = true, endedMax = Number.POSITIVE_INFINITY } = options
   const tables = new Tables(env, { eventLog, endedMax })
   return {
     runs: memoryRuns(tables),
@@ -31,6 +34,7 @@ export function memoryStore({ env = systemEnv(), eventLog = true, endedMax = Num
     logs: memoryLogs(tables),
     signals: memorySignals(tables),
     eventLog,
+    errorStacks,
     async migrate() {},
     async close() {},
   }
