@@ -57,6 +57,8 @@ export interface EngineParts {
   commands: RunCommands
   trigger: TriggerParts
   tail: TailParts
+  /** Which attempt of a run this process executes; `undefined` when it executes none. */
+  attemptOf: (runId: string) => number | undefined
 }
 
 export function engineParts(durably: Durably): EngineParts {
@@ -76,6 +78,7 @@ export class Durably implements AsyncDisposable {
       commands: durably.#commands,
       trigger: durably.#handleParts.trigger,
       tail: durably.#tailParts,
+      attemptOf: (runId) => durably.#worker.execution(runId)?.attempt,
     })
   }
 

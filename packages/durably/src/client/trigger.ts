@@ -96,7 +96,7 @@ function readInputs(parts: TriggerParts, job: Job, inputs: readonly BatchTrigger
 }
 
 function readPayloads(job: Job, inputs: readonly BatchTriggerInput<unknown>[]): unknown[] | Promise<unknown[]> {
-  const read = (i: number) => validate(job.input, inputs[i]?.payload, 'invalid_input', inputName(job, inputs, i))
+  const read = (i: number) => validate(job.input, inputs[i]?.payload, 'invalid_input', () => inputName(job, inputs, i))
   const payloads: unknown[] = []
   for (let i = 0; i < inputs.length; i++) {
     const payload = read(i)

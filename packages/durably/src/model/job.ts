@@ -173,16 +173,18 @@ function invalid(name: string, what: string, shouldBe: string): DurablyError {
   return new DurablyError('invalid_argument', `job ${JSON.stringify(name)}: its ${what} must be ${shouldBe}`)
 }
 
+type Invalid = 'invalid_input' | 'output_invalid'
+
 /** The value a schema makes of `value`, or its promise; issues become one error that names every path. */
-export function validate(schema: StandardSchemaV1, value: unknown, code: 'invalid_input' | 'output_invalid', what: string): unknown {
+export function validate(schema: StandardSchemaV1, value: unknown, code: Invalid, what: () => string): unknown {
   const result = schema['~standard'].validate(value)
   return 'then' in result ? result.then((result) => accepted(result, code, what)) : accepted(result, code, what)
 }
 
-function accepted(result: StandardSchemaV1.Result<unknown>, code: 'invalid_input' | 'output_invalid', what: string): unknown {
+function accepted(result: StandardSchemaV1.Result<unknown>, code: Invalid, what: () => string): unknown {
   if (!result.issues) return result.value
   const details = result.issues.map((issue) => `${pathOf(issue)}${issue.message}`).join('; ')
-  throw new DurablyError(code, `${what}: ${details}`, { cause: result.issues })
+  throw new DurablyError(code, `${what()}: ${details}`, { cause: result.issues })
 }
 
 function pathOf(issue: StandardSchemaV1.Issue): string {

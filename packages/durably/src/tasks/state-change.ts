@@ -1,6 +1,7 @@
 // StateChange — what this process does to tasks, told as it happens.
 // A change is told after it was stored. That a RetryScheduled task has come due is nobody's act, so it is not told.
 import type { Durably } from '../durably.ts'
+import { type Env, iso } from '../model/env.ts'
 import type { DurablyEvent } from '../model/event.ts'
 import type { TaskContext } from './task-handler.ts'
 
@@ -23,54 +24,50 @@ export type TaskStateChange = Facts &
 
 type Change = TaskStateChange extends infer C ? (C extends TaskStateChange ? Omit<C, keyof Facts> : never) : never
 
-export class StateChanges {
-  readonly #tell: (change: TaskStateChange) => void
-  /** What nobody listens to is not made. */
-  #isHeard = false
-  /** The attempt of each task that this process executes: the engine's events do not carry it. */
-  readonly #attempts = new Map<string, number>()
+interface StateChangeParts {
+  env: Env
+  tell: (change: TaskStateChange) => void
+  /** Of a task that this process executes: the engine's events do not carry it. */
+  attemptOf: (taskId: string) => number | undefined
+}
 
-  constructor(tell: (change: TaskStateChange) => void) {
-    this.#tell = tell
+/** What nobody listens to is not made. */
+export class StateChanges {
+  readonly #parts: StateChangeParts
+  #isHeard = false
+
+  constructor(parts: StateChangeParts) {
+    this.#parts = parts
   }
 
   /** Somebody listens, from now on. */
-  tellOf(durably: Pick<Durably, 'on'>): void {
+  follow(durably: Pick<Durably, 'on'>): void {
     if (this.#isHeard) return
     this.#isHeard = true
+    const { attemptOf } = this.#parts
     durably.on('run:trigger', (event) => this.#change(event, { state: 'Queued', by: 'enqueue' }))
+    durably.on('run:release', (event) => this.#change(event, { state: 'Queued', by: 'release' }))
     durably.on('run:reclaim', (event) => this.#change(event, { state: 'Queued', by: 'reclaim' }))
-  }
-
-  /** From the beginning: who listens later wants to know the attempts of what began before. */
-  follow(durably: Pick<Durably, 'on'>): void {
-    durably.on('run:release', (event) => this.#end(event, () => ({ state: 'Queued', by: 'release' })))
-    durably.on('run:complete', (event) => this.#end(event, (attempt = 1) => ({ state: 'Succeeded', attempt })))
-    durably.on('run:cancel', (event) => this.#end(event, () => ({ state: 'Cancelled' })))
+    durably.on('run:complete', (event) => this.#change(event, { state: 'Succeeded', attempt: attemptOf(event.runId) ?? 1 }))
+    durably.on('run:cancel', (event) => this.#change(event, { state: 'Cancelled' }))
     durably.on('run:fail', (event) => {
-      this.#end(event, (attempts) => ({ state: 'Dead', error: event.error, ...(attempts !== undefined && { attempts }) }))
+      const attempts = attemptOf(event.runId)
+      this.#change(event, { state: 'Dead', error: event.error, ...(attempts !== undefined && { attempts }) })
     })
     durably.on('run:retry', (event) => {
       const { error, attempt, runAt: nextRunAt } = event
       const isByHand = error === undefined || attempt === undefined || nextRunAt === undefined
-      this.#end(event, () => (isByHand ? { state: 'Queued', by: 'redrive' } : { state: 'RetryScheduled', attempt, error, nextRunAt }))
+      this.#change(event, isByHand ? { state: 'Queued', by: 'redrive' } : { state: 'RetryScheduled', attempt, error, nextRunAt })
     })
   }
 
   /** From inside the execution, where the attempt is known. */
-  started({ taskId, attempt }: TaskContext, taskType: string, at: string): void {
-    this.#attempts.set(taskId, attempt)
-    if (this.#isHeard) this.#tell({ taskId, taskType, at, state: 'Running', attempt })
-  }
-
-  #end(event: RunEvent, change: (attempt: number | undefined) => Change): void {
-    const attempt = this.#attempts.get(event.runId)
-    this.#attempts.delete(event.runId)
-    if (this.#isHeard) this.#change(event, change(attempt))
+  started({ taskId, attempt }: TaskContext, taskType: string): void {
+    if (this.#isHeard) this.#parts.tell({ taskId, taskType, at: iso(this.#parts.env.wall()), state: 'Running', attempt })
   }
 
   #change({ runId: taskId, jobName: taskType, timestamp: at }: RunEvent, change: Change): void {
-    this.#tell({ taskId, taskType, at, ...change })
+    this.#parts.tell({ taskId, taskType, at, ...change })
   }
 }
 

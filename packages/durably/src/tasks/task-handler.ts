@@ -54,7 +54,7 @@ export async function executeTask<TPayload, TInput>(
   context: TaskContext,
 ): Promise<void> {
   const { input, taskType } = handler
-  const read = input ? await validate(input, payload, 'invalid_input', `payload of task ${JSON.stringify(taskType)}`) : payload
+  const read = input ? await validate(input, payload, 'invalid_input', () => `payload of task ${JSON.stringify(taskType)}`) : payload
   await handler.execute(read as TPayload, context)
 }
 

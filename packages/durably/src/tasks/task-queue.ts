@@ -3,7 +3,6 @@
 import { type TriggerOptions, triggerRows } from '../client/trigger.ts'
 import { createDurably, type Durably, type EngineParts, engineParts } from '../durably.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
-import { iso } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
 import type { CancelOutcome, Created } from '../store/runs.ts'
@@ -42,8 +41,11 @@ export class TaskQueue implements Queue {
     this.#config = config
     this.#durably = durably
     this.#engine = engineParts(durably)
-    this.#changes = new StateChanges((change) => this.#listeners.tell('stateChange', change))
-    this.#changes.follow(durably)
+    this.#changes = new StateChanges({
+      env: config.env,
+      tell: (change) => this.#listeners.tell('stateChange', change),
+      attemptOf: (taskId) => this.#engine.attemptOf(taskId),
+    })
     if (logger) this.on('stateChange', (change) => logLines(change).forEach(logger))
     durably.on('worker:error', ({ cause, runId }) => report(cause, runId))
   }
@@ -51,11 +53,11 @@ export class TaskQueue implements Queue {
   register<TPayload, TInput = TPayload>(handler: TaskHandler<TPayload, TInput>): RegisteredTask<TInput> {
     checkHandler(handler)
     const { taskType, timeout } = handler
-    const { retry, env } = this.#config
+    const { retry } = this.#config
     const definition = { name: taskType, input: ANY_PAYLOAD, retry, ...(timeout !== undefined && { timeout }) }
     this.#durably.defineJob(definition, (ctx, payload) => {
       const context = new RunningTask(ctx)
-      this.#changes.started(context, taskType, iso(env.wall()))
+      this.#changes.started(context, taskType)
       return executeTask(handler, payload, context)
     })
     const job = taskJob(taskType)
@@ -95,7 +97,7 @@ export class TaskQueue implements Queue {
   }
 
   on<T extends keyof TaskQueueEvents>(event: T, listener: (event: TaskQueueEvents[T]) => unknown): Unsubscribe {
-    if (event === 'stateChange') this.#changes.tellOf(this.#durably)
+    if (event === 'stateChange') this.#changes.follow(this.#durably)
     return this.#listeners.on(event, listener)
   }
 

@@ -14,15 +14,15 @@ export class Alarm {
     this.#ring = ring
   }
 
-  /** Rings in so many milliseconds, whatever it was set to before; `Infinity` for never. */
-  set(ms: number): void {
-    this.#ringsAt = this.#env.mono() + ms
-    if (this.#ringsAt < this.#firesAt) this.#arm(ms)
+  /** Rings at this time of the monotonic clock, whatever it was set to before; `Infinity` for never. */
+  set(at: number): void {
+    this.#ringsAt = at
+    if (at < this.#firesAt) this.#arm(at - this.#env.mono())
   }
 
-  /** Rings in so many milliseconds, or earlier if it was set so. */
-  setAtMost(ms: number): void {
-    if (this.#env.mono() + ms < this.#ringsAt) this.set(ms)
+  /** Rings at this time, or earlier if it was set so. */
+  setAtMost(at: number): void {
+    if (at < this.#ringsAt) this.set(at)
   }
 
   /** Never rings, and leaves no timer behind that would keep a process alive. */

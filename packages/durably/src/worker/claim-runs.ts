@@ -2,12 +2,14 @@
 import type { RunRow } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import type { WorkerKit } from './kit.ts'
-import { LeaseAge, momentOf } from './lease-age.ts'
+import { LeaseAge, type Moment, momentOf } from './lease-age.ts'
 import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 export interface Claimed {
   run: RunRow
   lease: LeaseAge
+  /** When the claim was answered. */
+  answered: Moment
 }
 
 /** At most `wanted`, the oldest ones. */
@@ -16,7 +18,10 @@ export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed
   const tokens: string[] = []
   while (tokens.length < wanted) tokens.push(env.id())
   const sent = momentOf(env)
-  const claimed = (runs: readonly RunRow[]) => runs.map((run) => ({ run, lease: new LeaseAge(env, sent) }))
+  const claimed = (runs: readonly RunRow[]) => {
+    const answered = momentOf(env)
+    return runs.map((run) => ({ run, lease: new LeaseAge(env, sent), answered }))
+  }
   try {
     return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))
   } catch (error) {

@@ -135,7 +135,7 @@ async function validatedCompletion(
   returned: unknown,
 ): Promise<EndingVerb> {
   try {
-    const output = await validate(schema, returned, 'output_invalid', `output of job ${JSON.stringify(job.name)}`)
+    const output = await validate(schema, returned, 'output_invalid', () => `output of job ${JSON.stringify(job.name)}`)
     return completion(kit, execution, job, output)
   } catch (error) {
     return failureOrRetry(kit, execution, job, error)
@@ -145,8 +145,8 @@ async function validatedCompletion(
 /** P1, P2. A deadline that is over leaves no other attempt. */
 function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName = ''): EndingVerb {
   const ending = failure(kit, error, failedStepName)
-  const { attempts, deadlineAt } = execution.run
-  const attempt = attempts + 1
+  const { attempt } = execution
+  const { deadlineAt } = execution.run
   const delayMs = job.retry ? delayOf(kit, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
   const runAt = execution.storeNow() + delayMs
@@ -177,14 +177,18 @@ function reasonOf(error: unknown): FailureReason {
 function tell({ emitter, codec, env }: WorkerKit, { run }: Execution, ending: EndingVerb): void {
   const { id: runId, jobName } = run
   switch (ending.type) {
-    case 'complete': {
-      const duration = env.wall() - (run.startedAt ?? env.wall())
-      return emitter.emit({ type: 'run:complete', runId, jobName, output: codec.decode(ending.output), duration })
-    }
+    case 'complete':
+      return emitter.emitIfHeard('run:complete', () => {
+        const duration = env.wall() - (run.startedAt ?? env.wall())
+        return { type: 'run:complete', runId, jobName, output: codec.decode(ending.output), duration }
+      })
     case 'fail':
       return emitter.emit({ type: 'run:fail', runId, jobName, error: ending.error, failedStepName: ending.failedStepName })
     case 'retryLater':
-      return emitter.emit({ type: 'run:retry', runId, jobName, error: ending.error, attempt: ending.attempt, runAt: iso(ending.runAt) })
+      return emitter.emitIfHeard('run:retry', () => {
+        const { error, attempt, runAt } = ending
+        return { type: 'run:retry', runId, jobName, error, attempt, runAt: iso(runAt) }
+      })
     case 'park':
       return emitter.emit({ type: 'run:wait', runId, jobName, runAt: iso(ending.runAt) })
     case 'release':

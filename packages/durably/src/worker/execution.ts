@@ -8,6 +8,7 @@ import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { RecordedEvent, RecordedPayload } from '../model/event.ts'
 import type { RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
+import type { Claimed } from './claim-runs.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { LeaseAge } from './lease-age.ts'
 import { OpenEffects } from './open-effects.ts'
@@ -66,7 +67,7 @@ export class Execution {
   /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
   turnedAway = false
 
-  constructor(kit: ExecutionKit, run: RunRow, lease: LeaseAge) {
+  constructor(kit: ExecutionKit, { run, lease, answered }: Claimed) {
     if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
     this.run = run
     this.generation = run.leaseGeneration
@@ -75,11 +76,16 @@ export class Execution {
     const claim = { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner, parentRunId: run.parentRunId }
     this.owner = new Owner(kit, claim, lease, this)
     this.#claimedAt = (run.leaseExpiresAt ?? 0) - kit.leaseMs
-    this.#claimAnswered = kit.env.mono()
-    this.#claimSent = this.#claimAnswered - lease.ms()
+    this.#claimAnswered = answered.mono
+    this.#claimSent = answered.mono - lease.msAt(answered)
     // While its last owner gave it back.
     if (run.cancelRequestedAt !== null) this.cancelRequested()
-    this.heartbeat = new Heartbeat(kit, this.owner, lease)
+    this.heartbeat = new Heartbeat(kit, this.owner, lease, answered.mono)
+  }
+
+  /** 1 for the first execution; one more for each that failed. */
+  get attempt(): number {
+    return this.run.attempts + 1
   }
 
   leaseLost(why: string): void {

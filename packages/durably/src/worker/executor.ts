@@ -23,8 +23,9 @@ export class Executor {
     this.#onFree = onFree
   }
 
-  launch({ run, lease }: Claimed): Promise<void> {
-    const execution = new Execution(this.#kit, run, lease)
+  launch(claimed: Claimed): Promise<void> {
+    const { run } = claimed
+    const execution = new Execution(this.#kit, claimed)
     const slot = this.#inHand.add(execution)
     const ended = executeRun(this.#kit, execution).then(
       () => this.#leave(slot),

@@ -25,11 +25,11 @@ export class Heartbeat {
   #beatAgain = false
   #stopped = false
 
-  constructor(kit: HeartbeatKit, owner: Owner, lease: LeaseAge) {
+  constructor(kit: HeartbeatKit, owner: Owner, lease: LeaseAge, now: number) {
     this.#kit = kit
     this.#owner = owner
     this.#lease = lease
-    this.#beatIn(kit.heartbeatMs)
+    this.#beatIn(kit.heartbeatMs, now)
   }
 
   stop(): void {
@@ -58,8 +58,7 @@ export class Heartbeat {
 
   beatIfDue(): void {
     const { env, pulse } = this.#kit
-    const left = this.#dueAt - env.mono()
-    if (left > 0) pulse.within(left)
+    if (this.#dueAt > env.mono()) pulse.by(this.#dueAt)
     else this.#due()
   }
 
@@ -91,12 +90,10 @@ export class Heartbeat {
     this.beatNow()
   }
 
-  #beatIn(afterMs: number): void {
-    const { env, pulse } = this.#kit
+  #beatIn(afterMs: number, now = this.#kit.env.mono()): void {
     // Whole milliseconds: a rounding error must not make it due again and again just before its time.
-    const ms = Math.max(1, Math.ceil(afterMs))
-    this.#dueAt = env.mono() + ms
-    pulse.within(ms)
+    this.#dueAt = now + Math.max(1, Math.ceil(afterMs))
+    this.#kit.pulse.by(this.#dueAt)
   }
 }
 

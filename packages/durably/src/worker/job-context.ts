@@ -63,7 +63,7 @@ export class RunningJobContext implements JobContext {
 
   constructor(kit: WorkerKit, execution: Execution, recorded: readonly StepRow[]) {
     this.runId = execution.run.id
-    this.attempt = execution.run.attempts + 1
+    this.attempt = execution.attempt
     this.#kit = kit
     this.#execution = execution
     this.#recorded = recorded

@@ -30,6 +30,14 @@ export class LeaseAge {
   }
 
   ms(): number {
-    return Math.max(this.#env.mono() - this.#renewed.mono, this.#env.wall() - this.#renewed.wall)
+    return this.#ms(this.#env.mono(), this.#env.wall())
+  }
+
+  msAt({ mono, wall }: Moment): number {
+    return this.#ms(mono, wall)
+  }
+
+  #ms(mono: number, wall: number): number {
+    return Math.max(mono - this.#renewed.mono, wall - this.#renewed.wall)
   }
 }

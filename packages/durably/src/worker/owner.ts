@@ -214,12 +214,15 @@ export class Owner {
   async #send(verb: Writing, rides?: () => void): Promise<boolean> {
     const { env, turn, leaseMs } = this.#kit
     const lease = this.#lease
-    if (turn.spent()) await turn.breathe()
+    // Counted from the first sending: it may be that one which took effect.
+    let sent = lease.now()
+    if (turn.spent(sent.mono)) {
+      await turn.breathe()
+      sent = lease.now()
+    }
     if (this.lost) return false
     rides?.()
     const write = this.#assemble(verb)
-    // Counted from the first sending: it may be that one which took effect.
-    const sent = lease.now()
     for (let attempt = 1; !this.lost; attempt++) {
       try {
         const answer = await this.#answered(write)

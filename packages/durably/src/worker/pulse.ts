@@ -12,9 +12,9 @@ export class Pulse {
     })
   }
 
-  /** Asks each heartbeat within that time whether it is due. */
-  within(ms: number): void {
-    this.#alarm.setAtMost(ms)
+  /** Asks each heartbeat at this time, or before, whether it is due. */
+  by(at: number): void {
+    this.#alarm.setAtMost(at)
   }
 
   rest(): void {

@@ -16,7 +16,7 @@ export async function signalStep(steps: StepRunner, name: string, { schema, time
     if (signal) {
       try {
         const value = codec.decode(signal.value)
-        const accepted = schema ? await validate(schema, value, 'invalid_input', what) : value
+        const accepted = schema ? await validate(schema, value, 'invalid_input', () => what) : value
         return await steps.record(call, codec.encode([accepted], what))
       } catch (error) {
         return steps.fail(call, error)

@@ -13,8 +13,8 @@ export class TurnBudget {
     this.#turnBegan = env.mono()
   }
 
-  spent(): boolean {
-    return this.#env.mono() - this.#turnBegan >= TURN_MS_MAX
+  spent(now = this.#env.mono()): boolean {
+    return now - this.#turnBegan >= TURN_MS_MAX
   }
 
   /** A new turn of the event loop. */

@@ -17,9 +17,9 @@ export class WakeUp {
     this.#end()
   }
 
-  /** True when woken, false when the time was over; `Infinity` sleeps until woken. */
-  async sleep(ms: number): Promise<boolean> {
-    if (!this.#woken) await this.#doze(ms)
+  /** True when woken, false at this time of the monotonic clock; `Infinity` sleeps until woken. */
+  async sleepUntil(at: number): Promise<boolean> {
+    if (!this.#woken) await this.#doze(at)
     const woken = this.#woken
     this.#woken = false
     return woken
@@ -30,10 +30,10 @@ export class WakeUp {
     this.#alarm.clear()
   }
 
-  #doze(ms: number): Promise<void> {
+  #doze(at: number): Promise<void> {
     return new Promise((resolve) => {
       this.#sleeper = resolve
-      this.#alarm.set(ms)
+      this.#alarm.set(at)
     })
   }
 

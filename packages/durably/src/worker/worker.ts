@@ -39,6 +39,7 @@ export class Worker {
   /** Grows with every start and stop: a loop of another shift ends, and the next one begins after it. */
   #shift = 0
   #lookedAt = Number.NEGATIVE_INFINITY
+  /** Also a worker that never runs out of work must notice lost runs. */
   #lookAgainAt = Number.NEGATIVE_INFINITY
 
   constructor(kit: WorkerKit) {
@@ -132,18 +133,22 @@ export class Worker {
     let failures = 0
     while (shift === this.#shift) {
       try {
-        if (this.#kit.turn.spent()) await this.#kit.turn.breathe()
+        let now = this.#kit.env.mono()
+        if (this.#kit.turn.spent(now)) {
+          await this.#kit.turn.breathe()
+          now = this.#kit.env.mono()
+        }
         if (!this.#lead.isHeld) {
           await this.#takeLead()
           continue
         }
         if (this.#kit.leadership) await this.#lead.inherit()
         if (this.#freeSlots() === 0) {
-          if (this.#busyLookInMs() <= 0) await this.#look()
+          if (this.#busyLookAt() <= now) await this.#look()
           failures = 0
-          await this.#wakeUp.sleep(this.#busyLookInMs())
+          await this.#wakeUp.sleepUntil(this.#busyLookAt())
           claimNext = true
-        } else if (claimNext && !this.#lookIsDue()) {
+        } else if (claimNext && now < this.#lookAgainAt) {
           const executor = this.#executor ?? (await this.#hire())
           const wanted = this.#freeSlots()
           const claimed = await claimRuns(this.#kit, wanted)
@@ -152,13 +157,13 @@ export class Worker {
           emptyHanded = claimed.length === 0
           failures = 0
         } else {
-          const { due, reaped, sleepMs } = await this.#look()
+          const { due, reaped } = await this.#look()
           claimNext = reaped || (due && !emptyHanded)
           emptyHanded = false
           if (claimNext) continue
           failures = 0
           if (this.#inHand.size === 0) this.#executor?.rest()
-          claimNext = await this.#wakeUp.sleep(sleepMs)
+          claimNext = await this.#wakeUp.sleepUntil(this.#lookAgainAt)
         }
       } catch (error) {
         this.#kit.report(error)
@@ -183,19 +188,13 @@ export class Worker {
     return this.#kit.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#kit.concurrency - this.#inHand.size)
   }
 
-  /** Also a worker that never runs out of work must notice lost runs. */
-  #lookIsDue(): boolean {
-    return this.#kit.env.mono() >= this.#lookAgainAt
-  }
-
   /** Also one that has no slot free, or no job; it can only take them back for others, so it looks less often. */
-  #busyLookInMs(): number {
-    const { env, heartbeatMs } = this.#kit
-    return Math.max(this.#lookAgainAt, this.#lookedAt + heartbeatMs) - env.mono()
+  #busyLookAt(): number {
+    return Math.max(this.#lookAgainAt, this.#lookedAt + this.#kit.heartbeatMs)
   }
 
   /** One read; what it finds lost is taken back, what ended long ago is removed. */
-  async #look(): Promise<{ due: boolean; reaped: boolean; sleepMs: number }> {
+  async #look(): Promise<{ due: boolean; reaped: boolean }> {
     const { store, env, jobs, pollingMs, heartbeatMs } = this.#kit
     const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
     const isLate = stale && this.#beatLate()
@@ -204,7 +203,7 @@ export class Worker {
     const sleepMs = Math.min(soonest, nextInMs ?? soonest, await this.#retention.purge())
     this.#lookedAt = env.mono()
     this.#lookAgainAt = this.#lookedAt + sleepMs
-    return { due, reaped, sleepMs }
+    return { due, reaped }
   }
 
   /** H3. After a pause of the machine the runs in hand go first: who reaps at once would take them from itself. */
@@ -241,6 +240,6 @@ export class Worker {
   async #pause(ms: number, shift: number): Promise<void> {
     const { env } = this.#kit
     const until = env.mono() + ms
-    while (shift === this.#shift && env.mono() < until) await this.#wakeUp.sleep(until - env.mono())
+    while (shift === this.#shift && env.mono() < until) await this.#wakeUp.sleepUntil(until)
   }
 }

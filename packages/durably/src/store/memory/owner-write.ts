@@ -43,7 +43,7 @@ function isPossible({ row, kept }: RunRecord, verb: OwnerVerb): boolean {
 function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
   const { verb } = write
   const events = eventsOf(write, tables.nowIso)
-  if (endsLease(verb)) return tables.move(record, verb.type, endingColumns(verb, record.row, tables.cancelOf(record.row) !== null), events)
+  if (endsLease(verb)) return tables.move(record, verb.type, (row) => end(row, verb, tables.cancelOf(row) !== null), events)
   if (verb.type === 'recordStep') {
     addStep(record, verb.step)
     if (verb.endsStream) tables.forgetStream(record, verb.step.name)
@@ -60,21 +60,37 @@ function addStep(record: RunRecord, step: Extract<OwnerVerb, { type: 'recordStep
   record.row.recoveries = 0
 }
 
-function endingColumns(verb: EndingVerb, row: RunRow, isCancelled: boolean): Partial<RunRow> {
-  /** Who was asked to stop meanwhile, or got what it waits for, is claimed at once. */
-  const due = (runAt: number, signals = row.signals) => (!isCancelled && row.signals <= signals ? { runAt } : {})
+function end(row: RunRow, verb: EndingVerb, isCancelled: boolean): void {
   switch (verb.type) {
     case 'complete':
-      return { output: verb.output, error: null, failure: null, reason: null }
+      row.output = verb.output
+      row.error = null
+      row.failure = null
+      row.reason = null
+      return
     case 'fail':
-      return { error: verb.error, failure: verb.failure, reason: verb.reason, attempts: row.attempts + 1 }
+      row.error = verb.error
+      row.failure = verb.failure
+      row.reason = verb.reason
+      row.attempts += 1
+      return
     case 'retryLater':
-      return { error: verb.error, failure: verb.failure, attempts: row.attempts + 1, waitingFor: verb.waitingFor, ...due(verb.runAt) }
+      row.error = verb.error
+      row.failure = verb.failure
+      row.attempts += 1
+      row.waitingFor = verb.waitingFor
+      if (canWait(row, isCancelled)) row.runAt = verb.runAt
+      return
     case 'park':
-      return { waitingFor: verb.waitingFor, ...due(verb.runAt, verb.signals) }
-    default:
-      return {}
+      row.waitingFor = verb.waitingFor
+      if (canWait(row, isCancelled, verb.signals)) row.runAt = verb.runAt
+      return
   }
+}
+
+/** Who was asked to stop meanwhile, or got what it waits for, is claimed at once. */
+function canWait(row: RunRow, isCancelled: boolean, signals = row.signals): boolean {
+  return !isCancelled && row.signals <= signals
 }
 
 function accepted(tables: Tables, row: RunRow): WriteOutcome {

@@ -9,7 +9,7 @@ export function reap(tables: Tables, { maxRecoveries, ownersAreGone = false }: R
     const record = tables.records.get(row.id)
     if (!record) return []
     const { move, columns, payload } = fate(row, maxRecoveries, tables.nowMs)
-    tables.move(record, move, columns, [{ type: eventOf(move), payload, createdAt: tables.nowIso }])
+    tables.move(record, move, (row) => Object.assign(row, columns), [{ type: eventOf(move), payload, createdAt: tables.nowIso }])
     return { run: { ...row }, move }
   })
 }

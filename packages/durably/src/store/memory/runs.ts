@@ -129,17 +129,17 @@ function claimOne(tables: Tables, jobNames: readonly string[], token: string, le
   const record = row && tables.records.get(row.id)
   if (!record || !canMove('claim', row.status)) return null
   const generation = row.leaseGeneration + 1
-  const columns = {
-    leaseGeneration: generation,
-    leaseOwner: token,
-    leaseExpiresAt: nowMs + leaseMs,
-    leaseWrites: 0,
-    cancelRequestedAt: tables.cancelOf(row),
-    heartbeatAt: tables.nowIso,
-    startedAt: row.startedAt ?? nowMs,
+  const own = () => {
+    row.leaseGeneration = generation
+    row.leaseOwner = token
+    row.leaseExpiresAt = nowMs + leaseMs
+    row.leaseWrites = 0
+    row.cancelRequestedAt = tables.cancelOf(row)
+    row.heartbeatAt = tables.nowIso
+    row.startedAt ??= nowMs
   }
   const createdAt = tables.nowIso
-  tables.move(record, 'claim', columns, [
+  tables.move(record, 'claim', own, [
     { type: eventOf('claim'), payload: { generation }, createdAt },
     ...decodeStreams(row.streams).map(({ stepName, kept }) => ({
       type: 'stream:reset' as const,
@@ -238,7 +238,7 @@ function get(tables: Tables, id: string): RunRow | null {
 }
 
 function move(tables: Tables, record: RunRecord, move: Move, columns: Partial<RunRow>): void {
-  tables.move(record, move, columns, [{ type: eventOf(move), payload: {}, createdAt: tables.nowIso }])
+  tables.move(record, move, (row) => Object.assign(row, columns), [{ type: eventOf(move), payload: {}, createdAt: tables.nowIso }])
 }
 
 function list(tables: Tables, { status, jobName, limit = Number.POSITIVE_INFINITY, after }: RunQuery): RunRow[] {

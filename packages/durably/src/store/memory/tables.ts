@@ -110,11 +110,11 @@ export class Tables {
   }
 
   /** A move and its events; that it is allowed was asked before. */
-  move(record: RunRecord, move: Move, columns: Partial<RunRow>, events: readonly RecordedEvent[]): void {
+  move(record: RunRecord, move: Move, change: (row: RunRow) => void, events: readonly RecordedEvent[]): void {
     const { row } = record
     const { to } = TRANSITIONS[move]
     this.#leave(row)
-    Object.assign(row, columns)
+    change(row)
     row.status = to
     row.version += 1
     row.updatedAt = this.nowIso
