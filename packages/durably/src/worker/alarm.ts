@@ -17,7 +17,7 @@ export class Alarm {
   /** Rings at this time of the monotonic clock, whatever it was set to before; `Infinity` for never. */
   set(at: number): void {
     this.#ringsAt = at
-    if (at < this.#firesAt) this.#arm(at - this.#env.mono())
+    if (at < this.#firesAt) this.#arm(at)
   }
 
   /** Rings at this time, or earlier if it was set so. */
@@ -31,12 +31,11 @@ export class Alarm {
     this.#ringsAt = Number.POSITIVE_INFINITY
   }
 
-  #arm(ms: number): void {
+  #arm(at: number): void {
     this.#disarm()
+    this.#firesAt = at
     // Whole milliseconds: a rounding error must not make the timer fire again and again just before its time.
-    const whole = Math.ceil(ms)
-    this.#firesAt = this.#env.mono() + whole
-    this.#timer = this.#env.timer(whole, () => this.#fire())
+    this.#timer = this.#env.timer(Math.ceil(at - this.#env.mono()), () => this.#fire())
   }
 
   #disarm(): void {
@@ -48,9 +47,8 @@ export class Alarm {
   #fire(): void {
     this.#timer = null
     this.#firesAt = Number.POSITIVE_INFINITY
-    const left = this.#ringsAt - this.#env.mono()
-    if (left === Number.POSITIVE_INFINITY) return
-    if (left > 0) return this.#arm(left)
+    if (this.#ringsAt === Number.POSITIVE_INFINITY) return
+    if (this.#ringsAt > this.#env.mono()) return this.#arm(this.#ringsAt)
     this.#ringsAt = Number.POSITIVE_INFINITY
     this.#ring()
   }

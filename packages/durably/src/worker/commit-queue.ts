@@ -59,8 +59,8 @@ export class CommitQueue {
   }
 
   #send(): void {
+    if (this.#waiting.length === 0) return
     const group = this.#takeGroup()
-    if (group.length === 0) return
     this.#busy = true
     const number = ++this.#group
     if (this.#waiting.length > 0) this.#watchSlow()
