@@ -7,7 +7,7 @@ import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
 import { PARENT } from '../model/parent.ts'
-import { type Run, toRun } from '../model/run.ts'
+import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { timeOfId } from '../model/ulid.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
 
@@ -67,22 +67,29 @@ export async function triggered<TOutput>(
   const { env, codec } = parts
   if (inputs.length === 0) return []
   const newRuns = await readInputs(parts, job, inputs)
-  const created = await store(parts, inputs, newRuns)
-  return created.map(({ run, created: isNew }, i) => ({
-    run: toRun<TOutput>(run, codec, env.wall()),
-    isNew,
-    isSameInput: run.payload === newRuns[i]?.payload,
-  }))
+  return store(parts, inputs, newRuns, (created) =>
+    created.map(({ run, created: isNew }, i) => ({
+      run: toRun<TOutput>(run, codec, env.wall()),
+      isNew,
+      isSameInput: run.payload === newRuns[i]?.payload,
+    })),
+  )
 }
 
 /**
- * The same, and the rows as they are stored. No async function: thousands may be on their way at once, and what they would hold
- * meanwhile adds up.
+ * The same for one run, and what `as` makes of its row. No async function and one promise: thousands may be on their way at once,
+ * and what they hold meanwhile adds up.
  */
-export function triggerRows(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): Promise<Created[]> {
+export function triggerRow<T>(parts: TriggerParts, job: Job, input: BatchTriggerInput<unknown>, as: (row: RunRow) => T): Promise<T> {
+  const inputs = [input]
+  const answer = ([created]: readonly Created[]) => {
+    if (!created) throw new Error('S2: create must answer for each run')
+    return as(created.run)
+  }
   try {
     const newRuns = readInputs(parts, job, inputs)
-    return newRuns instanceof Promise ? newRuns.then((read) => store(parts, inputs, read)) : store(parts, inputs, newRuns)
+    if (newRuns instanceof Promise) return newRuns.then((read) => store(parts, inputs, read, answer))
+    return store(parts, inputs, newRuns, answer)
   } catch (error) {
     return Promise.reject(error)
   }
@@ -117,20 +124,26 @@ function newRunsOf(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerI
   return inputs.map(({ options = {} }, i) => newRun(parts, job, payloads[i], options, inputName(job, inputs, i)))
 }
 
-function store(parts: TriggerParts, inputs: readonly BatchTriggerInput<unknown>[], newRuns: readonly NewRun[]): Promise<Created[]> {
+function store<T>(
+  parts: TriggerParts,
+  inputs: readonly BatchTriggerInput<unknown>[],
+  newRuns: readonly NewRun[],
+  answer: (created: readonly Created[]) => T,
+): Promise<T> {
   const within = oneTransaction(inputs)
-  const created = parts.runs.create(newRuns, { within })
-  // Inside a transaction of the caller nobody knows yet whether they will exist.
-  return within === undefined ? created.then((stored) => told(parts, stored)) : created
+  return parts.runs.create(newRuns, { within }).then((created) => {
+    // Inside a transaction of the caller nobody knows yet whether they will exist.
+    if (within === undefined) tell(parts, created)
+    return answer(created)
+  })
 }
 
-function told({ emitter, codec }: TriggerParts, created: Created[]): Created[] {
+function tell({ emitter, codec }: TriggerParts, created: readonly Created[]): void {
   for (const { run, created: isNew } of created) {
     if (!isNew) continue
     const { id: runId, jobName } = run
     emitter.emitIfHeard('run:trigger', () => ({ type: 'run:trigger', runId, jobName, payload: codec.decode(run.payload) }))
   }
-  return created
 }
 
 /** A batch is one transaction, so there can be only one. */

@@ -68,15 +68,15 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
 
   return {
     create: (newRuns, options) => runs.create(newRuns, options).then(stored),
-    claim: async (request) => started(await runs.claim(request)),
-    adopt: async (tokens) => started(await runs.adopt(tokens)),
-    async apply(writes) {
-      const outcomes = await runs.apply(writes)
-      writes.forEach((write, i) => {
-        written(write, outcomes[i] ?? { ok: false })
-      })
-      return outcomes
-    },
+    claim: (request) => runs.claim(request).then(started),
+    adopt: (tokens) => runs.adopt(tokens).then(started),
+    apply: (writes) =>
+      runs.apply(writes).then((outcomes) => {
+        writes.forEach((write, i) => {
+          written(write, outcomes[i] ?? { ok: false })
+        })
+        return outcomes
+      }),
     async reap(request) {
       const reaped = await runs.reap(request)
       for (const { run } of reaped) tell({ type: 'events', runId: run.id })

@@ -134,3 +134,21 @@ function characters(value: object): number {
 function fail(): never {
   throw new Error('should not escape')
 }
+
+test('without stacks none is read, of causes neither', () => {
+  const unread = (message: string, cause?: unknown) =>
+    Object.defineProperty(new Error(message, { cause }), 'stack', {
+      get() {
+        throw new Error('read')
+      },
+    })
+  const read: unknown[] = []
+  const error = new Proxy(unread('outer', unread('inner')), {
+    get(target, key) {
+      read.push(key)
+      return Reflect.get(target, key)
+    },
+  })
+  expect(failureOf(error, { errorStacks: false })).toEqual({ name: 'Error', message: 'outer', cause: { name: 'Error', message: 'inner' } })
+  expect(read).not.toContain('stack')
+})

@@ -1,11 +1,11 @@
 // TaskQueue — seed 003's vocabulary over the engine: a task is a run without steps, its type the job's name.
 // Owns the handlers, what is told, and what is forgotten. The engine owns the rest; the store is the only truth.
-import { type TriggerOptions, triggerRows } from '../client/trigger.ts'
+import { type TriggerOptions, triggerRow } from '../client/trigger.ts'
 import { createDurably, type Durably, type EngineParts, engineParts } from '../durably.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
-import type { CancelOutcome, Created } from '../store/runs.ts'
+import type { CancelOutcome } from '../store/runs.ts'
 import { logLines } from './log-line.ts'
 import type { EnqueueRequest, Page, PageRequest, PurgeTasks, Queue, RedriveOptions, RegisteredTask, TaskQueueEvents } from './queue.ts'
 import { redriveAll } from './redrive-all.ts'
@@ -69,12 +69,7 @@ export class TaskQueue implements Queue {
   }
 
   #enqueue(job: Job, payload: unknown, options: TriggerOptions = {}): Promise<TaskRecord> {
-    return triggerRows(this.#engine.trigger, job, [{ payload, options }]).then(this.#recordOfFirst)
-  }
-
-  readonly #recordOfFirst = ([created]: readonly Created[]): TaskRecord => {
-    if (!created) throw new Error('S2: create must answer for each run')
-    return this.#record(created.run)
+    return triggerRow(this.#engine.trigger, job, { payload, options }, this.#record)
   }
 
   async getStatus(taskId: string): Promise<TaskRecord | null> {
@@ -89,11 +84,7 @@ export class TaskQueue implements Queue {
   }
 
   list(request: PageRequest = {}): Promise<Page> {
-    return readPage(
-      (filter) => this.#engine.reader.getRows(filter),
-      (row) => this.#record(row),
-      request,
-    )
+    return readPage((filter) => this.#engine.reader.getRows(filter), this.#record, request)
   }
 
   on<T extends keyof TaskQueueEvents>(event: T, listener: (event: TaskQueueEvents[T]) => unknown): Unsubscribe {
@@ -133,7 +124,6 @@ export class TaskQueue implements Queue {
     return this.#durably[Symbol.asyncDispose]()
   }
 
-  #record(row: RunRow): TaskRecord {
-    return taskRecord(row, this.#engine.trigger.codec, this.#config.maxAttempts, this.#config.env.wall())
-  }
+  readonly #record = (row: RunRow): TaskRecord =>
+    taskRecord(row, this.#engine.trigger.codec, this.#config.maxAttempts, this.#config.env.wall())
 }
