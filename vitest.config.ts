@@ -72,8 +72,14 @@ export default defineConfig({
         test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000, sequence: { groupOrder: 1 } },
       },
       {
-        // Programs that take the whole machine and measure it: after everything else, one by one.
-        test: { name: 'proof', include: ['proof/src/**/*.test.ts'], fileParallelism: false, sequence: { groupOrder: 2 } },
+        test: {
+          name: 'proof',
+          include: ['proof/src/**/*.test.ts'],
+          // Builds of the engine, and of its mutants, are taken as they are.
+          server: { deps: { external: [/\/dist\//, /\/\.mutants\//] } },
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
   },

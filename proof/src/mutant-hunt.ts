@@ -1,42 +1,56 @@
 // Takes out one guard after the other and lets the simulator look for it.
 import { availableParallelism } from 'node:os'
-import { buildMutant, removeMutants } from './mutant-build.ts'
+import { firstSeeds, recordFirstSeeds } from './first-seeds.ts'
+import { buildMutant } from './mutant-build.ts'
 import { MUTANTS, type Mutant } from './mutants.ts'
 import { inChild } from './sim-pool.ts'
 
 export const MUTANT_SEEDS_MAX = 2000
 
+export interface HuntOptions {
+  /** Their names; all of them unless given. */
+  only?: readonly string[] | undefined
+  /** Begin with the seed that showed it the last time. Else the first seed is looked for, and recorded. */
+  fromKnownSeeds?: boolean
+}
+
 export interface Hunted {
   mutant: Mutant
-  /** The first seed that shows it; `null` when none of them did. */
+  /** The seed that shows it; `null` when none of them did. */
   seed: number | null
   /** The invariants that it broke there. */
   by: string[]
 }
 
 /** One on each core. */
-export async function huntMutants(onHunted: (hunted: Hunted) => void, only?: readonly string[]): Promise<Hunted[]> {
+export async function huntMutants(onHunted: (hunted: Hunted) => void, options: HuntOptions = {}): Promise<Hunted[]> {
+  const { only, fromKnownSeeds = false } = options
+  const known = fromKnownSeeds ? firstSeeds() : {}
   const wanted = MUTANTS.filter(({ name }) => only === undefined || only.includes(name))
   const results = new Map<Mutant, Hunted>()
   const waiting = [...wanted]
   const work = async () => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-      const hunted = await hunt(mutant)
+      const hunted = await hunt(mutant, known[mutant.name] ?? 0)
       results.set(mutant, hunted)
       onHunted(hunted)
     }
   }
-  try {
-    await Promise.all(Array.from({ length: availableParallelism() }, work))
-  } finally {
-    removeMutants()
-  }
-  return wanted.flatMap((mutant) => results.get(mutant) ?? [])
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  const hunted = wanted.flatMap((mutant) => results.get(mutant) ?? [])
+  if (!fromKnownSeeds) recordFirstSeeds(new Map(hunted.flatMap(({ mutant, seed }) => (seed === null ? [] : [[mutant.name, seed]]))))
+  return hunted
 }
 
-async function hunt(mutant: Mutant): Promise<Hunted> {
-  const seeds = Array.from({ length: MUTANT_SEEDS_MAX }, (_, i) => (mutant.from ?? 0) + i)
-  const { failures } = await inChild({ dist: buildMutant(mutant), store: mutant.store ?? 'memory', seeds, untilFailure: true })
-  const [first] = failures
-  return { mutant, seed: first?.seed ?? null, by: [...new Set(first?.violations.map(({ invariant }) => invariant))].sort() }
+/** `begin` is the seed to try before all others. */
+async function hunt(mutant: Mutant, begin: number): Promise<Hunted> {
+  const seeds = [...new Set([begin, ...Array.from({ length: MUTANT_SEEDS_MAX }, (_, seed) => seed)])]
+  const { dist, remove } = await buildMutant(mutant)
+  try {
+    const { failures } = await inChild({ dist, store: mutant.store ?? 'memory', seeds, untilFailure: true })
+    const [first] = failures
+    return { mutant, seed: first?.seed ?? null, by: [...new Set(first?.violations.map(({ invariant }) => invariant))].sort() }
+  } finally {
+    remove()
+  }
 }

@@ -5,18 +5,28 @@ import { huntMutants } from './mutant-hunt.ts'
 const HELP = `Takes one guard after the other out of the engine's source; the simulator must notice each within 2,000 seeds.
 
   npm run mutants                     all of them
-  npm run mutants -- --only no-fence  one of them, or several: no-fence,no-reap`
+  npm run mutants -- --only no-fence  one of them, or several: no-fence,no-reap
+  npm run mutants -- --known          first the seed of proof/first-seeds.json, which is written without this option`
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, help: { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    known: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
 
 if (values.help) {
   console.log(HELP)
   process.exit()
 }
 
-const results = await huntMutants(({ mutant, seed, by }) => {
-  console.log(`${mutant.name.padEnd(26)} ${seed === null ? 'NOT CAUGHT' : `seed ${String(seed).padStart(4)}  ${by.join(' ')}`}`)
-}, values.only?.split(','))
+const results = await huntMutants(
+  ({ mutant, seed, by }) => {
+    console.log(`${mutant.name.padEnd(26)} ${seed === null ? 'NOT CAUGHT' : `seed ${String(seed).padStart(4)}  ${by.join(' ')}`}`)
+  },
+  { only: values.only?.split(','), fromKnownSeeds: values.known },
+)
 const missed = results.filter(({ seed }) => seed === null)
 console.log(`${results.length - missed.length} of ${results.length} mutants caught`)
 if (missed.length > 0) process.exitCode = 1

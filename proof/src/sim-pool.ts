@@ -30,7 +30,10 @@ export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
 export function inChild(task: SeedsTask): Promise<SeedsResult> {
   return new Promise((resolve, reject) => {
     const child = fork(new URL('./sim-worker.js', import.meta.url), { execArgv: ['--no-warnings'] })
-    child.once('message', (result) => resolve(result as SeedsResult))
+    child.once('message', (result) => {
+      child.disconnect()
+      resolve(result as SeedsResult)
+    })
     child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`a simulating process ended with ${code}`)))
     child.send(task)

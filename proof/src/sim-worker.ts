@@ -1,7 +1,4 @@
-// A child process that takes one task and answers it.
+// A child process that answers one task. It goes when its parent has the answer: one that ends by itself has not answered.
 import { type SeedsTask, simulateSeeds } from './sim-seeds.ts'
 
-process.once('message', async (task: SeedsTask) => {
-  const result = await simulateSeeds(task)
-  process.send?.(result, () => process.disconnect())
-})
+process.on('message', async (task: SeedsTask) => process.send?.(await simulateSeeds(task)))

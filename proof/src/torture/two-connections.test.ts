@@ -1,17 +1,15 @@
-import { rmSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ENGINE_DIST, type Engine, loadEngine } from '../engine-build.ts'
-import { buildMutant } from '../mutant-build.ts'
+import { buildMutant, type MutantBuild } from '../mutant-build.ts'
 import type { Mutant } from '../mutants.ts'
 import { RACES } from './races.ts'
 
 /** Compiling an engine and racing it, on a machine that is busy. */
 const MUTANT_MS_MAX = 60_000
 
-const builds = new Map<string, string>()
+const builds = new Map<string, MutantBuild>()
 afterAll(() => {
-  for (const dist of builds.values()) rmSync(dirname(dist), { recursive: true, force: true })
+  for (const { remove } of builds.values()) remove()
 })
 
 describe('two connections on one SQLite file, one held before each statement of its call', () => {
@@ -35,8 +33,8 @@ describe('two connections on one SQLite file, one held before each statement of 
   }
 })
 
-function loadMutant(mutant: Mutant): Promise<Engine> {
-  const dist = builds.get(mutant.name) ?? buildMutant(mutant)
-  builds.set(mutant.name, dist)
-  return loadEngine(dist)
+async function loadMutant(mutant: Mutant): Promise<Engine> {
+  const build = builds.get(mutant.name) ?? (await buildMutant(mutant))
+  builds.set(mutant.name, build)
+  return loadEngine(build.dist)
 }

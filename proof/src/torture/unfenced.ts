@@ -1,14 +1,11 @@
 // The control: an engine whose owners are not fenced. A torture that it survives proves nothing.
-import { rmSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { buildMutant } from '../mutant-build.ts'
 import { UNFENCED } from './races.ts'
 import { type Tortured, type TortureOptions, torture } from './torture.ts'
 
 /** Ends when it is caught. */
 export async function tortureUnfenced(options: Omit<TortureOptions, 'dist' | 'untilCaught'>): Promise<Tortured> {
-  const dist = buildMutant(UNFENCED)
-  const remove = () => rmSync(dirname(dist), { recursive: true, force: true })
+  const { dist, remove } = await buildMutant(UNFENCED)
   process.once('exit', remove)
   try {
     const { violations, ...rest } = await torture({ ...options, dist, untilCaught: true })
