@@ -1,6 +1,5 @@
 // The stores that the model is held against. Another one (Postgres, SQLite in Chromium) joins by an entry here.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dialect } from 'kysely'
 import { memoryStore } from '../../src/memory.ts'
@@ -10,6 +9,7 @@ import { sqlStore } from '../../src/store/sql/sql-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createDatabase } from '../postgres/place.ts'
 import { DRIVERS } from '../sql/drivers.ts'
+import { MEMORY_DIRECTORY } from '../sql/place.ts'
 
 export interface StoreUnderTest {
   name: string
@@ -41,12 +41,9 @@ export const STORES: readonly StoreUnderTest[] = [
   { name: 'postgres()', missing: null, lookEvery: 5, open: openPostgres },
 ]
 
-/** Nothing here survives anything, so the file had better be in memory where that is possible. */
-const MEMORY_DIRECTORY = '/dev/shm'
-
 /** One database for all sequences: migrating takes longer than most of them. */
 async function openSqlite(dialect: (file: string) => Dialect, env: Env): Promise<OpenStore> {
-  const directory = mkdtempSync(join(existsSync(MEMORY_DIRECTORY) ? MEMORY_DIRECTORY : tmpdir(), 'durably-model-'))
+  const directory = mkdtempSync(join(MEMORY_DIRECTORY, 'durably-model-'))
   const store = sqlStore({ dialect: dialect(join(directory, 'durably.db')), env })
   await store.migrate()
   return {

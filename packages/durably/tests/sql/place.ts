@@ -1,9 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Dialect } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/store/sql/sql-store.ts'
+
+/** For files that need not survive anything: in memory, where that is possible. */
+export const MEMORY_DIRECTORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 /** A directory of its own, removed when the test has finished. */
 export function temporaryDirectory(): string {
