@@ -1,8 +1,9 @@
+import { availableParallelism } from 'node:os'
 import { playwright } from '@vitest/browser-playwright'
 import sqlocal from 'sqlocal/vite'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { chromiumLaunchOptions } from './packages/durably/tests/browser/chromium.ts'
+import { chromiumLaunchOptions, temporaryProfile } from './packages/durably/tests/browser/chromium.ts'
 
 /** Tests that run inside a page, and those that drive a whole browser from outside: kill it, open tabs. */
 const IN_PAGE = 'packages/*/tests/**/*.browser.test.{ts,tsx}'
@@ -17,6 +18,10 @@ const IN_PAGE_PACKAGES = [
   ...['kysely', 'zod'],
 ]
 
+/** Without a profile Chromium keeps what an origin stores in its main process, and every access to a file in OPFS is a message to it. */
+const { profile, remove: removeProfile } = temporaryProfile()
+process.once('exit', removeProfile)
+
 /** Minutes each. Begun last, as small files are, one of them would keep one core busy while the other has nothing left to do. */
 const LONG = [
   'model/model.test.ts',
@@ -24,6 +29,8 @@ const LONG = [
   'postgres/contract.test.ts',
   'contract.browser.test.ts',
   'tabs.chromium.test.ts',
+  'sqlocal.chromium.test.ts',
+  'torture.test.ts',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -37,6 +44,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    // All of them, where Vitest would leave one for itself: of two that is half.
+    maxWorkers: availableParallelism(),
     projects: [
       {
         test: {
@@ -45,7 +54,6 @@ export default defineConfig({
           exclude: [IN_PAGE, ON_CHROMIUM, '**/node_modules/**'],
           testTimeout: 20_000,
           globalSetup: ['packages/durably/tests/postgres/global-setup.ts'],
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -58,18 +66,19 @@ export default defineConfig({
           include: [IN_PAGE],
           testTimeout: 60_000,
           globalSetup: ['packages/durably/tests/browser/global-setup.ts', 'packages/durably-react/tests/server-setup.ts'],
-          sequence: { groupOrder: 1 },
           browser: {
             enabled: true,
             headless: true,
             screenshotFailures: false,
+            // A profile is for one page at a time.
+            fileParallelism: false,
             instances: [{ browser: 'chromium' }],
-            provider: playwright({ launchOptions: chromiumLaunchOptions() }),
+            provider: playwright({ launchOptions: chromiumLaunchOptions(), persistentContext: profile }),
           },
         },
       },
       {
-        test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000, sequence: { groupOrder: 1 } },
+        test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000 },
       },
       {
         test: {
@@ -77,8 +86,8 @@ export default defineConfig({
           include: ['proof/src/**/*.test.ts'],
           // Builds of the engine, and of its mutants, are taken as they are.
           server: { deps: { external: [/\/dist\//, /\/\.mutants\//] } },
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          // Programs that take the whole machine: after everything else.
+          sequence: { groupOrder: 1 },
         },
       },
     ],
