@@ -86,6 +86,7 @@ export default defineConfig({
           include: ['proof/src/**/*.test.ts'],
           // Builds of the engine, and of its mutants, are taken as they are.
           server: { deps: { external: [/\/dist\//, /\/\.mutants\//] } },
+          testTimeout: 60_000,
           // Programs that take the whole machine: after everything else.
           sequence: { groupOrder: 1 },
         },
