@@ -25,6 +25,7 @@ export class Executor {
 
   launch(claimed: Claimed): Promise<void> {
     const { run } = claimed
+    if (run.leaseGeneration > 1) this.#loseEarlier(run.id)
     const execution = new Execution(this.#kit, claimed)
     const slot = this.#inHand.add(execution)
     const ended = executeRun(this.#kit, execution).then(
@@ -41,6 +42,11 @@ export class Executor {
   /** Until the next launch nobody's heart beats. */
   rest(): void {
     this.#pulse.rest()
+  }
+
+  /** It was taken from us unnoticed: what began under the lease before must not go on beside what begins now. */
+  #loseEarlier(runId: string): void {
+    for (const { run, owner } of this.#inHand.executions()) if (run.id === runId) owner.lose('this worker has claimed it anew')
   }
 
   #leave(slot: Slot): void {

@@ -182,3 +182,23 @@ describe.each(WORLDS)('an owner whose ending is refused on %s', (world) => {
     expect(typesOf(heard)).toEqual(['run:trigger', 'run:start', 'step:start', 'step:complete', 'worker:error'])
   })
 })
+
+test.each(WORLDS)('on %s a worker that claims a run anew lets go of what it began under the lease before', async (name) => {
+  const { env, store, another } = await setup(name)
+  const worker = another({ concurrency: 2 })
+  const reasons: unknown[] = []
+  const job = worker.defineJob({ name: 'job', input: anything }, async (ctx) => {
+    ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason))
+    await ctx.run('one', () => new Promise(() => {}))
+  })
+  const { id } = await job.trigger(null)
+  worker.start()
+  await env.advance(10)
+  // As after a jump of the database's clock.
+  await store.runs.reap({ maxRecoveries: 10, ownersAreGone: true })
+  await env.advance(1010)
+  expect(await store.runs.get(id)).toMatchObject({ status: 'running', leaseGeneration: 2 })
+  expect(reasons).toMatchObject([{ code: 'lease_lost', message: expect.stringContaining('anew') }])
+  void worker.stop({ timeout: 1 })
+  await env.advance(1000)
+})
