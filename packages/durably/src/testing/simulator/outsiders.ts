@@ -46,8 +46,8 @@ export class Outsiders {
   }
 
   /**
-   * What waits for ever is given up: the first of those that triggered it is cancelled, or asked again when it was cancelled
-   * before, and the others shall go with it.
+   * What waits for ever is given up: the first that is left of those that triggered it is cancelled, or asked again when it was
+   * cancelled before, and the others shall go with it.
    */
   giveUp(runs: readonly RunRow[]): void {
     const byId = new Map(runs.map((run) => [run.id, run]))

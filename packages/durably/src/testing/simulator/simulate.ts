@@ -320,7 +320,7 @@ class Simulation {
       await this.#base.advance(HEAL_LOOK_MS)
       const runs = await this.#store.runs.list({})
       if (runs.every((run) => isTerminal(run.status))) break
-      this.#outsiders.giveUp([...runs, ...this.#archive.runs])
+      this.#outsiders.giveUp(runs)
     }
     // What is still in the hands of somebody who lost it shall show itself.
     await this.#base.advance(this.#leaseMs * 2 + 5000)
