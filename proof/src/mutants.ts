@@ -17,8 +17,6 @@ export interface Mutant extends Patch {
   also?: Patch[]
   /** The store whose worlds show it; memory unless given. */
   store?: SimStore
-  /** Where to begin to look, if the first worlds that show it are far away; 0 unless given. */
-  from?: number
 }
 
 export const MUTANTS: Mutant[] = [
@@ -626,7 +624,6 @@ export const MUTANTS: Mutant[] = [
     name: 'sleeper-inherits',
     guard: 'who stood still since it got the lead does not inherit (B3)',
     file: 'store/leader-lock.ts',
-    from: 790,
     find: 'return this.#inherits && this.#parts.env.mono() < this.#safeUntil',
     replace: 'return this.#inherits',
   },
@@ -648,7 +645,6 @@ export const MUTANTS: Mutant[] = [
     name: 'frozen-leader-stays',
     guard: 'a leader that stands still is robbed of the lead (B2)',
     file: 'store/leader-lock.ts',
-    from: 90,
     find: 'if (env.mono() - this.#heardAt > 2 * leaseMs) return',
     replace: 'if (env.mono() - this.#heardAt > 200 * leaseMs) return',
   },
@@ -656,7 +652,6 @@ export const MUTANTS: Mutant[] = [
     name: 'sleeper-robs',
     guard: 'who stood still itself robs nobody (B2)',
     file: 'store/leader-lock.ts',
-    from: 140,
     find: 'if (wasAsleep || !canWork) this.#heardAt = env.mono()',
     replace: 'if (!canWork) this.#heardAt = env.mono()',
   },
