@@ -61,7 +61,7 @@ const HEAL_LOOK_MS = 10_000
 /** How often a cancel is for a run that runs, a retry for one that failed. */
 const LIKELY_SHARE = 0.7
 const MUTATING = new Set([
-  ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry'],
+  ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry', 'runs.purge'],
   ...['signals.send', 'transact'],
 ])
 /** How many worlds let the workers clear away what has ended. */
