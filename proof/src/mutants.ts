@@ -603,7 +603,7 @@ export const MUTANTS: Mutant[] = [
     name: 'heir-waits',
     guard: 'who inherits the lead takes back what is left running (E2)',
     file: 'worker/lead.ts',
-    find: 'if (!this.#term?.inherits || this.#hasInherited) return',
+    find: 'if (!term?.inherits || this.#hasInherited) return',
     replace: 'if (this.#users >= 0) return',
   },
   {
@@ -617,15 +617,15 @@ export const MUTANTS: Mutant[] = [
     name: 'thief-inherits',
     guard: 'who stole the lead waits for leases (E2)',
     file: 'store/leader-lock.ts',
-    find: 'this.#request({ steal: true }, false)',
-    replace: 'this.#request({ steal: true }, true)',
+    find: 'this.#request({ steal: true }, () => Number.NEGATIVE_INFINITY)',
+    replace: 'this.#request({ steal: true }, () => this.#parts.env.mono())',
   },
   {
     name: 'sleeper-inherits',
     guard: 'who stood still since it got the lead does not inherit (B3)',
     file: 'store/leader-lock.ts',
-    find: 'return this.#inherits && this.#parts.env.mono() < this.#safeUntil',
-    replace: 'return this.#inherits',
+    find: 'return !this.#ended.signal.aborted && this.#parts.env.mono() < this.#safeUntil',
+    replace: 'return this.#safeUntil > 0',
   },
   {
     name: 'lead-kept-on-stop',

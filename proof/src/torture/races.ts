@@ -47,7 +47,7 @@ function inPieces(verb: string, file: string, call: string): Mutant {
 
 const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/runs/claim.ts', 'eventLog')
 const APPLY_IN_PIECES = inPieces('apply', 'store/sql/runs/apply.ts', 'members')
-const REAP_IN_PIECES = inPieces('reap', 'store/sql/runs/reap.ts', '(ownersAreGone')
+const REAP_IN_PIECES = inPieces('reap', 'store/sql/runs/reap.ts', '(request.tokens')
 const CLIENT_MOVE_IN_PIECES = inPieces('client-move', 'store/sql/runs/cancel-retry-delete.ts', '[event')
 
 const KEY_UNGUARDED: RaceMutant = {

@@ -14,7 +14,7 @@ export interface Transition {
 
 /** Who may write as owner: the guard of every owner move. */
 const OWNER = 'lease generation and claim token are mine, write number is new'
-const LEASE_OVER = 'lease is over, or all owners are known to be gone'
+const LEASE_OVER = 'lease is over, or its owner is known to be gone'
 
 export const TRANSITIONS = {
   claim: { who: 'worker', from: ['pending'], to: 'running', guard: 'due, job registered here, concurrency key free', event: 'run:start' },

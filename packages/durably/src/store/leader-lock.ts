@@ -3,7 +3,8 @@
 //   B2. A leader that was silent for two leases is robbed of the lock: whatever it owned is long over, what it still writes is
 //       refused. Not while the database cannot be reached: then there is nothing to be done with the lead. And not by one that
 //       stood still itself, for it could not hear.
-//   B3. Who stood still since it got the lock may have been robbed of it and not have heard: it does not inherit.
+//   B3. Who stood still may have got the lock and been robbed of it unheard: it inherits only within a lease of when it was last
+//       awake before the grant.
 //   B4. When the page goes away the term ends at once, so that what has settled is given back; if it returns, it queues again.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { Leadership, Term } from './leadership.ts'
@@ -52,13 +53,15 @@ export class LeaderLock implements Leadership {
   }
 
   async take(signal: AbortSignal): Promise<Term | null> {
-    if (this.#away) await Promise.race([this.#away, aborted(signal)])
+    if (this.#away && !signal.aborted) await Promise.race([this.#away, aborted(signal)])
     const queued = await this.#queue(signal)
-    return queued === 'silent' ? this.#request({ steal: true }, false) : queued
+    return queued === 'silent' ? this.#request({ steal: true }, () => Number.NEGATIVE_INFINITY) : queued
   }
 
   async takeIfFree(): Promise<Term | null> {
-    return this.#away ? null : this.#request({ ifAvailable: true }, true)
+    if (this.#away) return null
+    const askedAt = this.#parts.env.mono()
+    return this.#request({ ifAvailable: true }, () => askedAt)
   }
 
   /** `silent`: it is time to take the lock from whoever has it. */
@@ -73,7 +76,7 @@ export class LeaderLock implements Leadership {
       leaveQueue()
     })
     try {
-      const term = await this.#request({ signal: queue.signal }, true)
+      const term = await this.#request({ signal: queue.signal }, () => patrol.lookedAt)
       return !term && isSilent && !signal.aborted ? 'silent' : term
     } finally {
       patrol.stop()
@@ -81,15 +84,16 @@ export class LeaderLock implements Leadership {
     }
   }
 
-  #request(options: LockOptions, inherits: boolean): Promise<Term | null> {
+  /** `awakeAt`: when it was last known to be awake before the lock was granted; never, for one that inherits nothing. */
+  #request(options: LockOptions, awakeAt: () => number): Promise<Term | null> {
     return new Promise((resolve, reject) => {
-      const reign = new Reign(this.#parts, inherits, () => this.#putAside())
-      const { name, page } = this.#parts
+      const { name, page, leaseMs } = this.#parts
+      const reign = new Reign(this.#parts, () => this.#putAside())
       page
         .requestLock(name, options, (lock) => {
           if (!lock) return void resolve(null)
           resolve(reign)
-          return reign.begin()
+          return reign.begin(awakeAt() + leaseMs)
         })
         .catch((error) => (options.signal?.aborted ? resolve(null) : reject(error)))
         .finally(() => reign.end())
@@ -111,7 +115,6 @@ function aborted(signal: AbortSignal): Promise<void> {
 /** A term, from the lock's grant to its end. */
 class Reign implements Term {
   readonly #parts: Parts
-  readonly #inherits: boolean
   readonly #ended = new AbortController()
   readonly #over = new AbortController()
   readonly #onPageHide: () => void
@@ -119,16 +122,15 @@ class Reign implements Term {
   #release: () => void = () => {}
   #isReleased = false
   /** Until then nobody can have taken it away unheard. */
-  #safeUntil = 0
+  #safeUntil = Number.NEGATIVE_INFINITY
 
-  constructor(parts: Parts, inherits: boolean, onPageHide: () => void) {
+  constructor(parts: Parts, onPageHide: () => void) {
     this.#parts = parts
-    this.#inherits = inherits
     this.#onPageHide = onPageHide
   }
 
   get inherits(): boolean {
-    return this.#inherits && this.#parts.env.mono() < this.#safeUntil
+    return !this.#ended.signal.aborted && this.#parts.env.mono() < this.#safeUntil
   }
 
   get ended(): AbortSignal {
@@ -136,9 +138,9 @@ class Reign implements Term {
   }
 
   /** Resolves when the lock shall be given back. */
-  begin(): Promise<void> {
-    const { name, page, env, leaseMs } = this.#parts
-    this.#safeUntil = env.mono() + leaseMs
+  begin(safeUntil: number): Promise<void> {
+    const { name, page } = this.#parts
+    this.#safeUntil = safeUntil
     this.#sayAlive(page.openChannel(name))
     page.on('pagehide', () => this.#putAside(), { signal: this.#over.signal })
     return new Promise((resolve) => {
@@ -178,14 +180,15 @@ class Patrol {
   readonly #channel: Channel
   readonly #onSilent: () => void
   #heardAt: number
-  #lookedAt: number
+  /** When it was last awake. */
+  lookedAt: number
   #timer: TimerHandle
 
   constructor(parts: Parts, onSilent: () => void) {
     this.#parts = parts
     this.#onSilent = onSilent
     this.#heardAt = parts.env.mono()
-    this.#lookedAt = this.#heardAt
+    this.lookedAt = this.#heardAt
     const { name, page } = parts
     this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
@@ -207,10 +210,10 @@ class Patrol {
 
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#parts
-    const wasAsleep = env.mono() - this.#lookedAt > leaseMs
+    const wasAsleep = env.mono() - this.lookedAt > leaseMs
     const canWork = await isReachable()
     if (this.#timer === null) return
-    this.#lookedAt = env.mono()
+    this.lookedAt = env.mono()
     if (wasAsleep || !canWork) this.#heardAt = env.mono()
     if (env.mono() - this.#heardAt > 2 * leaseMs) return this.#onSilent()
     this.#timer = this.#later()

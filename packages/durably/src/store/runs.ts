@@ -14,7 +14,7 @@ export interface RunStore {
   adopt(tokens: readonly string[]): Promise<RunRow[]>
   /** Writes of owners; each is applied or refused alone, an answer per write. */
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
-  /** Takes back runs whose lease is over, or whose owner is known to be gone, oldest first, at most REAP_MAX at a time. */
+  /** Takes back runs whose lease is over, or those that are named, oldest lease first, at most REAP_MAX at a time. */
   reap(request: ReapRequest): Promise<Reaped[]>
   /** Cancels a pending run, asks a running one to stop; `null` when there is no such run. */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
@@ -75,8 +75,11 @@ export interface ClaimRequest {
 export interface ReapRequest {
   /** `Infinity` for no limit. */
   maxRecoveries: number
-  /** The caller knows that nobody owns a run any more: every lease counts as over. */
-  ownersAreGone?: boolean
+  /**
+   * Only the runs held under these claim tokens, whose owners are known to be gone: their leases count as over. Named, so that a
+   * request that is carried out late takes nothing that was claimed since.
+   */
+  tokens?: readonly string[]
 }
 
 export interface RunCount {

@@ -7,8 +7,8 @@ import type { Leadership, Term } from '../store/leadership.ts'
 interface LeadParts {
   /** Null where every instance may execute. */
   leadership: Leadership | null
-  /** Takes back all that is left running. */
-  takeBack: () => Promise<unknown>
+  /** Takes back all that is left running, as far as the term inherits it. */
+  takeBack: (term: Term) => Promise<unknown>
   tell: (state: LeadState) => void
   /** The term is over, by somebody else's doing. */
   onEnd: () => void
@@ -44,13 +44,14 @@ export class Lead {
   /** Until this worker leads, or `giveUp` is called. */
   async wait(): Promise<void> {
     const { leadership } = this.#parts
-    await this.#trying
-    if (!leadership || this.isHeld) return
-    // One that has ended may still keep others out.
-    this.#begin(null)
+    if (!leadership) return
     const waiting = new AbortController()
     this.#waiting = waiting
     try {
+      await this.#trying
+      if (this.isHeld || waiting.signal.aborted) return
+      // One that has ended may still keep others out.
+      this.#begin(null)
       const free = await leadership.takeIfFree()
       if (!free && !waiting.signal.aborted) this.#parts.tell('waiting')
       this.#begin(free ?? (await leadership.take(waiting.signal)))
@@ -76,8 +77,9 @@ export class Lead {
 
   /** To be awaited before a claim. */
   async inherit(): Promise<void> {
-    if (!this.#term?.inherits || this.#hasInherited) return
-    this.#inheriting ??= this.#parts.takeBack().finally(() => {
+    const term = this.#term
+    if (!term?.inherits || this.#hasInherited) return
+    this.#inheriting ??= this.#parts.takeBack(term).finally(() => {
       this.#inheriting = null
     })
     await this.#inheriting
@@ -90,9 +92,12 @@ export class Lead {
 
   #begin(term: Term | null): void {
     this.#term?.release()
-    this.#term = term
+    this.#term = null
     this.#hasInherited = false
     if (!term) return
+    // It came when nobody wants it any more.
+    if (this.#users === 0) return term.release()
+    this.#term = term
     term.ended.addEventListener('abort', this.#parts.onEnd)
     this.#parts.tell('leading')
   }

@@ -16,7 +16,7 @@ import { InHand } from './in-hand.ts'
 import type { WorkerKit } from './kit.ts'
 import { executorClass } from './late-executor.ts'
 import { Lead } from './lead.ts'
-import { reapLostRuns } from './reap.ts'
+import { reapInherited, reapLostRuns } from './reap.ts'
 import { Retention } from './retention.ts'
 import { WakeUp } from './wake-up.ts'
 
@@ -48,7 +48,7 @@ export class Worker {
     this.#retention = new Retention({ runs: kit.store.runs, env: kit.env, rules: kit.retention })
     this.#lead = new Lead({
       leadership: kit.leadership,
-      takeBack: () => reapLostRuns(kit, { ownersAreGone: true }),
+      takeBack: (term) => reapInherited(kit, term),
       tell: (state) => kit.emitter.emit({ type: 'worker:lead', state, runId: null }),
       onEnd: () => this.#wakeUp.wake(),
     })
@@ -139,7 +139,7 @@ export class Worker {
           now = this.#kit.env.mono()
         }
         if (!this.#lead.isHeld) {
-          await this.#takeLead()
+          await this.#takeLead(shift)
           continue
         }
         if (this.#kit.leadership) await this.#lead.inherit()
@@ -179,9 +179,10 @@ export class Worker {
     this.#lead.leave()
   }
 
-  async #takeLead(): Promise<void> {
+  async #takeLead(shift: number): Promise<void> {
     if (this.#inHand.size > 0) await this.letGo(this.#inHand.ended())
-    await this.#lead.wait()
+    // Whoever was stopped meanwhile does not queue again.
+    if (shift === this.#shift) await this.#lead.wait()
   }
 
   #freeSlots(): number {

@@ -219,3 +219,74 @@ test('a lease is as long as the dialect prefers, unless the user says otherwise'
   expect(await leaseOf(open({ staleThreshold: undefined as unknown as number }))).toBeLessThanOrEqual(1000)
   expect(await leaseOf(open())).toBeGreaterThan(590_000)
 })
+
+test('who is stopped while it lets go of its runs does not queue again', async () => {
+  const { env, throne, durably, open } = await setup()
+  const job = define(
+    durably,
+    (signal) => new Promise((resolve) => signal.addEventListener('abort', () => env.timer(300, () => resolve(null)))),
+  )
+  durably.start()
+  await job.trigger(null)
+  await env.advance(1000)
+  const other = open()
+  other.start()
+  await env.advance(1000)
+  throne.depose()
+  await env.advance(100)
+  let isStopped = false
+  void durably.stop().then(() => {
+    isStopped = true
+  })
+  await env.advance(2000)
+  expect(isStopped).toBe(true)
+  expect(await other.capabilities()).toMatchObject({ executes: true })
+})
+
+test('a lead that comes when nobody wants it any more is given back', async () => {
+  const { env, throne, durably, open } = await setup()
+  const answer = gate()
+  const slow: Leadership = {
+    take: (signal) => throne.take(signal),
+    takeIfFree: () => answer.opened.then(() => throne.takeIfFree()),
+  }
+  const late = open({}, slow)
+  late.start()
+  await env.advance(10)
+  const stopped = late.stop({ timeout: 0 })
+  await env.advance(1000)
+  await stopped
+  // It has kept its place for a lease, in case that a function does not stop.
+  await env.advance(600_000)
+  answer.open()
+  await env.advance(1000)
+  durably.start()
+  await env.advance(1000)
+  expect(await durably.capabilities()).toMatchObject({ executes: true })
+})
+
+test('what was claimed after the heir looked, or while its term became doubtful, is not taken back', async () => {
+  const { env, throne, durably, open } = await setup()
+  const job = define(durably, () => new Promise(() => {}))
+  durably.start()
+  const { id } = await job.trigger(null)
+  await env.advance(1000)
+  let asked = 0
+  // It still inherits when it is asked first, and no more when it knows what is left.
+  const doubtful: Leadership = {
+    take: () => Promise.resolve(null),
+    takeIfFree: async () => ({
+      get inherits() {
+        return asked++ === 0
+      },
+      ended: new AbortController().signal,
+      release() {},
+    }),
+  }
+  const heir = open({}, doubtful)
+  define(heir)
+  expect(await heir.processOne()).toBe(false)
+  expect(asked).toBeGreaterThan(1)
+  expect(await heir.getRun(id)).toMatchObject({ status: 'running', recoveries: 0 })
+  throne.depose()
+})

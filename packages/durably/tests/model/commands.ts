@@ -99,13 +99,15 @@ const apply = command('apply', applyCommand.writes, applyCommand.run)
 
 const reapRequest = fc.record({
   maxRecoveries: fc.constantFrom(0, 1, 2, 3, Number.POSITIVE_INFINITY),
-  ownersAreGone: fc.constantFrom(false, false, false, true),
+  /** Claims whose owners are known to be gone. */
+  gone: often(null, [0], [0, 1, 2, 3, 4], [3, 3, 1], []),
 })
 
 const RECLAIMS = ['reclaim', 'reclaimCancelled', 'reclaimTimedOut', 'reclaimCrashLoop'] as const
 
 /** Leases that end at the same time may be answered in any order. */
-const reap = command('reap', reapRequest, async (world, store, request) => {
+const reap = command('reap', reapRequest, async (world, store, { maxRecoveries, gone }) => {
+  const request = { maxRecoveries, ...(gone && { tokens: gone.map((n) => world.token(n)) }) }
   const before = world.model.runs.map(({ row }) => ({ ...row }))
   const expected = model.reap(world.model, request)
   for (const { id, status } of before) {

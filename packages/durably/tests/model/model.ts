@@ -170,10 +170,10 @@ function recordStep(run: ModelRun, step: StepRow, generation: number, at: string
   tell(run, step.status === 'completed' ? 'step:complete' : 'step:fail', { generation, stepId: step.id }, at)
 }
 
-export function reap(model: Model, { maxRecoveries, ownersAreGone = false }: port.ReapRequest): port.Reaped[] {
+export function reap(model: Model, { maxRecoveries, tokens }: port.ReapRequest): port.Reaped[] {
   const now = model.now()
-  const isFar = ({ row }: ModelRun) => Number(!ownersAreGone && (row.leaseExpiresAt ?? 0) > now + port.LEASE_MS_MAX)
-  const lost = model.runs.filter(({ row }) => (ownersAreGone ? row.status === 'running' : isLost(row, now)))
+  const isFar = ({ row }: ModelRun) => Number(!tokens && (row.leaseExpiresAt ?? 0) > now + port.LEASE_MS_MAX)
+  const lost = model.runs.filter(({ row }) => (tokens ? tokens.includes(row.leaseOwner ?? '') : isLost(row, now)))
   lost.sort((a, b) => isFar(a) - isFar(b) || (a.row.leaseExpiresAt ?? 0) - (b.row.leaseExpiresAt ?? 0))
   return lost.slice(0, port.REAP_MAX).map((run) => {
     const { row } = run

@@ -2,10 +2,10 @@ import type { RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { eventOf } from '../owner-write.ts'
 import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
-import { leaseEnd, type Tables } from './tables.ts'
+import { byLeaseEnd, leaseEnd, type Tables } from './tables.ts'
 
-export function reap(tables: Tables, { maxRecoveries, ownersAreGone = false }: ReapRequest): Reaped[] {
-  return lostRuns(tables, ownersAreGone ? Number.POSITIVE_INFINITY : tables.nowMs).flatMap((row) => {
+export function reap(tables: Tables, { maxRecoveries, tokens }: ReapRequest): Reaped[] {
+  return (tokens ? heldUnder(tables, tokens) : lostRuns(tables)).flatMap((row) => {
     const record = tables.records.get(row.id)
     if (!record) return []
     const { move, columns, payload } = fate(row, maxRecoveries, tables.nowMs)
@@ -15,7 +15,8 @@ export function reap(tables: Tables, { maxRecoveries, ownersAreGone = false }: R
 }
 
 /** Those a broken clock put far ahead stand at the end of the order. */
-function lostRuns(tables: Tables, nowMs: number): RunRow[] {
+function lostRuns(tables: Tables): RunRow[] {
+  const { nowMs } = tables
   const lost: RunRow[] = []
   for (const row of tables.leases.ascending()) {
     if (leaseEnd(row) > nowMs || lost.length === REAP_MAX) break
@@ -26,6 +27,11 @@ function lostRuns(tables: Tables, nowMs: number): RunRow[] {
     lost.push(row)
   }
   return lost
+}
+
+function heldUnder(tables: Tables, tokens: readonly string[]): RunRow[] {
+  const held = [...new Set(tokens)].flatMap((token) => tables.heldUnder(token) ?? [])
+  return held.sort(byLeaseEnd).slice(0, REAP_MAX)
 }
 
 interface Fate {

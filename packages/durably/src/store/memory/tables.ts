@@ -246,7 +246,7 @@ export function byAge(a: Pick<RunRow, 'createdAt' | 'id'>, b: Pick<RunRow, 'crea
   return compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id)
 }
 
-function byLeaseEnd(a: RunRow, b: RunRow): number {
+export function byLeaseEnd(a: RunRow, b: RunRow): number {
   return leaseEnd(a) - leaseEnd(b) || compareText(a.id, b.id)
 }
 

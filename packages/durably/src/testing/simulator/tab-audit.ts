@@ -107,7 +107,7 @@ export class TabAudit implements TabWatch {
   #reaps(process: SimProcess, runs: RunStore, request: ReapRequest): ReturnType<RunStore['reap']> {
     const term = this.#reigns.get(process)
     const hasInherited = term && !term.isStolen && !term.isOver
-    if (request.ownersAreGone && !hasInherited && process.alive)
+    if (request.tokens && !hasInherited && process.alive)
       this.#broken('I35', null, `${process.name} takes back what others have, and has not inherited it`)
     return runs.reap(request)
   }

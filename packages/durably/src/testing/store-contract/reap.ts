@@ -171,7 +171,7 @@ export const reapChapter = chapter('reap', {
     equal((await reap(world)).length, 1, 'a millisecond further ahead')
   },
 
-  'when all owners are known to be gone, every run is taken back at once, whatever its lease': async (world) => {
+  'runs whose owners are known to be gone are taken back at once by their claims, whatever their leases': async (world) => {
     const stopping = await held(world, { jobName: 'stopping' })
     await world.store.runs.cancel(stopping.run.id)
     await world.env.advance(1)
@@ -181,7 +181,9 @@ export const reapChapter = chapter('reap', {
     world.env.jump(-LEASE_MS_MAX)
     const far = await held(world, { jobName: 'far ahead' })
     world.env.jump(LEASE_MS_MAX)
-    const reaped = await world.store.runs.reap({ maxRecoveries: 10, ownersAreGone: true })
+    const other = await held(world, { jobName: 'not named' })
+    const tokens = [...[stopping, owner, far].map(({ claim }) => claim.token), 'unknown', owner.claim.token]
+    const reaped = await world.store.runs.reap({ maxRecoveries: 10, tokens })
     deepEqual(
       reaped.map(({ run, move }) => [run.id, move]),
       [
@@ -192,13 +194,18 @@ export const reapChapter = chapter('reap', {
       'by the end of their leases',
     )
     deepEqual(await owner.write(heartbeat()), REFUSED, 'what an owner writes who is not gone after all')
-    deepEqual(await world.store.runs.reap({ maxRecoveries: 10, ownersAreGone: true }), [], 'once more')
+    await other.succeed(heartbeat())
+    const next = await mustClaim(world)
+    deepEqual(await world.store.runs.reap({ maxRecoveries: 10, tokens }), [], 'once more, when it was claimed anew')
+    equal((await get(world, next.run.id)).status, 'running', 'the new claim')
+    deepEqual(await world.store.runs.reap({ maxRecoveries: 10, tokens: [] }), [], 'of nobody')
   },
 
   'of the runs whose owners are gone, too, one page is taken back at a time': async (world) => {
     await world.store.runs.create(Array.from({ length: REAP_MAX + 1 }, () => newRun(world)))
-    for (let i = 0; i <= REAP_MAX; i++) await mustClaim(world)
-    const page = async () => (await world.store.runs.reap({ maxRecoveries: 10, ownersAreGone: true })).length
+    const tokens: string[] = []
+    for (let i = 0; i <= REAP_MAX; i++) tokens.push((await mustClaim(world)).claim.token)
+    const page = async () => (await world.store.runs.reap({ maxRecoveries: 10, tokens })).length
     deepEqual([await page(), await page(), await page()], [REAP_MAX, 1, 0], 'pages')
   },
 

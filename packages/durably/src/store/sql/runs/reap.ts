@@ -2,7 +2,7 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ErrorCode } from '../../../model/errors.ts'
 import type { RecordedPayload } from '../../../model/event.ts'
-import { crashLoopError, DEADLINE_ERROR, REAP_MAX, type Reaped, type RunStore } from '../../runs.ts'
+import { crashLoopError, DEADLINE_ERROR, REAP_MAX, type Reaped, type ReapRequest, type RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
 import { canMove, eventType, farAhead, isActive, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
@@ -12,6 +12,8 @@ import { awokenParent } from './owner-moves.ts'
 export interface ReapValues {
   now: number
   at: string
+  /** Of the runs to take back, as a JSON array; `null` for those whose lease is over. */
+  tokens: string | null
   /** `null` for no limit. */
   maxRecoveries: number | null
   error: string
@@ -24,20 +26,18 @@ export interface ReapValues {
 type P = Param<ReapValues>
 type Fragment = RawBuilder<unknown>
 
-/**
- * Leases that ended early, or far too late, in their order: two ranges of one index. All of them when their owners are gone: then
- * the first range has no end, and the second is empty.
- */
-export function lostRuns(
-  { tables: t, syntax }: Pick<SqlContext, 'tables' | 'syntax'>,
-  now: Fragment,
-  ownersAreGone: boolean,
-): { late: Fragment; far: Fragment } {
-  const leaseEnds = (when: Fragment) =>
-    sql`SELECT r.id, r.lease_expires_at AS lease_end FROM ${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))} WHERE ${canMove('reclaim')} AND r.lease_expires_at ${when}
+/** Which runs are taken back: those whose lease is over, or those that are held under `tokens`. */
+export type ReapedBy = 'lease' | 'tokens'
+
+/** In the order of their leases, each with its `lease_end`. Leases that are over stand at both ends of one index. */
+export function lostRuns({ tables: t, syntax }: Pick<SqlContext, 'tables' | 'syntax'>, p: P, by: ReapedBy): Fragment[] {
+  const now = syntax.now(p)
+  const lost = (from: Fragment, when: Fragment) =>
+    sql`SELECT r.id, r.lease_expires_at AS lease_end FROM ${from} WHERE ${canMove('reclaim')} AND ${when}
     ORDER BY r.lease_expires_at, r.${syntax.creationOrder} LIMIT ${sql.lit(REAP_MAX)} ${syntax.skipLocked}`
-  if (ownersAreGone) return { late: leaseEnds(sql`IS NOT NULL`), far: leaseEnds(sql`IS NULL`) }
-  return { late: leaseEnds(sql`<= ${now}`), far: leaseEnds(sql`> ${farAhead(now)}`) }
+  if (by === 'tokens') return [lost(sql`${t.runs} AS r`, sql`r.lease_owner IN (SELECT value FROM ${syntax.texts(p('tokens'))} AS named)`)]
+  const byLease = sql`${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))}`
+  return [lost(byLease, sql`r.lease_expires_at <= ${now}`), lost(byLease, sql`r.lease_expires_at > ${farAhead(now)}`)]
 }
 
 interface Fates {
@@ -75,10 +75,10 @@ export function takenBack(p: P, now: Fragment): Fragment {
 
 export function reapRuns(context: SqlContext): RunStore['reap'] {
   const { session, env } = context
-  const lost = reapQueries(context, false)
-  const left = reapQueries(context, true)
-  return async ({ maxRecoveries, ownersAreGone }) => {
-    const results = await session.write((ownersAreGone ? left : lost)(reapValues(env.wall(), maxRecoveries)))
+  const lost = reapQueries(context, 'lease')
+  const left = reapQueries(context, 'tokens')
+  return async (request) => {
+    const results = await session.write((request.tokens ? left : lost)(reapValues(env.wall(), request)))
     const inOrder = results.at(0) ?? []
     const rows = results.at(-1) ?? []
     const reaped = new Map(rows.map((row) => [row.id, toReaped(row)]))
@@ -86,11 +86,11 @@ export function reapRuns(context: SqlContext): RunStore['reap'] {
   }
 }
 
-function reapQueries({ db, tables: t, syntax, eventLog }: SqlContext, ownersAreGone: boolean): (values: ReapValues) => CompiledQuery[] {
+function reapQueries({ db, tables: t, syntax, eventLog }: SqlContext, by: ReapedBy): (values: ReapValues) => CompiledQuery[] {
   /** Nothing before the update changes a lease, so every statement means the same runs. */
   const lost = (p: P) => {
-    const { late, far } = lostRuns({ tables: t, syntax }, p('now'), ownersAreGone)
-    return sql`SELECT id FROM (SELECT * FROM (${late}) UNION ALL SELECT * FROM (${far})) LIMIT ${sql.lit(REAP_MAX)}`
+    const pages = lostRuns({ tables: t, syntax }, p, by).map((page) => sql`SELECT * FROM (${page})`)
+    return sql`SELECT id FROM (${sql.join(pages, sql` UNION ALL `)}) LIMIT ${sql.lit(REAP_MAX)}`
   }
 
   const order = statement<ReapValues>(db, lost)
@@ -119,12 +119,13 @@ function reapQueries({ db, tables: t, syntax, eventLog }: SqlContext, ownersAreG
   return (values) => [order(values), ...(eventLog ? [events(values)] : []), parents(values), update(values)]
 }
 
-export function reapValues(now: number, maxRecoveries: number): ReapValues {
+export function reapValues(now: number, { maxRecoveries, tokens }: ReapRequest): ReapValues {
   const crashLoop = reapFailure('crash_loop', crashLoopError(maxRecoveries))
   const timeout = reapFailure('timeout', DEADLINE_ERROR)
   return {
     now,
     at: iso(now),
+    tokens: tokens ? JSON.stringify(tokens) : null,
     maxRecoveries: Number.isFinite(maxRecoveries) ? maxRecoveries : null,
     ...crashLoop,
     deadlineError: timeout.error,

@@ -4,7 +4,7 @@ import { REAP_MAX, type RunStore } from '../../../runs.ts'
 import type { SqlContext } from '../../context.ts'
 import { eventType, isActive, isTerminal, target } from '../../guards.ts'
 import { awokenParent, EVENT_COLUMNS } from '../../runs/owner-moves.ts'
-import { lostRuns, type ReapValues, reapValues, takenBack, toReaped } from '../../runs/reap.ts'
+import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../../runs/reap.ts'
 import { type Param, statement } from '../../statement.ts'
 
 export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['reap'] {
@@ -16,10 +16,11 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
   const parents = (now: RawBuilder<unknown>) => sql`parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(now, sql`ended.count`)}
         FROM (SELECT r.parent_run_id, count(*)::integer AS count FROM reaped AS r WHERE ${isTerminal()} GROUP BY 1) AS ended
         WHERE r.id = ended.parent_run_id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM reaped WHERE reaped.id = r.id))`
-  const reap = (ownersAreGone: boolean) =>
+  const reap = (by: ReapedBy) =>
     statement<ReapValues>(db, (p) => {
       const now = syntax.now(p)
-      const { late, far } = lostRuns({ tables: t, syntax }, now, ownersAreGone)
+      // Rows cannot be locked inside a UNION, so each page is a part of its own.
+      const [late, far = sql`SELECT * FROM late WHERE false`] = lostRuns({ tables: t, syntax }, p, by)
       return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
       lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
         ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
@@ -28,10 +29,10 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
       SELECT * FROM reaped ORDER BY lease_end, id`
     })
 
-  const lost = reap(false)
-  const left = reap(true)
-  return async ({ maxRecoveries, ownersAreGone }) => {
-    const [rows = []] = await session.write([(ownersAreGone ? left : lost)(reapValues(env.wall(), maxRecoveries))])
+  const lost = reap('lease')
+  const left = reap('tokens')
+  return async (request) => {
+    const [rows = []] = await session.write([(request.tokens ? left : lost)(reapValues(env.wall(), request))])
     return rows.map(toReaped)
   }
 }
