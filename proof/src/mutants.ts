@@ -217,15 +217,15 @@ export const MUTANTS: Mutant[] = [
     file: 'worker/claim-runs.ts',
     find: 'return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))',
     replace: `const runs = await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs })
-    const early = kit.early ?? new Map()
+    kit.stale = kit.early
     kit.early = new Map()
     for (const { id } of await store.runs.list({})) kit.early.set(id, await store.steps.list(id))
-    return claimed(runs.map((run) => ({ ...run, early: early.get(run.id) })))`,
+    return claimed(runs)`,
     also: [
       {
         file: 'worker/claim-runs.ts',
-        find: 'return untilLeaseIsOver(kit, () => kit.store.steps.list(run.id))',
-        replace: 'return run.early ?? untilLeaseIsOver(kit, () => kit.store.steps.list(run.id))',
+        find: 'return untilLeaseIsOver(kit, () => kit.store.steps.listOwned(claim))',
+        replace: 'return kit.stale?.get(claim.runId) ?? untilLeaseIsOver(kit, () => kit.store.steps.listOwned(claim))',
       },
     ],
   },

@@ -34,7 +34,7 @@ const VERBS: Verbs = {
     count: true,
     purge: true,
   },
-  steps: { list: true, find: true },
+  steps: { list: true, listOwned: true, find: true },
   events: { list: true, heads: true },
   logs: { append: true, list: true, find: true },
   signals: { send: true, list: true },

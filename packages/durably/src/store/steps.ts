@@ -1,11 +1,14 @@
 import type { StepRow } from '../model/step.ts'
+import type { Claim } from './owner-write.ts'
 
 export interface StepStore {
-  /**
-   * Every recorded step of a run, failed ones included, by index, then in the order they were recorded. Read after the claim,
-   * never in its own statement (R4).
-   */
+  /** Every recorded step of a run, failed ones included, by index, then in the order they were recorded. */
   list(runId: string): Promise<StepRow[]>
+  /**
+   * The same for the owner of a run; `null` when the run is no longer held under this claim. Asked after the claim, never in
+   * its own statement (R4). Whoever stood still since may have been replaced, and the run be purged: it must not find no steps.
+   */
+  listOwned(claim: Claim): Promise<StepRow[] | null>
   /** Those of a run that have these ids, in any order. */
   find(runId: string, ids: readonly string[]): Promise<StepRow[]>
 }

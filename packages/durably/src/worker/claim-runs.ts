@@ -1,6 +1,7 @@
 // Takes runs for this process. Only what this returns may start user code (R5).
 import type { RunRow } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
+import type { Claim } from '../store/owner-write.ts'
 import type { WorkerKit } from './kit.ts'
 import { LeaseAge, type Moment, momentOf } from './lease-age.ts'
 import { untilLeaseIsOver } from './until-lease-is-over.ts'
@@ -31,8 +32,8 @@ export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed
   }
 }
 
-/** What earlier executions recorded; `null` when it could not be read while the lease lasted. */
-export function readSteps(kit: WorkerKit, run: RunRow): readonly StepRow[] | Promise<readonly StepRow[] | null> {
-  if (run.leaseGeneration === 1) return []
-  return untilLeaseIsOver(kit, () => kit.store.steps.list(run.id))
+/** What earlier executions recorded; `null` when it could not be read while the lease lasted, or the run has another owner. */
+export function readSteps(kit: WorkerKit, claim: Claim): readonly StepRow[] | Promise<readonly StepRow[] | null> {
+  if (claim.generation === 1) return []
+  return untilLeaseIsOver(kit, () => kit.store.steps.listOwned(claim))
 }

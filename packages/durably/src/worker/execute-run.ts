@@ -22,7 +22,10 @@ export async function executeRun(kit: WorkerKit, execution: Execution): Promise<
   if (!job) return
   const reading = readGiven(kit, execution)
   const given = reading instanceof Promise ? await reading : reading
-  if (!given) return
+  if (!given) {
+    owner.lose('its steps could not be read while it lasted')
+    return kit.report(execution.interrupted, run.id)
+  }
   kit.emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: given.payload })
   for (const { stepName, kept } of decodeStreams(run.streams))
     kit.emitter.emit({ type: 'stream:reset', runId: run.id, jobName: run.jobName, stepName, to: kept })
@@ -51,10 +54,10 @@ interface Given {
 }
 
 /** What the job starts from; `null` when it could not be had while the lease lasted. */
-function readGiven(kit: WorkerKit, { run }: Execution): Given | Unreadable | Promise<Given | Unreadable | null> {
+function readGiven(kit: WorkerKit, { run, owner }: Execution): Given | Unreadable | Promise<Given | Unreadable | null> {
   try {
     const payload = readColumn(run, 'payload', kit.codec)
-    const steps = readSteps(kit, run)
+    const steps = readSteps(kit, owner.claim)
     if (steps instanceof Promise) return steps.then((steps) => steps && { payload, steps }, unreadable)
     return { payload, steps }
   } catch (error) {

@@ -46,7 +46,7 @@ const NONE: readonly never[] = []
 
 export class Owner {
   readonly #kit: OwnerKit
-  readonly #claim: Claim
+  readonly claim: Claim
   readonly #lease: LeaseAge
   readonly #holder: Holder
   #isWriting = false
@@ -66,7 +66,7 @@ export class Owner {
 
   constructor(kit: OwnerKit, claim: Claim, lease: LeaseAge, holder: Holder) {
     this.#kit = kit
-    this.#claim = claim
+    this.claim = claim
     this.#lease = lease
     this.#holder = holder
   }
@@ -208,7 +208,7 @@ export class Owner {
   }
 
   #report(error: unknown): void {
-    this.#kit.report(error, this.#claim.runId)
+    this.#kit.report(error, this.claim.runId)
   }
 
   async #send(verb: Writing, rides?: () => void): Promise<boolean> {
@@ -258,7 +258,7 @@ export class Owner {
     const verb = (renews ? { leaseMs: this.#kit.leaseMs, ...writing } : writing) as OwnerVerb
     this.sealed ||= !renews
     const write = {
-      claim: this.#claim,
+      claim: this.claim,
       number: ++this.#number,
       verb,
       events: this.#events ?? NONE,

@@ -9,7 +9,10 @@ interface ReaderParts {
   report: (error: unknown, runId?: string) => void
 }
 
-/** What a call of `ctx` has to know first. That it cannot be read is not the job's fault (R6): somebody else goes on with the run. */
+/**
+ * What a call of `ctx` has to know first. That it cannot be read is not the job's fault (R6): somebody else goes on with the run.
+ * It needs no fence of its own: before the job sees anything that follows from it, a write of the owner is accepted or refused.
+ */
 export async function readForRun<T>(parts: ReaderParts, what: string, read: () => Promise<T>): Promise<T> {
   const { execution } = parts
   const answer = await untilLeaseIsOver(parts, async () => ({ value: await read() }))

@@ -127,10 +127,10 @@ describe.each(WORLDS)('faults of the store on %s', (world) => {
     const { durably, faults, ran, job, within } = await counted(world)
     const { id } = await job.trigger(true)
     await within(100, durably.processUntilIdle())
-    faults.fail('steps.list', { when: 'before', times: 3 })
+    faults.fail('steps.listOwned', { when: 'before', times: 3 })
     await durably.retry(id)
     await within(5000, durably.processUntilIdle())
-    expect(faults.count('steps.list')).toBe(4)
+    expect(faults.count('steps.listOwned')).toBe(4)
     expect(ran).toEqual(['one', 'two'])
   })
 

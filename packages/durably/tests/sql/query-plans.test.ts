@@ -123,6 +123,7 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await runs.list({ limit: 20, status: 'failed' })
   await runs.list({ limit: 20, status: 'failed', jobName: 'job', after: { createdAt: '', id: '' } })
   await steps.list('id')
+  await steps.listOwned(claim)
   await events.list('id', { after: 3, limit: 10 })
   await logs.list('id')
   await logs.append([line])

@@ -8,6 +8,10 @@ export function memorySteps(tables: Tables): StepStore {
     (tables.records.get(runId)?.kept.steps ?? []).map((step) => ({ ...step })).sort((a, b) => a.index - b.index)
   return {
     list: async (runId) => stepsOf(runId),
+    async listOwned({ runId, generation, token }) {
+      const held = tables.heldUnder(token)
+      return held?.id === runId && held.leaseGeneration === generation ? stepsOf(runId) : null
+    },
     find: async (runId, ids) => stepsOf(runId).filter(({ id }) => ids.includes(id)),
   }
 }

@@ -74,7 +74,12 @@ export interface OwnerParams {
   number: number
 }
 
-/** W1 and W2: the lease is mine and this write is new. Every owner move starts in the same status. */
+/** W1: the lease is mine. Every owner move starts in the same status. */
+export function isHeld(p: Param<Omit<OwnerParams, 'number'>>): RawBuilder<unknown> {
+  return sql`r.id = ${p('runId')} AND ${canMove('complete')} AND r.lease_generation = ${p('generation')} AND r.lease_owner = ${p('token')}`
+}
+
+/** W1 and W2: the lease is mine and this write is new. */
 export function isMine(p: Param<OwnerParams>): RawBuilder<unknown> {
-  return sql`r.id = ${p('runId')} AND ${canMove('complete')} AND r.lease_generation = ${p('generation')} AND r.lease_owner = ${p('token')} AND r.lease_writes < ${p('number')}`
+  return sql`${isHeld(p)} AND r.lease_writes < ${p('number')}`
 }

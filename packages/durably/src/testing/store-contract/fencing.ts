@@ -128,12 +128,13 @@ async function busyOwner(world: World): Promise<Owner> {
 }
 
 const refusals: Case[] = Object.entries(OUTSIDERS).map(([who, setup]) => ({
-  name: `${who} can write nothing`,
+  name: `${who} can write nothing, and reads no steps`,
   async run(world) {
     const { owner, disguise } = await setup(world)
     for (const verb of OWNER_VERB_NAMES) {
       const write = disguise(owner.next(OWNER_VERBS[verb](owner), ridersOf(owner)))
       deepEqual(await unchanged(world, owner.run.id, () => send(world, write)), REFUSED, verb)
+      equal(await world.store.steps.listOwned(write.claim), null, 'steps')
     }
   },
 }))
@@ -162,6 +163,17 @@ export const fencing = chapter(
       deepEqual(await world.store.runs.reap({ maxRecoveries: 10 }), [], 'the lease was renewed')
       await leasesEnd(world)
       deepEqual(await owner.write(complete()), ACCEPTED, 'the end')
+    },
+
+    'the owner reads the steps of its run': async (world) => {
+      const first = await held(world)
+      deepEqual(await world.store.steps.listOwned(first.claim), [], 'of a new run')
+      for (const name of ['b', 'a']) await first.succeed(recordStep(first, { name }))
+      await first.succeed(release())
+      const owner = await mustClaim(world)
+      const steps = await world.store.steps.listOwned(owner.claim)
+      equal(steps?.length, 2, 'how many')
+      deepEqual(steps, await world.store.steps.list(owner.run.id), 'as everybody reads them')
     },
 
     'the write of a stale owner does not disturb the new owner': async (world) => {
