@@ -5,6 +5,7 @@ import type { Store } from '../store.ts'
 import type { Clock } from './dialect/database.ts'
 import { type Detected, type DialectKind, detectDialect } from './dialect/detect.ts'
 import { openKysely } from './dialect/open-kysely.ts'
+import { hasSqlocalClient } from './dialect/sqlite/sqlocal-shape.ts'
 import { type DurablyTables, type Tables, tablesOf } from './schema.ts'
 
 export interface SqlStoreOptions {
@@ -45,4 +46,9 @@ export function openSql(options: SqlStoreOptions): OpenedSql {
   const tables = tablesOf(tablePrefix)
   const detected = detectDialect(dialect, dialectKind)
   return { ...openKysely(dialect), dialect, detected, tablePrefix, tables, env, clock, eventLog, allowMemory }
+}
+
+/** Which store it needs: one file in several tabs is another matter than a connection of one's own. */
+export function storeKind({ detected, driver }: OpenedSql): DialectKind | 'sqlocal' {
+  return hasSqlocalClient(driver) ? 'sqlocal' : detected.kind
 }

@@ -1,13 +1,14 @@
-import { openSql, type SqlStore, type SqlStoreOptions } from './opened-sql.ts'
+import { openSql, type SqlStore, type SqlStoreOptions, storeKind } from './opened-sql.ts'
 import { postgresStore } from './postgres-store.ts'
 import { sqliteStore } from './sqlite-store.ts'
+import { sqlocalStore } from './sqlocal-store.ts'
 
 export type { SqlStore, SqlStoreOptions }
 
-const STORES = { sqlite: sqliteStore, postgres: postgresStore }
+const STORES = { sqlite: sqliteStore, sqlocal: sqlocalStore, postgres: postgresStore }
 
 /** A store in an SQL database, whichever it is; `createDurably` loads only the one that its dialect needs. */
 export function sqlStore(options: SqlStoreOptions): SqlStore {
   const opened = openSql(options)
-  return STORES[opened.detected.kind](opened)
+  return STORES[storeKind(opened)](opened)
 }

@@ -8,8 +8,6 @@ import { CleanTransport } from './clean-transport.ts'
 import { kyselyTransport } from './kysely-transport.ts'
 import { libsqlClientOf, libsqlTransport } from './libsql-transport.ts'
 import { SqliteSession } from './sqlite-session.ts'
-import { hasSqlocalClient } from './sqlocal-shape.ts'
-import { sqlocalTransport } from './sqlocal-transport.ts'
 import type { Transport } from './transport.ts'
 
 export interface SessionParts {
@@ -18,20 +16,16 @@ export interface SessionParts {
   env: Env
   dialect: Dialect
   detected: Detected
-  allowMemory: boolean
 }
 
-export function openSqliteSession(parts: SessionParts): Session {
-  const { env, dialect, detected } = parts
-  const transport = transportOf(parts)
+export function openSqliteSession({ env, dialect, detected }: SessionParts, transport: Transport): Session {
   return new SqliteSession(transport, env, async () => {
     if (!detected.certain) await confirm(transport, dialect)
     await waitBriefly(transport)
   })
 }
 
-function transportOf({ db, driver, env, dialect, allowMemory }: SessionParts): Transport {
-  if (hasSqlocalClient(driver)) return sqlocalTransport({ db, driver, env, dialect, allowMemory })
+export function sqliteTransport({ db, driver, env, dialect }: SessionParts): Transport {
   const client = libsqlClientOf(driver)
   const direct = client ? libsqlTransport(db, client) : kyselyTransport(db, dialect)
   return resetsStatements(dialect) ? direct : new CleanTransport(direct, env)

@@ -5,9 +5,10 @@ import { classifyError, isKeyTaken } from './classify-error.ts'
 import { openSqliteSession } from './open-session.ts'
 import { checkRequirements } from './requirements.ts'
 import { sqliteSyntax } from './syntax.ts'
+import type { Transport } from './transport.ts'
 
-export function sqliteDatabase(parts: DatabaseParts): Database {
-  const session = openSqliteSession(parts)
+export function sqliteDatabase(parts: DatabaseParts, transport: Transport): Database {
+  const session = openSqliteSession(parts, transport)
   return {
     session,
     syntax: sqliteSyntax,

@@ -14,18 +14,20 @@ import { classifyError } from './classify-error.ts'
 import { WORDS } from './kysely-transport.ts'
 import { openOnOpfs } from './sqlocal-client.ts'
 import { SqlocalLock } from './sqlocal-lock.ts'
-import type { SqlocalClient } from './sqlocal-shape.ts'
+import { hasSqlocalClient, type SqlocalClient } from './sqlocal-shape.ts'
 import type { Transport } from './transport.ts'
 
 export interface SqlocalParts {
   db: Kysely<DurablyTables>
-  driver: Driver & { client: SqlocalClient }
+  driver: Driver
   env: Env
   dialect: Dialect
   allowMemory: boolean
 }
 
-export function sqlocalTransport({ db, driver, env, dialect, allowMemory }: SqlocalParts): Transport {
+export function sqlocalTransport({ db, driver: found, env, dialect, allowMemory }: SqlocalParts): Transport {
+  if (!hasSqlocalClient(found)) throw new TypeError('the driver is not that of SQLocal')
+  const driver: Driver & { client: SqlocalClient } = found
   const lock = new SqlocalLock(env, `durably:${driver.client.config?.databasePath}`)
   let isOpen = false
   function alone<T>(work: () => Promise<T>): Promise<T> {
