@@ -5,7 +5,7 @@ import type { Duration } from '../model/duration.ts'
 import type { CancelOutcome } from '../store/runs.ts'
 import type { TaskStateChange } from './state-change.ts'
 import type { TaskHandler } from './task-handler.ts'
-import type { TaskRecord } from './task-record.ts'
+import type { TaskRecord, TaskRef } from './task-record.ts'
 import type { FinishedState, TaskState } from './task-state.ts'
 
 export interface Queue extends AsyncDisposable {
@@ -14,7 +14,7 @@ export interface Queue extends AsyncDisposable {
   /** Stores a task. Its type need not be registered, here or anywhere: then it waits. */
   enqueue(request: EnqueueRequest): Promise<TaskRecord>
   /** `null` when there is no such task, or no longer. */
-  getStatus(taskId: string): Promise<TaskRecord | null>
+  getStatus(task: TaskRef): Promise<TaskRecord | null>
   /** How many tasks are in each state. Counts them all: for a dashboard, not for a hot path. */
   countsByState(): Promise<Record<TaskState, number>>
   /** Newest first. */
@@ -22,9 +22,9 @@ export interface Queue extends AsyncDisposable {
   /** What this process does to tasks, told at once. A listener that throws harms nobody: `error` listeners hear of it. */
   on<T extends keyof TaskQueueEvents>(event: T, listener: (event: TaskQueueEvents[T]) => unknown): Unsubscribe
   /** A waiting task is `Cancelled` at once; a running one is asked to stop by its signal, and is `Cancelled` when it has. */
-  cancel(taskId: string): Promise<CancelOutcome['outcome']>
+  cancel(task: TaskRef): Promise<CancelOutcome['outcome']>
   /** A `Dead` task is `Queued` again, with all its attempts before it. */
-  redrive(taskId: string): Promise<TaskRecord>
+  redrive(task: TaskRef): Promise<TaskRecord>
   /** The same for all that are `Dead` now; answers how many. */
   redriveAll(options?: RedriveOptions): Promise<number>
   /** Removes tasks that finished longer ago than that; answers how many. */

@@ -1,21 +1,22 @@
 import { hasCode } from '../model/errors.ts'
 import type { Queue, RedriveOptions } from './queue.ts'
+import type { TaskRef } from './task-record.ts'
 
 /** From the newest to the oldest: one that dies again meanwhile is behind, and is not met twice. */
 export async function redriveAll(queue: Pick<Queue, 'list' | 'redrive'>, options: RedriveOptions): Promise<number> {
   let redriven = 0
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await queue.list({ ...options, state: 'Dead', cursor: cursor ?? null })
-    for (const { id } of page.tasks) if (await isRedriven(queue, id)) redriven++
+    for (const task of page.tasks) if (await isRedriven(queue, task)) redriven++
     cursor = page.cursor
   }
   return redriven
 }
 
 /** False when somebody else was faster, or removed it. */
-async function isRedriven(queue: Pick<Queue, 'redrive'>, taskId: string): Promise<boolean> {
+async function isRedriven(queue: Pick<Queue, 'redrive'>, task: TaskRef): Promise<boolean> {
   try {
-    await queue.redrive(taskId)
+    await queue.redrive(task)
     return true
   } catch (error) {
     if (hasCode(error, 'run_not_found') || hasCode(error, 'run_not_retryable')) return false

@@ -15,9 +15,9 @@ export interface RetentionOptions {
 }
 
 export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
-  /** Default: exponential from 1 s, doubling, at most 5 min, full jitter, five executions. */
+  /** How long to wait before the next execution. Default: exponential from 1 s, doubling, at most 5 min, full jitter. */
   retry?: RetryPolicy
-  /** Executions in all, whatever the policy says. Default 5, or what `retry` says if that is given. */
+  /** Executions in all; `retry` may give up earlier, never later. Default 5; `Infinity` leaves it to `retry` alone. */
   maxAttempts?: number
   /** How long finished tasks are kept. */
   retention?: RetentionOptions
@@ -28,6 +28,7 @@ export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
 /** The queue's own tables: what counts, lists and redrives tasks must not meet other runs. */
 const TABLE_PREFIX = 'tasks_'
 const ATTEMPTS_MAX = 5
+const BACK_OFF = retry.exponential({ maxAttempts: Number.POSITIVE_INFINITY })
 /** Finished tasks kept in memory: what a person may still look at, a few megabytes. */
 const FINISHED_MAX = 10_000
 
@@ -35,18 +36,17 @@ export interface TaskConfig {
   env: Env
   durably: DurablyOptions
   retry: RetryPolicy
-  maxAttempts: number | null
+  maxAttempts: number
 }
 
 export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
-  const { retry: policy, maxAttempts, retention, logger, ...durably } = options
+  const { retry: policy = BACK_OFF, maxAttempts = ATTEMPTS_MAX, retention, logger, ...durably } = options
   const env = options.env ?? systemEnv()
-  const limit = maxAttempts ?? (policy ? null : ATTEMPTS_MAX)
   return {
     env,
     durably: { ...storage(durably, env, finishedMax(options)), env, ...(retention?.ttl !== undefined && { retention: retention.ttl }) },
-    retry: limited(policy ?? retry.exponential({ maxAttempts: Number.POSITIVE_INFINITY }), limit),
-    maxAttempts: limit,
+    retry: limited(policy, maxAttempts),
+    maxAttempts,
   }
 }
 
@@ -58,12 +58,11 @@ function storage(durably: DurablyOptions, env: Env, endedMax: number): DurablyOp
   return { ...rest, store: memoryStore({ env, eventLog, errorStacks: false, endedMax }) }
 }
 
-function limited(policy: RetryPolicy, maxAttempts: number | null): RetryPolicy {
+function limited(policy: RetryPolicy, maxAttempts: number): RetryPolicy {
   if (typeof policy !== 'function')
     throw new DurablyError('invalid_config', 'retry must be a policy such as retry.exponential(), or nothing')
-  if (maxAttempts === null) return policy
-  if (!(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1))
-    throw new DurablyError('invalid_config', `maxAttempts must be a whole number of at least 1, got ${maxAttempts}`)
+  if (maxAttempts !== Number.POSITIVE_INFINITY && !(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1))
+    throw new DurablyError('invalid_config', `maxAttempts must be a whole number of at least 1, or Infinity, got ${maxAttempts}`)
   return (attempt, error, chance) => (attempt < maxAttempts ? policy(attempt, error, chance) : 'dead')
 }
 

@@ -14,7 +14,7 @@ import { ANY_PAYLOAD, checkHandler, executeTask, RunningTask, type TaskHandler, 
 import { TaskListeners } from './task-listeners.ts'
 import { readTaskOptions, type TaskConfig, type TaskQueueOptions } from './task-options.ts'
 import { readPage } from './task-page.ts'
-import { type TaskRecord, taskRecord } from './task-record.ts'
+import { type TaskRecord, type TaskRef, taskIdOf, taskRecord } from './task-record.ts'
 import { FINISHED_STATES, finishedStatus, stateOfCount, TASK_STATES, type TaskState } from './task-state.ts'
 
 /**
@@ -72,8 +72,8 @@ export class TaskQueue implements Queue {
     return triggerRow(this.#engine.trigger, job, { payload, options }, this.#record)
   }
 
-  async getStatus(taskId: string): Promise<TaskRecord | null> {
-    const row = await this.#engine.store.runs.get(taskId)
+  async getStatus(task: TaskRef): Promise<TaskRecord | null> {
+    const row = await this.#engine.store.runs.get(taskIdOf(task))
     return row && this.#record(row)
   }
 
@@ -92,12 +92,12 @@ export class TaskQueue implements Queue {
     return this.#listeners.on(event, listener)
   }
 
-  cancel(taskId: string): Promise<CancelOutcome['outcome']> {
-    return this.#durably.cancel(taskId)
+  async cancel(task: TaskRef): Promise<CancelOutcome['outcome']> {
+    return this.#durably.cancel(taskIdOf(task))
   }
 
-  async redrive(taskId: string): Promise<TaskRecord> {
-    return this.#record(await this.#engine.commands.retryRow(taskId))
+  async redrive(task: TaskRef): Promise<TaskRecord> {
+    return this.#record(await this.#engine.commands.retryRow(taskIdOf(task)))
   }
 
   redriveAll(options: RedriveOptions = {}): Promise<number> {

@@ -1,6 +1,7 @@
 // TaskRecord — what is known of a task; TaskEnvelope — what was put into the queue.
 import type { Codec } from '../model/codec.ts'
 import { iso } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
 import { type RunRow, readColumn } from '../model/run.ts'
 import { stateOfRow, type TaskState } from './task-state.ts'
 
@@ -19,8 +20,8 @@ export interface TaskRecord<TPayload = unknown> {
   readonly state: TaskState
   /** Executions that failed. The one that is running, or succeeded, is not among them. */
   readonly attempts: number
-  /** Executions in all until it is `Dead`; `null` when the queue was given a policy that alone decides. */
-  readonly maxAttempts: number | null
+  /** Executions in all until it is `Dead`, if the queue's policy does not give up earlier; `Infinity` when that alone decides. */
+  readonly maxAttempts: number
   /** What the last execution failed with; `null` once one has succeeded. */
   readonly lastError: string | null
   /** When it is due, if that is later than now. */
@@ -29,7 +30,21 @@ export interface TaskRecord<TPayload = unknown> {
   readonly updatedAt: string
 }
 
-export function taskRecord(row: RunRow, codec: Codec, maxAttempts: number | null, nowMs: number): TaskRecord {
+/** Which task is meant: its id, or anything that carries it, such as what `enqueue` returned. */
+export type TaskRef = string | Pick<TaskRecord, 'id'>
+
+export function taskIdOf(task: TaskRef): string {
+  const id: unknown = typeof task === 'object' ? task?.id : task
+  if (typeof id === 'string') return id
+  throw new DurablyError('invalid_argument', `a task is named by its id, or by the record that enqueue() returned, got ${describe(task)}`)
+}
+
+function describe(task: unknown): string {
+  if (task instanceof Promise) return 'a promise; await enqueue() first'
+  return typeof task === 'object' && task !== null ? 'an object without an id' : String(task)
+}
+
+export function taskRecord(row: RunRow, codec: Codec, maxAttempts: number, nowMs: number): TaskRecord {
   const isLater = row.status === 'pending' && row.runAt > nowMs
   return {
     id: row.id,

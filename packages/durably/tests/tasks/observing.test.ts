@@ -28,6 +28,39 @@ describe.each(WORLDS)('observing (%s)', (world) => {
     })
   })
 
+  test('every verb that takes a task takes its id, or the record that enqueue returned (003 §観測)', async () => {
+    const { env, queue } = await setup(world, { maxAttempts: 1 })
+    registerSome(queue)
+    const fails = await queue.enqueue({ taskType: 'fails', payload: null })
+    const waits = await queue.enqueue({ taskType: 'unknown', payload: null })
+    queue.start()
+    await env.advance(0)
+    expect(await queue.getStatus(fails)).toMatchObject({ id: fails.id, state: 'Dead' })
+    expect(await queue.redrive(fails)).toMatchObject({ id: fails.id, state: 'Queued' })
+    expect(await queue.cancel(waits)).toBe('cancelled')
+    await queue.purge({ olderThan: 0, state: 'Cancelled' })
+    expect(await queue.getStatus(waits)).toBeNull()
+  })
+
+  test('what names no task is refused, and the error says what does', async () => {
+    const { queue } = await setup(world)
+    const task = queue.enqueue({ taskType: 'works', payload: null })
+    const notTasks: [unknown, RegExp][] = [
+      [undefined, /got undefined$/],
+      [null, /got null$/],
+      [7, /by its id, or by the record that enqueue\(\) returned, got 7$/],
+      [{}, /got an object without an id$/],
+      [task, /got a promise; await enqueue\(\) first$/],
+    ]
+    for (const [notTask, message] of notTasks)
+      for (const verb of ['getStatus', 'cancel', 'redrive'] as const)
+        await expect(queue[verb](notTask as string)).rejects.toMatchObject({
+          code: 'invalid_argument',
+          message: expect.stringMatching(message),
+        })
+    await task
+  })
+
   test('countsByState has every state, those with nothing in them too', async () => {
     const { env, queue, settle } = await setup(world, { retry: retry.fixed({ maxAttempts: 2, delay: 5000 }) })
     registerSome(queue)

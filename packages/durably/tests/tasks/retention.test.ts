@@ -115,7 +115,7 @@ describe('the bound of the memory', () => {
     expect(() => createTaskQueue({ store: memoryStore(), retention: { max: 5 } })).toThrow(refused)
     expect(() => createTaskQueue({ dialect: sqlite(':memory:'), retention: { max: 5 } })).toThrow(refused)
     expect(() => createTaskQueue({ retention: { max: -1 } })).toThrow(refused)
-    expect(() => createTaskQueue({ maxAttempts: 0 })).toThrow(refused)
+    for (const maxAttempts of [0, 2.5, Number.NaN, -1]) expect(() => createTaskQueue({ maxAttempts })).toThrow(refused)
     expect(() => createTaskQueue({ retry: 5 as never })).toThrow(refused)
     expect(() => createTaskQueue({ retention: { ttl: 'soon' as never } })).toThrow(expect.objectContaining({ code: 'invalid_argument' }))
   })

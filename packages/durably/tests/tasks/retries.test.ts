@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { NonRetryableError, retry, retryAfter } from '../../src/index.ts'
+import type { TaskQueueOptions } from '../../src/tasks/index.ts'
 import { setup, WORLDS } from './world.ts'
 
 const always = (error: unknown) => () => {
@@ -137,19 +138,25 @@ describe.each(WORLDS)('retries (%s)', (world) => {
     expect(await queue.getStatus(id)).toMatchObject({ state: 'Dead', attempts: 1 })
   })
 
-  test('a policy of your own decides alone; maxAttempts bounds it', async () => {
-    const own = await setup(world, { retry: (attempt) => (attempt < 7 ? 10 : 'dead') })
-    own.queue.register({ taskType: 'fails', execute: always(new Error('no')) })
-    const seven = await own.queue.enqueue({ taskType: 'fails', payload: null })
-    own.queue.start()
-    await own.env.advance(1000)
-    expect(await own.queue.getStatus(seven.id)).toMatchObject({ state: 'Dead', attempts: 7, maxAttempts: null })
+  const failing = async (options: TaskQueueOptions) => {
+    const { env, queue } = await setup(world, options)
+    queue.register({ taskType: 'fails', execute: always(new Error('no')) })
+    const task = await queue.enqueue({ taskType: 'fails', payload: null })
+    queue.start()
+    await env.advance(1000)
+    return queue.getStatus(task)
+  }
 
-    const bounded = await setup(world, { retry: () => 10, maxAttempts: 2 })
-    bounded.queue.register({ taskType: 'fails', execute: always(new Error('no')) })
-    const two = await bounded.queue.enqueue({ taskType: 'fails', payload: null })
-    bounded.queue.start()
-    await bounded.env.advance(1000)
-    expect(await bounded.queue.getStatus(two.id)).toMatchObject({ state: 'Dead', attempts: 2, maxAttempts: 2 })
+  test('five executions whatever the policy: it says how long to wait, and may give up earlier (003 §リトライ仕様)', async () => {
+    expect(await failing({ retry: () => 5 })).toMatchObject({ state: 'Dead', attempts: 5, maxAttempts: 5 })
+    expect(await failing({ retry: retry.fixed({ maxAttempts: 9 }) })).toMatchObject({ state: 'Dead', attempts: 5, maxAttempts: 5 })
+    expect(await failing({ retry: retry.none() })).toMatchObject({ state: 'Dead', attempts: 1, maxAttempts: 5 })
+  })
+
+  test('maxAttempts asks for fewer, for more, or leaves it to the policy', async () => {
+    expect(await failing({ retry: () => 10, maxAttempts: 2 })).toMatchObject({ state: 'Dead', attempts: 2, maxAttempts: 2 })
+    expect(await failing({ retry: () => 10, maxAttempts: 7 })).toMatchObject({ state: 'Dead', attempts: 7, maxAttempts: 7 })
+    const endless = { retry: retry.fixed({ maxAttempts: 20, delay: 10 }), maxAttempts: Number.POSITIVE_INFINITY }
+    expect(await failing(endless)).toMatchObject({ state: 'Dead', attempts: 20, maxAttempts: Number.POSITIVE_INFINITY })
   })
 })
