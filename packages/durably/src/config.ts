@@ -18,7 +18,7 @@ export interface DurablyOptions {
   pollingInterval?: number
   /** How often a running run says that it is alive, in ms. Default 5000, or a third of `staleThreshold` if that is less. */
   heartbeatInterval?: number
-  /** A run that was silent for so long is taken over, in ms. Default 30000. */
+  /** A run that was silent for so long is taken over, in ms. Default 30000, or three times `heartbeatInterval` if that is more. */
   staleThreshold?: number
   /** How many runs one worker executes at once. Default 1. */
   concurrency?: number
@@ -60,12 +60,10 @@ export function readConfig(options: DurablyOptions): Config {
   if (options.store !== undefined && options.eventLog !== undefined)
     throw new DurablyError('invalid_config', 'eventLog is an option of the store that you made, e.g. memoryStore({ eventLog: false })')
   const defaults = defaultsOf(options)
-  const leaseMs = milliseconds('staleThreshold', options.staleThreshold ?? defaults.staleThreshold ?? 30_000, LEASE_MS_MAX)
-  const heartbeatMs = milliseconds(
-    'heartbeatInterval',
-    options.heartbeatInterval ?? Math.max(1, Math.min(5000, Math.floor(leaseMs / 3))),
-    LEASE_MS_MAX,
-  )
+  const threeBeats = 3 * milliseconds('heartbeatInterval', options.heartbeatInterval ?? 1, LEASE_MS_MAX)
+  const longEnough = Math.min(Math.max(defaults.staleThreshold ?? 30_000, threeBeats), LEASE_MS_MAX)
+  const leaseMs = milliseconds('staleThreshold', options.staleThreshold ?? longEnough, LEASE_MS_MAX)
+  const heartbeatMs = options.heartbeatInterval ?? Math.max(1, Math.min(5000, Math.floor(leaseMs / 3)))
   if (heartbeatMs > leaseMs / 2) {
     throw new DurablyError(
       'invalid_config',

@@ -84,6 +84,7 @@ const BAD_OPTIONS: Record<string, [options: Partial<DurablyOptions>, message: Re
   'a heartbeatInterval that is NaN': [{ heartbeatInterval: Number.NaN }, /heartbeatInterval/],
   'a staleThreshold that is a text': [{ staleThreshold: '30' as never }, /staleThreshold/],
   'a heartbeat slower than half of the threshold': [{ heartbeatInterval: 5000, staleThreshold: 9000 }, /at most half of staleThreshold/],
+  'a heartbeat slower than the longest threshold': [{ heartbeatInterval: 13 * 60 * 60 * 1000 }, /at most half of staleThreshold/],
   'no concurrency': [{ concurrency: 0 }, /concurrency must be a whole number of at least 1/],
   'half a slot': [{ concurrency: 1.5 }, /concurrency/],
   'negative maxRecoveries': [{ maxRecoveries: -1 }, /maxRecoveries/],

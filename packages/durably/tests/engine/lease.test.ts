@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { DurablyOptions } from '../../src/index.ts'
 import { iso } from '../../src/model/env.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
@@ -56,6 +57,23 @@ describe.each(WORLDS)('the lease on %s', (world) => {
     durably.start()
     await env.advance(10_500)
     expect(watched.faults.count('apply.heartbeat')).toBe(10)
+  })
+
+  test('lasts three heartbeats when only their interval is given and the default would be shorter (000 §設定項目)', async () => {
+    const leaseWith = async (options: Pick<DurablyOptions, 'heartbeatInterval' | 'staleThreshold'>) => {
+      const { durably, store, env } = await setup(world, options)
+      const job = durably.defineJob({ name: 'job', input: anything }, () => new Promise<void>(() => {}))
+      const { id } = await job.trigger(null)
+      durably.start()
+      await env.advance(0)
+      return ((await store.runs.get(id))?.leaseExpiresAt ?? 0) - env.wall()
+    }
+    expect(await leaseWith({})).toBe(30_000)
+    expect(await leaseWith({ heartbeatInterval: 20_000 })).toBe(60_000)
+    expect(await leaseWith({ heartbeatInterval: 2000 })).toBe(30_000)
+    expect(await leaseWith({ heartbeatInterval: 20_000, staleThreshold: 45_000 })).toBe(45_000)
+    const day = 24 * 60 * 60 * 1000
+    expect(await leaseWith({ heartbeatInterval: day / 2 })).toBe(day)
   })
 
   test('beats go on while the job is between steps', async () => {
