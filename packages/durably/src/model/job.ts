@@ -61,7 +61,7 @@ export interface JobContext {
    */
   transaction<T>(name: string, fn: (trx: Transaction) => Promise<T>): Promise<T>
   transaction<T>(name: string, options: TransactionOptions, fn: (trx: Transaction) => Promise<T>): Promise<T>
-  /** Tells how far the run is; kept when the run is resumed. */
+  /** Tells how far the run is; kept when the run is resumed. A total or message that is left out stays as it was. */
   progress(current: number, total?: number, message?: string): void
   readonly log: Logger
 }

@@ -15,7 +15,7 @@ import type {
   Triggers,
   WaitForOptions,
 } from '../model/job.ts'
-import type { Progress } from '../model/run.ts'
+import { type Progress, readColumn } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
 import { invokeStep, triggerChild } from './child-step.ts'
@@ -60,6 +60,7 @@ export class RunningJobContext implements JobContext {
   readonly #recorded: readonly StepRow[]
   #runner: StepRunner | null = null
   #logger: Logger | null = null
+  #progress: Progress | undefined
 
   constructor(kit: WorkerKit, execution: Execution, recorded: readonly StepRow[]) {
     this.runId = execution.run.id
@@ -119,14 +120,19 @@ export class RunningJobContext implements JobContext {
     return handled(invokeStep(this.#steps, options.name ?? this.#steps.childNames.next('invoke', job.name), job, input, options))
   }
 
-  progress(current: number, total?: number, message?: string): void {
+  /** A call leaves what it does not name as it was, also by an earlier execution. */
+  progress(current: number, newTotal?: number, newMessage?: string): void {
     const { emitter, codec } = this.#kit
     const execution = this.#execution
     if (execution.owner.sealed || execution.interrupted) return
+    const last = this.#progress ?? (readColumn(execution.run, 'progress', codec) as Progress | undefined)
+    const total = newTotal ?? last?.total
+    const message = newMessage ?? last?.message
     const progress: Progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
     if (!Number.isFinite(current) || (total !== undefined && !Number.isFinite(total))) {
       throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
     }
+    this.#progress = progress
     execution.owner.rideProgress(codec.encode(progress, 'progress'))
     execution.owner.rideEvent(execution.recorded('run:progress', { progress }))
     execution.heartbeat.carryWithin(PROGRESS_WITHIN_MS)

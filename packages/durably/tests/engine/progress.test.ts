@@ -77,6 +77,42 @@ describe.each(WORLDS)('progress on %s', (world) => {
     expect(await heir.getRun(id)).toMatchObject({ status: 'failed', progress: { current: 5, total: 10, message: 'half' } })
   })
 
+  test('a call that leaves total or message out keeps the earlier ones, and tells so (000 §進捗管理)', async () => {
+    const { durably, soon } = await setup(world)
+    const heard = listenTo(durably)
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      ctx.progress(0, 100, 'Starting...')
+      await ctx.run('fetch', () => ctx.progress(10, undefined, 'Fetched users'))
+      ctx.progress(45)
+      ctx.progress(46, 200)
+    })
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    expect(ofType(heard, 'run:progress').map(({ progress }) => progress)).toEqual([
+      { current: 0, total: 100, message: 'Starting...' },
+      { current: 10, total: 100, message: 'Fetched users' },
+      { current: 45, total: 100, message: 'Fetched users' },
+      { current: 46, total: 200, message: 'Fetched users' },
+    ])
+    expect((await job.getRun(id))?.progress).toEqual({ current: 46, total: 200, message: 'Fetched users' })
+  })
+
+  test('what an earlier execution said stays, too', async () => {
+    const { durably, soon } = await setup(world)
+    let isFirst = true
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.run('one', () => ctx.progress(5, 10, 'half'))
+      if (isFirst) throw new Error('bad')
+      ctx.progress(6)
+    })
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    isFirst = false
+    await durably.retry(id)
+    await soon(durably.processUntilIdle())
+    expect((await job.getRun(id))?.progress).toEqual({ current: 6, total: 10, message: 'half' })
+  })
+
   test('run:progress tells each call at once', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
