@@ -21,6 +21,7 @@ import {
   type RetentionOption,
   type RetryPolicy,
   type Run,
+  type RunFilter,
   type RunLogEvent,
   type RunStatus,
   type RunView,
@@ -97,6 +98,7 @@ describe('types', () => {
     expectTypeOf(syncUsers.triggerAndWait).returns.resolves.toEqualTypeOf<{ id: string; output: Output }>()
     expectTypeOf(syncUsers.batchTrigger).returns.resolves.toEqualTypeOf<Run<Output>[]>()
     expectTypeOf(syncUsers.getRun).returns.resolves.toEqualTypeOf<Run<Output> | null>()
+    expectTypeOf(syncUsers.getRuns).toBeCallableWith({ status: 'failed', jobName: 'sync-users' } satisfies RunFilter)
     expectTypeOf(syncUsers.getRuns).returns.resolves.toEqualTypeOf<Run<Output>[]>()
     expect(syncUsers.name).toBe('sync-users')
   })

@@ -22,7 +22,8 @@ export interface JobHandle<TName extends string, TInput, TOutput> {
   /** Stores many runs in one transaction, all or none. */
   batchTrigger(inputs: BatchTriggerInput<TInput>[]): Promise<Run<TOutput>[]>
   getRun(id: string): Promise<Run<TOutput> | null>
-  getRuns(filter?: Omit<RunFilter, 'jobName'>): Promise<Run<TOutput>[]>
+  /** Its own runs, newest first; none when the filter names another job. */
+  getRuns(filter?: RunFilter): Promise<Run<TOutput>[]>
   /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot tell. */
   inputSchema(): Record<string, unknown> | null
 }
@@ -62,7 +63,10 @@ export function jobHandle<TName extends string, TInput, TOutput>(
       const run = await parts.reader.getRun<TOutput>(id)
       return run?.jobName === job.name ? run : null
     },
-    getRuns: (filter = {}) => parts.reader.getRuns<TOutput>({ ...filter, jobName: job.name }),
+    async getRuns(filter = {}) {
+      const { jobName = job.name } = filter
+      return jobName === job.name ? parts.reader.getRuns<TOutput>({ ...filter, jobName }) : []
+    },
     inputSchema: () => jsonSchema(job.input),
   }
 }

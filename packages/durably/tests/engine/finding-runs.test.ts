@@ -22,6 +22,8 @@ describe.each(WORLDS)('finding runs on %s', (world) => {
 
     expect(await two.getRun(run.id)).toBeNull()
     expect((await one.getRuns()).map(({ payload }) => payload)).toEqual([1])
+    expect((await one.getRuns({ jobName: 'one' })).map(({ payload }) => payload)).toEqual([1])
+    expect(await one.getRuns({ jobName: 'two' })).toEqual([])
     expect((await durably.getRuns({ jobName: 'two' })).map(({ payload }) => payload)).toEqual([2])
     expect(await durably.getRuns()).toHaveLength(2)
   })
