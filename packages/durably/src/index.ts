@@ -32,15 +32,39 @@ export type {
   Triggers,
   WaitForOptions,
 } from './model/job.ts'
-export type { Log, LogLevel } from './model/log.ts'
+export type { Log, LogLevel, LogRow } from './model/log.ts'
 export type { Phase } from './model/phase.ts'
 export type { RetentionOption } from './model/retention.ts'
 export { type ExponentialRetry, type FixedRetry, NonRetryableError, type RetryPolicy, retry, retryAfter } from './model/retry-policy.ts'
-export type { FailureReason, Progress, Run, RunStatus } from './model/run.ts'
-export type { Step, StepStatus } from './model/step.ts'
+export type { FailureReason, Progress, Run, RunRow, RunStatus, TerminalStatus } from './model/run.ts'
+export type { SignalRow } from './model/signal.ts'
+export type { Step, StepRow, StepStatus } from './model/step.ts'
 export type { Plugin, PluginHost } from './plugin.ts'
+export type { EventPage, EventStore } from './store/events.ts'
+export type { Leadership, LeadershipParts, OpenLeadership, Term } from './store/leadership.ts'
+export type { LogStore } from './store/logs.ts'
 export type { News, Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
-export type { IfVersion } from './store/runs.ts'
-export type { Store } from './store/store.ts'
+export type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from './store/owner-write.ts'
+export type {
+  CancelOutcome,
+  Changed,
+  ClaimRequest,
+  Created,
+  CreateOptions,
+  DeleteOutcome,
+  IfVersion,
+  NewRun,
+  Probe,
+  PurgeRequest,
+  Reaped,
+  ReapRequest,
+  RetryOutcome,
+  RunCount,
+  RunQuery,
+  RunStore,
+} from './store/runs.ts'
+export type { SendOutcome, SignalStore } from './store/signals.ts'
+export type { StepStore } from './store/steps.ts'
+export type { Store, TransactOutcome } from './store/store.ts'
 export type { UntilIdleOptions } from './worker/process-until-idle.ts'
 export type { StepInfo, StepWrapper } from './worker/step-wrapper.ts'
