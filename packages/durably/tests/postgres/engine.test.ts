@@ -1,6 +1,8 @@
 // The engine on Postgres: several instances share a database, as processes of a fleet do.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDurably, type Durably } from '../../src/durably.ts'
+import { type Env, systemEnv } from '../../src/model/env.ts'
+import { monotonicUlids } from '../../src/model/ulid.ts'
 import { postgres } from '../../src/postgres/index.ts'
 import { checkCoherence } from '../../src/testing/store-contract/coherence.ts'
 import { DIALECTS, migratedPostgres, temporaryDatabase } from './place.ts'
@@ -65,6 +67,26 @@ test('an instance goes on where another one left off', async () => {
   await second.processOne()
   expect((await first.getRun(run.id))?.status).toBe('completed')
   expect(executed).toEqual(['one', 'two'])
+})
+
+test('when the clock of a process is set back, its runs are still executed and listed in the order of their creation', async () => {
+  let setBackMs = 0
+  const env = systemEnv()
+  const nextId = monotonicUlids(env.random)
+  const wall = () => env.wall() - setBackMs
+  const settable: Env = { ...env, wall, id: () => nextId(wall()) }
+  const durably = createDurably({ dialect: postgres(await temporaryDatabase()), env: settable })
+  onTestFinished(() => durably[Symbol.asyncDispose]())
+  await durably.migrate()
+  const executed: unknown[] = []
+  const job = durably.defineJob({ name: 'job', input: anything }, async (_, name) => void executed.push(name))
+  const a = await job.trigger('a')
+  setBackMs = 3_600_000
+  const b = await job.trigger('b')
+  await durably.processUntilIdle()
+  expect(executed).toEqual(['a', 'b'])
+  expect((await job.getRuns()).map(({ id }) => id)).toEqual([b.id, a.id])
+  expect(b.createdAt >= a.createdAt).toBe(true)
 })
 
 function threeSteps(durably: Durably, executed: string[]) {
