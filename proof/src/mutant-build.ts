@@ -65,7 +65,7 @@ function patched(mutant: Mutant): Plugin {
 }
 
 /** By the path of the file. */
-function patchedSources(mutant: Mutant): Map<string, string> {
+export function patchedSources(mutant: Mutant): Map<string, string> {
   const sources = new Map<string, string>()
   for (const { file, find, replace } of [mutant, ...(mutant.also ?? [])] satisfies Patch[]) {
     const path = join(SOURCE, file)

@@ -94,8 +94,8 @@ export const MUTANTS: Mutant[] = [
     name: 'steps-not-read',
     guard: 'completed steps are read after the claim (R4)',
     file: 'worker/claim-runs.ts',
-    find: 'if (run.leaseGeneration === 1) return []',
-    replace: 'if (run.leaseGeneration >= 1) return []',
+    find: 'if (claim.generation === 1) return []',
+    replace: 'if (claim.generation >= 1) return []',
   },
   {
     name: 'refusal-ignored',
