@@ -1,6 +1,10 @@
 // The handler as a listener of `node:http` and Express; it asks for their shapes, not for their modules.
 //   N1. When the connection closes before the answer is over, the request's signal aborts.
 //   N2. No more of an answer is read than the connection takes, and no more of a body than the handler reads.
+//   N3. What is asked for is what the request line says, to the letter: no header adds to its path, and none of its segments vanishes. So a
+//       guard that comes before and looks at `req.url` sees the path that is answered.
+import { DurablyError } from '../model/errors.ts'
+import { errorResponse } from './http-error.ts'
 
 /** As much of Node's `IncomingMessage`, or Express's `Request`, as is needed. */
 export interface NodeRequest extends AsyncIterable<unknown> {
@@ -9,6 +13,8 @@ export interface NodeRequest extends AsyncIterable<unknown> {
   /** Of Express: the whole path, also below a mount. */
   readonly originalUrl?: string
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
+  /** Names and values in turn; a second Host is only here. */
+  readonly rawHeaders?: readonly string[]
   readonly httpVersionMajor: number
   readonly complete: boolean
   /** What a body parser that came before has made of the body. */
@@ -39,34 +45,61 @@ export function nodeListener(handler: (request: Request) => Promise<Response>): 
     res.once('close', () => {
       if (!res.writableFinished) gone.abort()
     })
-    const request = toRequest(req, gone.signal)
-    if (!request) {
-      res.writeHead(400, { Connection: 'close' })
-      res.end()
-      return
-    }
-    handler(request)
+    answer(handler, req, gone.signal)
       .then((response) => send(req, res, response))
       .catch(() => res.destroy())
   }
 }
 
-/** `null` when it is no request that can be: its path, its host or its method cannot. */
-function toRequest(req: NodeRequest, signal: AbortSignal): Request | null {
-  const { method = 'GET', headers } = req
-  const scheme = Reflect.get(req.socket, 'encrypted') ? 'https' : 'http'
-  const path = req.originalUrl ?? req.url ?? '/'
-  const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(req)
+async function answer(handler: (request: Request) => Promise<Response>, req: NodeRequest, signal: AbortSignal): Promise<Response> {
+  let request: Request
   try {
-    return new Request(`${scheme}://${headers.host ?? headers[':authority'] ?? 'localhost'}${path}`, {
-      method,
-      headers: toHeaders(headers),
-      signal,
-      ...(body !== null && { body, duplex: 'half' }),
-    } as RequestInit)
-  } catch {
-    return null
+    request = toRequest(req, signal)
+  } catch (error) {
+    return errorResponse(error, () => {})
   }
+  return handler(request)
+}
+
+function toRequest(req: NodeRequest, signal: AbortSignal): Request {
+  const { method = 'GET', headers } = req
+  const url = urlOf(req)
+  try {
+    const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(req)
+    return new Request(url, { method, headers: toHeaders(headers), signal, ...(body !== null && { body, duplex: 'half' }) } as RequestInit)
+  } catch (cause) {
+    throw new DurablyError('invalid_argument', `a ${method} request with these headers cannot be answered`, { cause })
+  }
+}
+
+/** A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. */
+const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+/** As proxies are asked, and as some of them ask: the whole URL. */
+const ABSOLUTE = /^https?:\/\/([^/?#\\]*)/i
+/** What a URL would take for another path: a backslash for a slash, dots for a step back, a fragment for nothing. */
+const MISLEADING = /[\\#\s]|\/(?:\.|%2e){1,2}(?:\/|$)/i
+
+function urlOf(req: NodeRequest): URL {
+  const scheme = Reflect.get(req.socket, 'encrypted') ? 'https' : 'http'
+  const target = req.originalUrl ?? req.url ?? '/'
+  const absolute = ABSOLUTE.exec(target)
+  const host = hostOf(req, absolute?.[1])
+  const path = absolute ? target.slice(absolute[0].length) : target
+  if (!path.startsWith('/') || MISLEADING.test(path.split('?', 1)[0] ?? ''))
+    throw new DurablyError('invalid_argument', 'the path must begin with "/", without "." and ".." segments, backslashes and "#"')
+  return new URL(`${scheme}://${host}${path}`)
+}
+
+/** All who name the host must name the same one. */
+function hostOf({ headers, rawHeaders = [] }: NodeRequest, named: string | undefined): string {
+  const isHost = (i: number) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host'
+  const hosts = [named, headers[':authority'], headers.host, ...rawHeaders.filter((_, i) => isHost(i))].filter((host) => host !== undefined)
+  const [host = 'localhost'] = hosts
+  if (typeof host === 'string' && hosts.every((other) => other === host) && HOST.test(host) && URL.canParse(`http://${host}`)) return host
+  throw new DurablyError(
+    'invalid_argument',
+    'Host must be given once: a name or an address, and perhaps a port, such as "example.com:8080"',
+  )
 }
 
 function toHeaders(headers: NodeRequest['headers']): Headers {

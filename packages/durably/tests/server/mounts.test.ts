@@ -1,12 +1,14 @@
 // The handler behind real servers, asked over real connections: node:http, Express, Hono.
-import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
+import { request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createDurably, type Durably, engineParts } from '../../src/durably.ts'
 import { memoryStore } from '../../src/memory.ts'
-import { allowAll, durablyHandler, type ServerOptions } from '../../src/server/index.ts'
+import { allowAll, durablyHandler, nodeListener, type ServerOptions } from '../../src/server/index.ts'
 import { gate } from '../engine/gate.ts'
 import { eventually } from '../postgres/notifiers.ts'
 import { BASE_PATH, listen, MOUNTS } from './http.ts'
@@ -102,16 +104,180 @@ describe.each(Object.keys(MOUNTS))('behind %s', (name) => {
   })
 })
 
+/** Says it to the letter on a connection of its own. */
+async function rawly(listener: RequestListener) {
+  const { url } = await listen(listener)
+  const { hostname, port } = new URL(url)
+  return async (lines: string[]) => {
+    const socket = connect(Number(port), hostname)
+    const answer = await text(socket.end(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`, 'latin1'))
+    return { status: Number(answer.split(' ', 2)[1]), body: answer.slice(answer.indexOf('\r\n\r\n') + 4) }
+  }
+}
+
 test('a request that cannot be is refused, and the server lives on', async () => {
   const { durably } = open()
-  const { url } = await listen(MOUNTS['node:http']?.(durablyHandler(durably, { authorize: allowAll() })) ?? (() => {}))
-  const { hostname, port } = new URL(url)
-  const say = (lines: string[]) => text(connect(Number(port), hostname).end(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`))
-  expect(await say(['GET /runs HTTP/1.1', 'Host: [not a host'])).toContain(' 400 ')
-  expect(await say(['TRACE /runs HTTP/1.1', 'Host: x'])).toContain(' 400 ')
-  expect(await say(['GET //evil/runs HTTP/1.1', 'Host: x'])).toContain(' 404 ')
-  expect(await say(['HEAD /runs HTTP/1.1', 'Host: x'])).toContain(' 405 ')
-  expect(await say(['GET /runs HTTP/1.1', 'Host: x'])).toContain(' 200 ')
+  const say = await rawly(nodeListener(durablyHandler(durably, { authorize: allowAll() })))
+  expect(await say(['GET /runs HTTP/1.1', 'Host: [not a host'])).toMatchObject({ status: 400 })
+  expect(await say(['TRACE /runs HTTP/1.1', 'Host: x'])).toMatchObject({ status: 400, body: expect.stringContaining('TRACE') })
+  expect(await say(['GET //evil/runs HTTP/1.1', 'Host: x'])).toMatchObject({ status: 404 })
+  expect(await say(['HEAD /runs HTTP/1.1', 'Host: x'])).toMatchObject({ status: 405 })
+  expect(await say(['GET /runs HTTP/1.1', 'Host: x'])).toMatchObject({ status: 200 })
+})
+
+describe('what a guard sees before is what is answered', () => {
+  /** Asked for nothing but the health, whatever is sent; what it lets pass is told. */
+  async function guarded() {
+    const { durably } = open()
+    const answered: string[] = []
+    const handler = durablyHandler(durably, { authorize: allowAll() })
+    const listener = nodeListener((request) => {
+      answered.push(new URL(request.url).pathname)
+      return handler(request)
+    })
+    return { say: await rawly(listener), answered }
+  }
+  const HEALTH = 'GET /health HTTP/1.1'
+
+  test.each([
+    'x/runs?',
+    'x/runs#',
+    'x\\runs?',
+    'user@x/runs?',
+    'user:password@x',
+    'x:99999',
+    'x:80:80',
+    'x:8o',
+    'x y',
+    'x,y',
+    '',
+    '[::1',
+    '[::1]x',
+    '[zz]',
+    '[1:2]',
+    'a%2fb',
+    '日本',
+    '1.2.3.4.5.999',
+    `x/${'x'.repeat(100)}`,
+  ])('Host: %s is refused with a reason', async (host) => {
+    const { say, answered } = await guarded()
+    const { status, body } = await say([HEALTH, `Host: ${host}`])
+    expect(status).toBe(400)
+    expect(body).toContain('{"error":{"code":"invalid_argument","message":"Host must')
+    expect(answered).toStrictEqual([])
+  })
+
+  test.each(['x', 'x:8080', 'EXAMPLE.com', 'under_score.test', '127.0.0.1:80', '[::1]', '[::FFFF:1.2.3.4]:65535'])(
+    'Host: %s is a host',
+    async (host) => {
+      const { say, answered } = await guarded()
+      expect(await say([HEALTH, `Host: ${host}`])).toMatchObject({ status: 200 })
+      expect(answered).toStrictEqual(['/health'])
+    },
+  )
+
+  test.each([
+    ['two hosts', ['Host: x', 'Host: y']],
+    ['two hosts, one of them long', ['Host: x', 'host: x/runs?']],
+  ])('%s are refused', async (_, hosts) => {
+    const { say } = await guarded()
+    expect(await say([HEALTH, ...hosts])).toMatchObject({ status: 400 })
+  })
+
+  test('without a host, as HTTP/1.0 allows', async () => {
+    const { say } = await guarded()
+    expect(await say(['GET /health HTTP/1.0'])).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    '/health/../runs',
+    '/health/%2e%2E/runs',
+    '/health/.%2e/runs',
+    '/./runs',
+    '/runs/.',
+    '/health/..',
+    '/health\\..\\runs',
+    '\\runs',
+    '/\\x/runs',
+    '/runs#',
+    '?/runs',
+    '*',
+    'runs',
+    'x://y/runs',
+    'http:/runs',
+    'http://y/runs',
+    'http://x@y/runs',
+    'http://x\\runs',
+    'http://x/health/../runs',
+    'http://x',
+    'http:///runs',
+  ])('%s is refused', async (target) => {
+    const { say, answered } = await guarded()
+    expect(await say([`GET ${target} HTTP/1.1`, 'Host: x'])).toMatchObject({ status: 400 })
+    expect(answered).toStrictEqual([])
+  })
+
+  test.each([
+    ['/health?a=/../runs\\..#', '/health', 200],
+    ['http://x/health?a', '/health', 200],
+    ['HTTPS://x/health', '/health', 200],
+    ['//health', '//health', 404],
+    ['//x/health', '//x/health', 404],
+    ['/health%2f..%2fruns', '/health%2f..%2fruns', 404],
+    ['/health%00', '/health%00', 404],
+    ['/..health', '/..health', 404],
+    ['/runs/a%2Fb', '/runs/a%2Fb', 404],
+    ['/{}"', '/%7B%7D%22', 404],
+  ])('%s is %s', async (target, path, status) => {
+    const { say, answered } = await guarded()
+    expect(await say([`GET ${target} HTTP/1.1`, 'Host: x'])).toMatchObject({ status })
+    expect(answered).toStrictEqual([path])
+  })
+
+  test('behind Express, which knows paths too', async () => {
+    const { durably } = open()
+    const handler = durablyHandler(durably, { authorize: allowAll(), basePath: BASE_PATH })
+    const say = await rawly(express().use(BASE_PATH, nodeListener(handler)))
+    const get = (target: string, host = 'x') => say([`GET ${target} HTTP/1.1`, `Host: ${host}`])
+    expect(await get(`${BASE_PATH}/health`)).toMatchObject({ status: 200 })
+    expect(await get(`http://x${BASE_PATH}/health`)).toMatchObject({ status: 200 })
+    expect(await get(`http://y${BASE_PATH}/health`)).toMatchObject({ status: 400 })
+    expect(await get(`${BASE_PATH}/health/../runs`)).toMatchObject({ status: 400 })
+    expect(await get(`${BASE_PATH}/health`, `x${BASE_PATH}/runs?`)).toMatchObject({ status: 400 })
+  })
+
+  test('a page of the same host may change something, one of another host may not', async () => {
+    const { say } = await guarded()
+    const cancel = (...headers: string[]) => say(['POST /runs/x/cancel HTTP/1.1', ...headers, 'Content-Length: 0'])
+    expect(await cancel('Host: app.test', 'Origin: http://app.test')).toMatchObject({ status: 404 })
+    // TLS ends at a proxy.
+    expect(await cancel('Host: app.test', 'Origin: https://app.test')).toMatchObject({ status: 404 })
+    expect(await cancel('Host: app.test:8080', 'Origin: http://app.test:8080')).toMatchObject({ status: 404 })
+    expect(await cancel('Host: app.test', 'Origin: https://evil.test')).toMatchObject({ status: 403 })
+    expect(await cancel('Host: evil.test/@app.test', 'Origin: https://evil.test')).toMatchObject({ status: 400 })
+  })
+
+  test('over HTTP/2', async () => {
+    const { durably } = open()
+    const server = createHttp2Server(nodeListener(durablyHandler(durably, { authorize: allowAll() })) as never)
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    onTestFinished(() => {
+      session.destroy()
+      server.close()
+    })
+    const status = (headers: Record<string, string>) =>
+      new Promise((resolve, reject) => {
+        session
+          .request(headers)
+          .on('error', reject)
+          .on('response', (answer) => resolve(answer[':status']))
+          .resume()
+      })
+    expect(await status({ ':path': '/health' })).toBe(200)
+    expect(await status({ ':path': '/health/../runs' })).toBe(400)
+    expect(await status({ ':path': '/health', ':authority': 'x', host: 'y' })).toBe(400)
+  })
 })
 
 test('an upload that breaks off is nobody’s error', async () => {
