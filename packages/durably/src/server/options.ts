@@ -46,7 +46,7 @@ export function readOptions(options: ServerOptions): ServerConfig {
 /** Without a slash at its end: `''` for the root. */
 function readBasePath(path: string): string {
   if (!path.startsWith('/')) throw new DurablyError('invalid_config', `basePath must begin with "/", got ${JSON.stringify(path)}`)
-  return path.replace(/\/+$/, '')
+  return path.replace(/(?<!\/)\/+$/, '')
 }
 
 function readOrigin(text: string): string {

@@ -21,9 +21,16 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
 /** Asked of every request that has a type, also where no body is read: forms of other sites cannot send JSON. */
 export function refuseForeignType(request: Request): void {
   const type = request.headers.get('Content-Type')
-  if (type !== null && !/^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(type))
-    throw unsupported(JSON.stringify(type))
+  if (type !== null && !isJson(type)) throw unsupported(JSON.stringify(type))
 }
+
+function isJson(type: string): boolean {
+  const [name, ...parameters] = type.split(';').map((part) => part.trim().toLowerCase())
+  return name === 'application/json' && parameters.every((parameter) => UTF_8.has(parameter))
+}
+
+/** A semicolon may stand at the end. */
+const UTF_8: ReadonlySet<string> = new Set(['charset=utf-8', 'charset="utf-8"', ''])
 
 function unsupported(type: string): DurablyError {
   return new DurablyError('unsupported_media_type', `the Content-Type of a body must be application/json in UTF-8, got ${type}`)

@@ -52,7 +52,7 @@ export class HttpRequests {
         'invalid_config',
         `url must be the address of the server, e.g. "https://example.com/api/durably", got ${JSON.stringify(url)}`,
       )
-    this.#url = url.replace(/\/+$/, '')
+    this.#url = url.replace(/(?<!\/)\/+$/, '')
     this.#headers = headers
     this.#fetch = fetch
   }
