@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEPTH_MAX, jsonCodec, VALUE_BYTES_MAX } from './codec.ts'
+import { DEPTH_MAX, jsonCodec, VALUE_BYTES_MAX, wireCodec } from './codec.ts'
 import { DurablyError } from './errors.ts'
 
 const codec = jsonCodec()
@@ -44,6 +44,7 @@ describe('values that survive (DESIGN §3)', () => {
     ['-0', -0],
     ['a BigInt', 2n ** 200n],
     ['a negative BigInt', -1n],
+    ['the largest and the smallest BigInt', [10n ** 2500n - 1n, 1n - 10n ** 2500n]],
     ['a Date', new Date('2026-01-02T03:04:05.678Z')],
     ['a Date before 1970', new Date(-1)],
     ['the first and the last Date', [new Date(-8.64e15), new Date(8.64e15)]],
@@ -209,6 +210,8 @@ describe('values that cannot be stored', () => {
     ['a function', { a: [1, () => 1] }, 'output.a[1] is a function'],
     ['a class', Point, 'output is a function'],
     ['a symbol', { s: Symbol('x') }, 'output.s is a symbol'],
+    ['a BigInt beyond the limit', [10n ** 2500n], 'output[0] has more than 2500 digits'],
+    ['a negative BigInt beyond the limit', -(10n ** 2500n), 'output has more than 2500 digits'],
     ['a symbol as key', { deep: { [Symbol('k')]: 1 } }, 'output.deep[Symbol(k)] has a symbol as its key'],
     ['a cycle', cycle, 'output.list[0].back refers back to itself'],
     ['a cycle through a Map', mapCycle, 'output.get(0) refers back to itself'],
@@ -283,15 +286,96 @@ describe('the size limit', () => {
 
 describe('texts that cannot be read', () => {
   test.each([
-    ['an unknown tag', '{"$durably":"Temporal","value":"x"}', /unknown value tag "Temporal"/],
-    ['an unknown tag, nested', '[{"a":{"$durably":"Temporal"}}]', /unknown value tag "Temporal"/],
-    ['a tag that is no string', '{"$durably":1}', /unknown value tag 1/],
-    ['a tag of Object.prototype', '{"$durably":"constructor"}', /unknown value tag "constructor"/],
-    ['a broken BigInt', '{"$durably":"bigint","value":"1.5"}', /BigInt/],
+    ['an unknown tag', '{"$durably":"Temporal","value":"x"}', /cannot read a value tagged "Temporal"/],
+    ['an unknown tag, nested', '[{"a":{"$durably":"Temporal"}}]', /cannot read a value tagged "Temporal"/],
+    ['a tag that is no string', '{"$durably":1}', /cannot read a value tagged number/],
+    ['a long tag', `{"$durably":"${'x'.repeat(1000)}"}`, /^cannot read a value tagged "x{50}"$/],
+    ['a tag of Object.prototype', '{"$durably":"constructor"}', /cannot read a value tagged "constructor"/],
+    ['a tag that is a value', `{"$durably":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /^cannot read a value tagged object$/],
+    ['a broken BigInt', '{"$durably":"bigint","value":"1.5"}', /tagged "bigint"/],
+    ['a tag inside a wrong one', '{"$durably":"Set","value":[{"$durably":"Map","value":[[1]]}]}', /tagged "Map"/],
     ['no JSON', '{"a":', /JSON/],
     ['nothing', '', /JSON/],
   ])('%s throws', (_, text, message) => {
     expect(() => codec.decode(text)).toThrow(message)
+  })
+
+  /** What each tag may not hold. Some of it cost seconds before it was refused, or was read. */
+  const WRONG: Record<string, unknown[]> = {
+    number: ['1', '', 'Nan', 'x'.repeat(1_000_000), 1, null, ['NaN'], { toString: 'NaN' }, undefined],
+    bigint: ['', '-', '1.5', '0x10', ' 1', '1n', '9'.repeat(1_000_000), '9'.repeat(2501), 1, null, ['1'], {}, undefined],
+    Date: [
+      '',
+      '1',
+      'noon',
+      '2026-13-01T00:00:00.000Z',
+      '2026-01-01T00:00:00.000Z'.padEnd(100, ' '),
+      'x'.repeat(1_000_000),
+      0,
+      [],
+      undefined,
+    ],
+    Uint8Array: ['*', 'A', 'A===', 'AAAAA', '====', 'AA_A', 'x'.repeat(1_000_001), 1, null, ['AAAA'], {}, undefined],
+    Map: ['x'.repeat(1_000_000), {}, null, 1, [1], [[1]], [[1, 2, 3]], [[1, 2], 'ab'], [{ length: 2 }], undefined],
+    Set: ['x'.repeat(1_000_000), {}, { length: 1e9 }, null, 1, undefined],
+    object: ['x'.repeat(1_000_000), [], [['a', 1]], null, 1, undefined],
+  }
+  test.each(Object.entries(WRONG))('a %s around the wrong thing throws and names it', (name, values) => {
+    for (const value of values)
+      for (const json of [{ $durably: name, value }, [{ deep: { $durably: name, value } }]])
+        expect(() => codec.decode(JSON.stringify(json))).toThrow(`cannot read a value tagged "${name}"`)
+  })
+
+  test('as others write them they are read', () => {
+    const dates = ['2026-01-02', '2026-01-02T03:04:05Z', '2026-01-02T03:04:05.678901+00:00', '+275760-09-13T00:00:00.000Z']
+    for (const value of dates) expect(codec.decode(JSON.stringify({ $durably: 'Date', value }))).toStrictEqual(new Date(value))
+    expect(codec.decode('{"$durably":"bigint","value":"-007"}')).toBe(-7n)
+    expect(codec.decode('{"$durably":"undefined","value":[1]}')).toBeUndefined()
+  })
+
+  test.each<[string, string, string]>([
+    ['arrays', '[', ']'],
+    ['objects', '{"a":', '}'],
+    ['Maps', '{"$durably":"Map","value":[[', ',1]]}'],
+    ['Sets', '{"$durably":"Set","value":[', ']}'],
+    ['objects with the tag as key', '{"$durably":"object","value":{"$durably":', '}}'],
+  ])('%s that are nested without end are refused, whatever the stack', (_, open, close) => {
+    const text = (levels: number) => `${open.repeat(levels)}{"$durably":"undefined"}${close.repeat(levels)}`
+    expect(() => codec.decode(text(DEPTH_MAX - 1))).not.toThrow()
+    expect(() => wireCodec().decode(text(DEPTH_MAX + 9))).not.toThrow()
+    for (const levels of [DEPTH_MAX, 100_000]) expect(() => codec.decode(text(levels))).toThrow('nested too deep')
+  })
+
+  test('nested arrays without a tag are read, and cannot be written again', () => {
+    const deep = codec.decode(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)
+    expect(refusal(deep).code).toBe('value_not_serializable')
+  })
+
+  test('any JSON is read, or refused as a text that cannot be; what is read can be written (property)', () => {
+    const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+      json: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom<unknown>(null, true, 1, '', 'NaN', '-0', '12', '2026-01-02T03:04:05.678Z', 'AAAA', [], {}),
+        fc.jsonValue(),
+        fc.array(tie('json'), { maxLength: 3 }),
+        fc.dictionary(anyText(), tie('json'), { maxKeys: 3, noNullPrototype: true }),
+        fc.array(fc.tuple(tie('json'), tie('json')), { maxLength: 2 }),
+        fc.record({ $durably: fc.oneof(fc.constantFrom('undefined', ...Object.keys(WRONG)), tie('json')), value: tie('json') }),
+      ),
+    }))
+    fc.assert(
+      fc.property(json, (value) => {
+        let read: unknown
+        try {
+          read = codec.decode(JSON.stringify(value))
+        } catch (error) {
+          expect(error).toBeInstanceOf(SyntaxError)
+          return
+        }
+        expect(roundTrip(read)).toStrictEqual(read)
+      }),
+      { numRuns: 2000 },
+    )
   })
 })
 

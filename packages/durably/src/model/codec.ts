@@ -2,6 +2,7 @@
 // Plain JSON stays plain, readable JSON. What JSON would drop or change is tagged: {"$durably":"Date","value":"…"}.
 //   C1. decode(encode(v)) is what the job sees, on the first execution and on every replay.
 //   C2. What cannot be written (function, symbol, cycle, class instance) is refused, with its path.
+//   C3. A text of somebody else is looked at before it is believed: a tag around the wrong thing is refused before it costs anything.
 import { DurablyError } from './errors.ts'
 import { utf8Bytes } from './name.ts'
 
@@ -9,6 +10,11 @@ export const VALUE_BYTES_MAX = 10 * 1024 * 1024
 
 /** What one process writes every other must be able to read, and stacks differ; the limit must not depend on them. */
 export const DEPTH_MAX = 500
+
+/** A key of 8,192 bits has 2,467 digits. To read or write them takes time with their square, and anybody may send some. */
+const BIGINT = /^-?\d{1,2500}$/
+const BASE64 = /^[A-Za-z\d+/]*={0,2}$/
+const ISO_DATE = /^[+-]?\d{4,6}-\d\d[-\dT:.Z+]{0,25}$/
 
 const TAG = '$durably'
 
@@ -18,21 +24,14 @@ export interface Codec {
   decode(text: string | null): unknown
 }
 
-/** For what goes over a wire: values that were stored, wrapped in a few layers more, and many at a time. */
-export function wireCodec(): Codec {
-  return jsonCodec(Number.POSITIVE_INFINITY, DEPTH_MAX + WRAPPING_DEPTH)
-}
-
-const WRAPPING_DEPTH = 10
-
-export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX, depthMax = DEPTH_MAX): Codec {
+/** For what is stored: one value, of a bounded size. */
+export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX): Codec {
+  const { encode, decode } = wireCodec(DEPTH_MAX)
   return {
     encode(value, what) {
-      if (value === undefined) return null
-      const parents = typeof value === 'object' ? new Parents(depthMax) : NO_PARENTS
-      const text = JSON.stringify(write(value, what, parents))
+      const text = encode(value, what)
       // A UTF-16 unit takes at most three bytes, so short texts need no counting.
-      if (text.length * 3 > valueBytesMax) {
+      if (text !== null && text.length * 3 > valueBytesMax) {
         const bytes = utf8Bytes(text)
         if (bytes > valueBytesMax) {
           throw new DurablyError(
@@ -43,10 +42,23 @@ export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX, depthMax = DEPTH_MAX)
       }
       return text
     },
+    decode,
+  }
+}
+
+const WRAPPING_DEPTH = 10
+
+/** For what goes over a wire, on both of its sides: values that were stored, wrapped in a few layers more, and many at a time. */
+export function wireCodec(depthMax = DEPTH_MAX + WRAPPING_DEPTH): Codec {
+  return {
+    encode(value, what) {
+      if (value === undefined) return null
+      return JSON.stringify(write(value, what, typeof value === 'object' ? new Parents(depthMax) : NO_PARENTS))
+    },
     decode(text) {
       if (text === null) return undefined
       const value: unknown = JSON.parse(text)
-      return text.includes(`"${TAG}"`) ? untagged(value) : value
+      return text.includes(`"${TAG}"`) ? untagged(value, depthMax) : value
     },
   }
 }
@@ -72,16 +84,17 @@ function write(value: unknown, path: string, parents: Parents): Json {
     case 'number':
       if (Number.isFinite(value) && !Object.is(value, -0)) return value
       return tag('number', Object.is(value, -0) ? '-0' : String(value))
-    case 'bigint':
-      return tag('bigint', value.toString())
+    case 'bigint': {
+      const digits = value.toString()
+      if (!BIGINT.test(digits)) throw refused(path, 'has more than 2500 digits')
+      return tag('bigint', digits)
+    }
     case 'undefined':
       return tag('undefined')
-    case 'function':
-      throw refused(path, 'is a function')
-    case 'symbol':
-      throw refused(path, 'is a symbol')
+    case 'object':
+      return value === null ? null : writeObject(value, path, parents)
     default:
-      return value === null ? null : writeObject(value as object, path, parents)
+      throw refused(path, `is a ${typeof value}`)
   }
 }
 
@@ -124,44 +137,48 @@ function writePlain(value: object, path: string, parents: Parents): Json {
   return Object.hasOwn(json, TAG) ? tag('object', json) : json
 }
 
-function untagged(json: unknown): unknown {
+/** `room` is how many levels may follow, counted as they were when it was written. */
+function untagged(json: unknown, room: number): unknown {
   if (typeof json !== 'object' || json === null) return json
-  if (Array.isArray(json)) return json.map(untagged)
-  if (Object.hasOwn(json, TAG)) return restore(json as { [TAG]: string; value?: unknown })
-  return untaggedMembers(json)
+  if (room === 0) throw new SyntaxError('nested too deep')
+  if (Array.isArray(json)) return json.map((item) => untagged(item, room - 1))
+  return Object.hasOwn(json, TAG) ? restore(json as Tagged, room) : untaggedMembers(json, room)
 }
 
-function untaggedMembers(json: object): object {
+function untaggedMembers(json: object, room: number): object {
   const value = {}
-  for (const [key, member] of Object.entries(json)) own(value, key, untagged(member))
+  for (const [key, member] of Object.entries(json)) own(value, key, untagged(member, room - 1))
   return value
 }
 
-function restore(json: { [TAG]: string; value?: unknown }): unknown {
-  switch (json[TAG]) {
-    case 'undefined':
-      return undefined
-    case 'number':
-      return Number(json.value)
-    case 'bigint':
-      return BigInt(json.value as string)
-    case 'Date':
-      return new Date(json.value === null ? Number.NaN : (json.value as string))
-    case 'Uint8Array':
-      return fromBase64(json.value as string)
-    case 'Map':
-      return new Map((json.value as [unknown, unknown][]).map(([k, v]) => [untagged(k), untagged(v)]))
-    case 'Set':
-      return new Set((json.value as unknown[]).map(untagged))
-    case 'object':
-      return untaggedMembers(json.value as object)
-    default:
-      throw new SyntaxError(`unknown value tag ${JSON.stringify(json[TAG])}`)
-  }
+interface Tagged {
+  [TAG]: unknown
+  value?: unknown
 }
 
+function restore({ [TAG]: name, value }: Tagged, room: number): unknown {
+  if (name === 'undefined') return undefined
+  if (name === 'Date' && value === null) return new Date(Number.NaN)
+  if (typeof value === 'string') {
+    if (name === 'number' && /^(NaN|-?Infinity|-0)$/.test(value)) return Number(value)
+    if (name === 'bigint' && BIGINT.test(value)) return BigInt(value)
+    if (name === 'Date' && ISO_DATE.test(value) && Date.parse(value) < Infinity) return new Date(value)
+    if (name === 'Uint8Array' && value.length % 4 === 0 && BASE64.test(value)) return fromBase64(value)
+  } else if (Array.isArray(value)) {
+    // The array itself is no level: it was none when it was written.
+    if (name === 'Set') return new Set(untagged(value, room) as unknown[])
+    if (name === 'Map' && value.every(isPair)) return new Map(value.map((pair) => untagged(pair, room) as [unknown, unknown]))
+  } else if (name === 'object' && typeof value === 'object' && value) return untaggedMembers(value, room)
+  throw new SyntaxError(`cannot read a value tagged ${typeof name === 'string' ? `"${name.slice(0, 50)}"` : typeof name}`)
+}
+
+function isPair(json: unknown): boolean {
+  return Array.isArray(json) && json.length === 2
+}
+
+/** A value that is undefined is left out of the text. */
 function tag(name: string, value?: Json): Json {
-  return value === undefined ? { [TAG]: name } : { [TAG]: name, value }
+  return { [TAG]: name, value: value as Json }
 }
 
 /** Assignment would take `__proto__` for the prototype. */

@@ -99,9 +99,11 @@ describe('bodies', () => {
     ['null', 'must be a JSON object'],
     ['"text"', 'must be a JSON object'],
     ['{"$durably":"Map","value":[]}', 'must be a JSON object'],
-    ['{"$durably":"nonsense"}', 'unknown value tag'],
+    ['{"$durably":"nonsense"}', 'cannot read a value tagged "nonsense"'],
     ['{"a":{"$durably":"bigint","value":"x"}}', 'not JSON'],
-    ['{"a":{"$durably":"Map","value":1}}', 'not JSON'],
+    ['{"a":{"$durably":"Map","value":1}}', 'cannot read a value tagged "Map"'],
+    [`{"a":{"$durably":"object","value":"${'x'.repeat(1_000_000)}"}}`, 'cannot read a value tagged "object"'],
+    [`{"a":{"$durably":"bigint","value":"${'9'.repeat(1_000_000)}"}}`, 'cannot read a value tagged "bigint"'],
     [`{"a":${'['.repeat(64)}${']'.repeat(64)}}`, 'nested more than 64'],
     [`{"a":${'['.repeat(400_000)}`, 'nested more than 64'],
   ])('that cannot be read: %.40s', async (body, message) => {
