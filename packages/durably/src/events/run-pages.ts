@@ -7,7 +7,7 @@ import type { Codec } from '../model/codec.ts'
 import type { Env, TimerHandle } from '../model/env.ts'
 import { isPassing } from '../model/errors.ts'
 import { phase } from '../model/phase.ts'
-import { type Run, type RunRow, toRun } from '../model/run.ts'
+import { printOf, type Run, toRun } from '../model/run.ts'
 import type { RunQuery, RunStore } from '../store/runs.ts'
 
 const READ_EVERY_MS = 100
@@ -113,7 +113,7 @@ class PageReader {
     const rows = await runs.list(this.#query)
     const known = new Map<string, { print: string; run: Run }>()
     for (const row of rows) {
-      const print = printOf(row, env.wall())
+      const print = printOf(row, phase(row, env.wall()))
       const before = this.#known.get(row.id)
       known.set(row.id, before?.print === print ? before : { print, run: toRun(row, codec, env.wall()) })
     }
@@ -155,9 +155,4 @@ class PageReader {
     if (ms <= 0) env.defer(due)
     else this.#timer = env.timer(ms, due)
   }
-}
-
-/** The phase is in it because some change with time alone: a sleep is over, a lease has run out. */
-function printOf(row: RunRow, nowMs: number): string {
-  return `${row.id} ${row.version} ${row.updatedAt} ${row.lastEventSequence} ${phase(row, nowMs)}`
 }

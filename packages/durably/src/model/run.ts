@@ -147,6 +147,11 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
   return run as Run<TOutput>
 }
 
+/** Two of one run with the same print are in the same state; some phases change with time alone: a sleep is over, a lease has run out. */
+export function printOf(run: RunRow | Run, phase = (run as Run).phase): string {
+  return `${run.id} ${run.version} ${run.updatedAt} ${run.lastEventSequence} ${phase}`
+}
+
 export function readColumn(row: RunRow, column: 'payload' | 'progress' | 'output' | 'failure', codec: Codec): unknown {
   try {
     return codec.decode(row[column])

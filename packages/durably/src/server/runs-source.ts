@@ -3,9 +3,8 @@
 //   R2. Whether a run may be read is asked when the run has changed, and when everything is asked again.
 //   R3. Places of runs that may not be read are filled from the newest LIMIT_MAX that match, not from all there are.
 import { unlessAborted } from '../model/abort.ts'
-import type { Run } from '../model/run.ts'
+import { printOf, type Run } from '../model/run.ts'
 import { type FrameSource, frame } from './event-stream.ts'
-import { wire } from './json-response.ts'
 import { LIMIT_MAX, type PageFilter } from './list-runs.ts'
 
 export interface RunsSourceParts {
@@ -74,7 +73,7 @@ export class RunsSource implements FrameSource {
 }
 
 function isChanged(run: Run, before: Run | undefined): boolean {
-  return run !== before && (!before || wire.encode(run, 'a run') !== wire.encode(before, 'a run'))
+  return !before || printOf(run) !== printOf(before)
 }
 
 /** The page that was read last, and whether there is a reason to look at it. */

@@ -1,12 +1,13 @@
 // httpClient over real sockets to a real node:http server that dies, comes back, and has its connections torn.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { httpClient } from '../../src/client/http/http-client.ts'
 import { createDurably } from '../../src/durably.ts'
 import type { RunLogEvent } from '../../src/events/full-event.ts'
 import { memoryStore } from '../../src/memory.ts'
+import { DEPTH_MAX } from '../../src/model/codec.ts'
 import { type Clock, systemClock } from '../../src/model/env.ts'
 import type { Run } from '../../src/model/run.ts'
 import { allowAll } from '../../src/server/authorize.ts'
@@ -133,4 +134,53 @@ test('torn connections, a dead server, a server that comes back, 502s: transcrip
   controller.abort()
   await watching
   await expect.poll(() => handler.openStreams, { timeout: 20_000 }).toBe(0)
+})
+
+describe('watchRuns shows whatever can be stored', () => {
+  const MIB = 1024 * 1024
+  const nested = (levels: number) => Array.from({ length: levels }).reduce<unknown>((inner) => [inner], 'bottom')
+
+  test.each<[string, () => unknown]>([
+    ['9 MiB of payload and 9 MiB of output', () => ({ at: new Date(0), text: 'x'.repeat(9 * MIB) })],
+    ['values nested as deep as can be', () => nested(DEPTH_MAX - 1)],
+    ['tagged values nested as deep as can be', () => new Map([['at', nested(DEPTH_MAX - 2)]])],
+  ])('%s', { timeout: 60_000 }, async (_, make) => {
+    const { durably, client, tear } = await setup()
+    const { opened, open } = gate()
+    const job = durably.defineJob({ name: 'large', input: z.unknown() }, async (_, input) => {
+      await opened
+      return input
+    })
+    const payload = { value: make() }
+    const { id } = await job.trigger(payload)
+    const other = await job.trigger('another', { delay: '1h' })
+    durably.start()
+    const pages: (readonly Run[])[] = []
+    for await (const page of client.watchRuns()) {
+      pages.push(page)
+      const run = page.find((run) => run.id === id)
+      if (run?.status === 'running') open()
+      if (run?.status === 'completed') break
+    }
+    const [untouched, done] = pages.at(-1) ?? []
+    expect(done?.payload).toEqual(payload)
+    expect(done?.output).toEqual(payload)
+    expect(untouched).toMatchObject({ id: other.id })
+    tear()
+  })
+
+  test('after a break, what did not change is still the same object', { timeout: 60_000 }, async () => {
+    const { durably, client, tear } = await setup()
+    const job = durably.defineJob({ name: 'job', input: z.unknown() }, () => {})
+    const first = await job.trigger({ at: new Date(0) }, { delay: '1h' })
+    const pages: (readonly Run[])[] = []
+    for await (const page of client.watchRuns()) {
+      pages.push(page)
+      if (page.length === 2) break
+      tear()
+      await job.trigger({}, { delay: '1h' })
+    }
+    expect(pages.map((page) => page.at(-1)?.id)).toStrictEqual([first.id, first.id])
+    expect(pages[1]?.[1]).toBe(pages[0]?.[0])
+  })
 })

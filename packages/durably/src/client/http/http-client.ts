@@ -1,5 +1,5 @@
 // HttpClient — a DurablyClient across HTTP: it asks `@coji/durably/server`, which may be anywhere, on any number of machines.
-import { jsonCodec } from '../../model/codec.ts'
+import { wireCodec } from '../../model/codec.ts'
 import { systemClock } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Log } from '../../model/log.ts'
@@ -35,7 +35,7 @@ export function httpClient<TJobs extends Jobs = AnyJobs>(options: HttpOptions): 
 
 function clientOf(options: HttpOptions): UntypedClient {
   const { env = systemClock() } = options
-  const parts = { env, requests: new HttpRequests(options), codec: jsonCodec(), page: new PageVisibility(env) }
+  const parts = { env, requests: new HttpRequests(options), codec: wireCodec(), page: new PageVisibility(env) }
   const streams = new RunStreams(parts)
   const feeds = new RunFeeds(parts)
 

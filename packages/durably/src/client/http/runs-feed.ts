@@ -3,7 +3,7 @@
 import { unlessAborted } from '../../model/abort.ts'
 import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
-import type { Run } from '../../model/run.ts'
+import { printOf, type Run } from '../../model/run.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
 import { tellChanges } from '../tell-changes.ts'
 import type { ServerMessage } from './connection.ts'
@@ -15,11 +15,6 @@ const LINGER_MS = 50
 interface Watcher {
   readonly tell: (state: ConnectionState) => void
   wake: () => void
-}
-
-interface KnownRun {
-  text: string | null
-  run: Run
 }
 
 /** All that a client watches. */
@@ -51,7 +46,6 @@ class RunsFeed {
   readonly #closed = new AbortController()
   #closing: TimerHandle | null = null
   #state: ConnectionState = 'connecting'
-  #known: readonly KnownRun[] = []
   #page: readonly Run[] | null = null
   #end: { error: unknown } | null = null
 
@@ -127,21 +121,18 @@ class RunsFeed {
     if (event === 'denied') throw new DurablyError('forbidden', 'these runs may no longer be read')
     if (event !== 'message') return
     const { runs, order, changed } = value as { runs?: Run[]; order?: string[]; changed?: Run[] }
-    const byId = new Map(this.#known.map((known) => [known.run.id, known]))
-    for (const run of runs ?? changed ?? []) byId.set(run.id, this.#sameOr(byId.get(run.id), run))
+    const before = this.#page
+    const byId = new Map(before?.map((run) => [run.id, run]))
+    for (const run of runs ?? changed ?? []) {
+      const known = byId.get(run.id)
+      // A connection begins with the whole page: what did not change meanwhile stays the same object.
+      if (!known || printOf(known) !== printOf(run)) byId.set(run.id, run)
+    }
     const ids = order ?? runs?.map(({ id }) => id) ?? []
-    const known = ids.flatMap((id) => byId.get(id) ?? [])
-    const isSame = this.#page !== null && known.length === this.#known.length && known.every((run, i) => run === this.#known[i])
-    if (isSame) return
-    this.#known = known
-    this.#page = known.map(({ run }) => run)
+    const page = ids.flatMap((id) => byId.get(id) ?? [])
+    if (page.length === before?.length && page.every((run, i) => run === before[i])) return
+    this.#page = page
     this.#wake()
-  }
-
-  /** A connection begins with the whole page: what did not change meanwhile stays the same object. */
-  #sameOr(known: KnownRun | undefined, run: Run): KnownRun {
-    const text = this.#parts.codec.encode(run, 'run')
-    return known?.text === text ? known : { text, run }
   }
 
   #wake(): void {
