@@ -25,7 +25,7 @@ export function durationMs(field: string, duration: Duration): number {
 }
 
 function writtenMs(written: unknown): number {
-  const [, amount, unit] = WRITTEN.exec(String(written)) ?? []
+  const [, amount, unit] = (typeof written === 'string' && WRITTEN.exec(written)) || []
   return amount === undefined ? Number.NaN : Number(amount) * UNITS[unit as Unit]
 }
 
@@ -41,6 +41,11 @@ export function timeMs(field: string, time: Date | number): number {
   return ms
 }
 
+/** Not everything has a text. */
 function quoted(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  try {
+    return (typeof value === 'string' ? JSON.stringify(value) : String(value)).slice(0, 100)
+  } catch {
+    return typeof value
+  }
 }

@@ -13,9 +13,13 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
   const text = await readText(request, limits.maxBodyBytes)
   checkDepth(text, limits.maxJsonDepth)
   const body = parse(text)
-  if (typeof body !== 'object' || body === null || Object.getPrototypeOf(body) !== Object.prototype)
-    throw new DurablyError('invalid_json', 'the body must be a JSON object')
-  return body as Record<string, unknown>
+  if (!isPlainObject(body)) throw new DurablyError('invalid_json', 'the body must be a JSON object')
+  return body
+}
+
+/** Neither an array nor what a tag stands for. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
 /** Asked of every request that has a type, also where no body is read: forms of other sites cannot send JSON. */

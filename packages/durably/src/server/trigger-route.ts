@@ -7,7 +7,7 @@ import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { jsonResponse } from './json-response.ts'
-import { readBody } from './read-body.ts'
+import { isPlainObject, readBody } from './read-body.ts'
 import { ofAll } from './visible-run.ts'
 
 const BATCH_MAX = 1000
@@ -53,7 +53,7 @@ function knownJob({ server }: Call, name: unknown): Job {
 
 function readOptions(what: string, options: unknown): TriggerOptions {
   if (options === undefined) return {}
-  if (typeof options !== 'object' || options === null) throw new DurablyError('invalid_argument', `${what} must be an object`)
+  if (!isPlainObject(options)) throw new DurablyError('invalid_argument', `${what} must be an object`)
   const unknown = Object.keys(options).find((option) => !OPTIONS.has(option))
   if (unknown !== undefined)
     throw new DurablyError('invalid_argument', `${what} has no ${JSON.stringify(unknown)}; it may have ${[...OPTIONS].join(', ')}`)

@@ -1,4 +1,5 @@
 // What is sent by mistake or in bad faith is refused with a reason, or stored and returned to the letter; never a 500.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createDurably } from '../../src/durably.ts'
@@ -6,7 +7,7 @@ import { postgres } from '../../src/postgres/index.ts'
 import { TEXTS } from '../../src/testing/store-contract/hostile-texts.ts'
 import { temporaryDatabase } from '../postgres/place.ts'
 import { Heard } from './sse.ts'
-import { asRun, ORIGIN, reach, read, refused, request, served } from './world.ts'
+import { type Answer, asRun, ORIGIN, reach, read, refused, request, served } from './world.ts'
 
 const HOSTILE: Record<string, string> = {
   ...TEXTS,
@@ -142,6 +143,18 @@ describe('fields', () => {
     [{ job: 'greet', input: { to: 1 }, options: { runAt: 'noon' } }, 'invalid_argument', 'runAt'],
     [{ job: 'greet', input: { to: 1 }, options: { delay: 1, runAt: 1 } }, 'invalid_argument', 'either'],
     [{ job: 'greet', input: { to: 1 }, options: { deadline: new Date(Number.NaN) } }, 'invalid_argument', 'deadline'],
+    [{ job: 'greet', input: { to: 1 }, options: { deadline: { toString: 1 } } }, 'invalid_argument', 'deadline'],
+    [{ job: 'greet', input: { to: 1 }, options: { deadline: { toString: null, valueOf: null } } }, 'invalid_argument', 'deadline'],
+    [{ job: 'greet', input: { to: 1 }, options: { delay: [['5m']] } }, 'invalid_argument', 'delay'],
+    [{ job: 'greet', input: { to: 1 }, options: { delay: 5n } }, 'invalid_argument', 'delay'],
+    [{ job: 'greet', input: { to: 1 }, options: { runAt: { toString: 1 } } }, 'invalid_argument', 'runAt'],
+    [{ job: 'greet', input: { to: 1 }, options: { runAt: 5n } }, 'invalid_argument', 'runAt'],
+    [{ job: 'greet', input: { to: 1 }, options: { concurrencyKey: { toString: 1 } } }, 'invalid_name', 'concurrencyKey'],
+    [{ job: 'greet', input: { to: 1 }, options: { idempotencyKey: null } }, 'invalid_name', 'idempotencyKey'],
+    [{ job: 'greet', input: { to: 1 }, options: [] }, 'invalid_argument', 'options must be an object'],
+    [{ job: 'greet', input: { to: 1 }, options: new Map([['delay', 1]]) }, 'invalid_argument', 'options must be an object'],
+    [{ job: 'greet', input: { to: 1 }, options: new Date(0) }, 'invalid_argument', 'options must be an object'],
+    [{ job: { toString: 1 }, input: { to: 1 } }, 'invalid_argument', 'job must be'],
     [{ job: 'greet', batch: [] }, 'invalid_argument', '1 to 1000'],
     [{ job: 'greet', batch: Array(1001).fill({ payload: { to: 1 } }) }, 'invalid_argument', '1 to 1000'],
     [{ job: 'greet', batch: {} }, 'invalid_argument', 'array'],
@@ -252,6 +265,82 @@ describe.each(['memory', 'sqlite', 'postgres'] as const)('hostile texts in every
     expect(signals).toBeGreaterThan(10)
     expect(errors).toStrictEqual([])
     if (name === 'postgres') await durably[Symbol.asyncDispose]()
+  })
+})
+
+describe('any JSON at all', () => {
+  const tagged = (value: fc.Arbitrary<unknown>) =>
+    fc.record({
+      $durably: fc.constantFrom('undefined', 'number', 'bigint', 'Date', 'Uint8Array', 'Map', 'Set', 'object', 'nonsense'),
+      value: fc.oneof(value, fc.constantFrom('NaN', '1', '2026-01-01T00:00:00.000Z', null)),
+    })
+  const json = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom<unknown>('greet', 'k', '5m', -1, 0, 1e300, { toString: 1 }, { __proto__: null, toString: null, valueOf: null }),
+    tagged(fc.jsonValue()),
+  )
+  /** Now and then something that is meant, so that it comes further. */
+  const members = (shape: Record<string, fc.Arbitrary<unknown>>) => fc.record(shape, { requiredKeys: [] })
+  const options = fc.oneof(
+    json,
+    members({ idempotencyKey: json, concurrencyKey: json, delay: json, runAt: json, deadline: json, tx: json, other: json }),
+  )
+  const item = fc.oneof(json, members({ payload: fc.oneof(json, fc.record({ to: json })), options }))
+  const trigger = members({
+    job: fc.oneof({ weight: 5, arbitrary: fc.constant('greet') }, json),
+    input: fc.oneof(json, fc.record({ to: json })),
+    options,
+    batch: fc.oneof(json, fc.array(item, { maxLength: 3 })),
+  })
+
+  /** 2xx, or 4xx in the shape of our errors; and nobody had to be told what went wrong. */
+  function expectAnswered({ status, body }: Answer, errors: unknown[]): void {
+    expect(errors).toStrictEqual([])
+    if (status >= 200 && status < 300) return
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(500)
+    expect(body).toStrictEqual({ error: { code: expect.any(String), message: expect.any(String) } })
+  }
+
+  test('as the body of a trigger, a signal and a decision', { timeout: 60_000 }, async () => {
+    const { handler, job, errors } = await served('memory')
+    const { id } = await job.trigger({ to: 1 })
+    const body = fc.oneof(
+      trigger,
+      members({ value: json, idempotencyKey: json }),
+      members({ decision: fc.oneof(json, members({ done: json, failed: json })) }),
+      json,
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('/runs', `/runs/${id}/signals/s`, `/runs/${id}/decisions/s`), body, async (path, body) => {
+        expectAnswered(await read(await handler(raw(path, JSON.stringify(body)))), errors)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('as a query', async () => {
+    const { handler, errors } = await served('memory')
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('1', '-1', '1e9', 'pending', '__proto__', '\0', '%00', ':', 'a:1', ':0', 'x:99999999999999999'),
+    )
+    const names = fc.constantFrom('status', 'job', 'limit', 'cursor', 'run', 'after', '__proto__')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('/runs', '/events', '/runs/x/events'),
+        fc.array(fc.tuple(names, text), { maxLength: 4 }),
+        async (path, query) => {
+          const gone = new AbortController()
+          const asked = request('GET', `${path}?${new URLSearchParams(query)}`, { signal: gone.signal })
+          const response = await handler(asked)
+          if (response.headers.get('Content-Type') === 'text/event-stream') gone.abort()
+          else expectAnswered(await read(response), errors)
+        },
+      ),
+      { numRuns: 500 },
+    )
+    expect(errors).toStrictEqual([])
   })
 })
 
