@@ -6,6 +6,7 @@ import { RUN_STATUSES, type Run, type RunStatus } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { jsonResponse } from './json-response.ts'
+import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
 
 const LIMIT_DEFAULT = 50
@@ -23,10 +24,17 @@ interface Page {
   nextCursor: string | null
 }
 
-export const listRuns = ofAll('runs:list', async ({ server, request, query }) => {
+export const listRuns = ofAll('runs:list', async (call) => {
+  const { server, request, query } = call
   const mayRead = (run: Run) => isAllowed(server.config.authorize, request, 'runs:read', run)
-  const page = await readablePage((filter) => server.durably.getRuns(filter), mayRead, pageFilter(query), query.get('cursor'))
-  return jsonResponse(200, page)
+  const { runs, nextCursor } = await readablePage(
+    (filter) => server.durably.getRuns(filter),
+    mayRead,
+    pageFilter(query),
+    query.get('cursor'),
+  )
+  const shown = await shownTo(call)
+  return jsonResponse(200, { runs: runs.map((run) => shown.run(run)), nextCursor })
 })
 
 export function pageFilter(query: Call['query']): PageFilter {

@@ -1,6 +1,7 @@
 // Opens a stream for a caller: counted for its principal, asked again whether it is allowed, released when the caller goes.
 import type { Call } from './call.ts'
 import { EventStream, type FrameSource, frame } from './event-stream.ts'
+import { principalOf } from './principal.ts'
 
 export const DENIED = frame({}, { event: 'denied' })
 
@@ -11,7 +12,7 @@ export async function openStream(
   recheck: (stream: EventStream) => Promise<void>,
 ): Promise<Response> {
   const { config, engine, streams } = server
-  const principal = (await config.principal?.(request)) ?? ''
+  const principal = (await principalOf({ server, request })) ?? ''
   const report = (error: unknown) => config.onError(error, request)
   const stream = new EventStream({ env: engine.env, source, signal: request.signal, report, onClose: () => leave() })
   const leave = streams.open(principal, {

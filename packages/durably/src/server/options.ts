@@ -7,7 +7,7 @@ export interface ServerOptions {
   authorize: Authorize
   /** Under which path the routes are mounted, e.g. `/api/durably`. Default `/`. */
   basePath?: string
-  /** Who asks, e.g. a user's id: each has idempotency keys of their own, and a limited number of open streams. */
+  /** Who asks, e.g. a user's id: each has idempotency and concurrency keys of their own, and a limited number of open streams. */
   principal?: (request: Request) => string | Promise<string>
   /** How many streams one principal may have open. Default 100; without `principal` all callers together, 1000. */
   maxStreams?: number
@@ -17,20 +17,23 @@ export interface ServerOptions {
   maxBodyBytes?: number
   /** How deep the JSON of a body may be nested. Default 64. */
   maxJsonDepth?: number
+  /** Whether a caller sees the stacks and causes of failures, and not only their name, code and message. Default: nobody does. */
+  exposeFailures?: boolean | ((request: Request) => boolean | Promise<boolean>)
   /** Hears of errors that a caller is told nothing about. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void
 }
 
-export interface ServerConfig extends Required<Omit<ServerOptions, 'principal' | 'allowedOrigins'>> {
+export interface ServerConfig extends Required<Omit<ServerOptions, 'principal' | 'allowedOrigins' | 'exposeFailures'>> {
   principal: ServerOptions['principal']
   allowedOrigins: ReadonlySet<string>
+  exposeFailures: (request: Request) => boolean | Promise<boolean>
 }
 
 export function readOptions(options: ServerOptions): ServerConfig {
   if (typeof options?.authorize !== 'function') {
     throw new DurablyError('invalid_config', 'durablyHandler needs { authorize }: a function, or allowAll() to allow everybody everything')
   }
-  const { authorize, principal, basePath = '/', allowedOrigins = [] } = options
+  const { authorize, principal, basePath = '/', allowedOrigins = [], exposeFailures = false } = options
   return {
     authorize,
     principal,
@@ -39,6 +42,7 @@ export function readOptions(options: ServerOptions): ServerConfig {
     maxStreams: atLeastOne('maxStreams', options.maxStreams ?? (principal ? 100 : 1000)),
     maxBodyBytes: atLeastOne('maxBodyBytes', options.maxBodyBytes ?? 1024 * 1024),
     maxJsonDepth: atLeastOne('maxJsonDepth', options.maxJsonDepth ?? 64),
+    exposeFailures: typeof exposeFailures === 'function' ? exposeFailures : () => exposeFailures,
     onError: options.onError ?? ((error) => console.error(error)),
   }
 }

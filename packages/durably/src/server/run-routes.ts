@@ -1,15 +1,22 @@
 // The routes of one run: look at it, and do something to it.
 import type { Decision } from '../model/effect.ts'
 import { DurablyError } from '../model/errors.ts'
+import type { Run } from '../model/run.ts'
 import type { IfVersion } from '../store/runs.ts'
+import type { Call } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { emptyResponse, jsonResponse } from './json-response.ts'
 import { readBody } from './read-body.ts'
+import { shownTo } from './shown-run.ts'
 import { ofRun } from './visible-run.ts'
 
-export const getRun = ofRun('runs:read', async (_, run) => jsonResponse(200, run, { ETag: `"${run.version}"` }))
+export const getRun = ofRun('runs:read', answerRun)
 
-export const getSteps = ofRun('runs:read', async ({ server }, { id }) => jsonResponse(200, { steps: await server.durably.getSteps(id) }))
+export const getSteps = ofRun('runs:read', async (call, { id }) => {
+  const shown = await shownTo(call)
+  const steps = await call.server.durably.getSteps(id)
+  return jsonResponse(200, { steps: steps.map((step) => shown.step(step)) })
+})
 
 export const getLogs = ofRun('runs:read', async ({ server }, { id }) => jsonResponse(200, { logs: await server.durably.getLogs(id) }))
 
@@ -17,10 +24,9 @@ export const cancelRun = ofRun('runs:cancel', async ({ server, request }, { id }
   jsonResponse(200, { outcome: await server.durably.cancel(id, ifMatch(request)) }),
 )
 
-export const retryRun = ofRun('runs:retry', async ({ server, request }, { id }) => {
-  const run = await server.durably.retry(id, ifMatch(request))
-  return jsonResponse(200, run, { ETag: `"${run.version}"` })
-})
+export const retryRun = ofRun('runs:retry', async (call, { id }) =>
+  answerRun(call, await call.server.durably.retry(id, ifMatch(call.request))),
+)
 
 export const deleteRun = ofRun('runs:delete', async ({ server, request }, { id }) => {
   await server.durably.deleteRun(id, ifMatch(request))
@@ -38,6 +44,10 @@ export const sendDecision = ofRun('runs:decide', async ({ server, request, param
   await server.durably.decide(id, params.step ?? '', decision as Decision)
   return jsonResponse(202, {})
 })
+
+async function answerRun(call: Call, run: Run): Promise<Response> {
+  return jsonResponse(200, (await shownTo(call)).run(run), { ETag: `"${run.version}"` })
+}
 
 /** The version that a caller saw, as `GET /runs/:id` told it in its ETag. */
 function ifMatch(request: Request): IfVersion {

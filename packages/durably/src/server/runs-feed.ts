@@ -4,6 +4,7 @@ import { isAllowed } from './authorize.ts'
 import { pageFilter } from './list-runs.ts'
 import { DENIED, openStream } from './open-stream.ts'
 import { RunsSource } from './runs-source.ts'
+import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
 
 export const runsFeed = ofAll('runs:list', async (call) => {
@@ -13,6 +14,7 @@ export const runsFeed = ofAll('runs:list', async (call) => {
     filter: pageFilter(query),
     watch: (filter, signal) => server.durably.watchRuns(filter, { signal }),
     mayRead: (run) => isAllowed(authorize, request, 'runs:read', run),
+    shown: await shownTo(call),
   })
   return openStream(call, source, async (stream) => {
     if (await isAllowed(authorize, request, 'runs:list')) source.askAgain()

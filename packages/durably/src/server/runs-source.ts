@@ -6,11 +6,13 @@ import { unlessAborted } from '../model/abort.ts'
 import { printOf, type Run } from '../model/run.ts'
 import { type FrameSource, frame } from './event-stream.ts'
 import { LIMIT_MAX, type PageFilter } from './list-runs.ts'
+import type { Shown } from './shown-run.ts'
 
 export interface RunsSourceParts {
   filter: PageFilter
   watch: (filter: PageFilter, signal: AbortSignal) => ReadableStream<readonly Run[]>
   mayRead: (run: Run) => Promise<boolean>
+  shown: Pick<Shown, 'run'>
 }
 
 export class RunsSource implements FrameSource {
@@ -63,12 +65,13 @@ export class RunsSource implements FrameSource {
 
   #tell(runs: readonly Run[]): string | null {
     const before = this.#told
+    const shown = (runs: readonly Run[]) => runs.map((run) => this.#parts.shown.run(run))
     this.#told = new Map(runs.map((run) => [run.id, run]))
-    if (!before) return frame({ runs })
+    if (!before) return frame({ runs: shown(runs) })
     const order = runs.map(({ id }) => id)
     const changed = runs.filter((run) => isChanged(run, before.get(run.id)))
     const isSameOrder = order.length === before.size && [...before.keys()].every((id, i) => id === order[i])
-    return changed.length === 0 && isSameOrder ? null : frame({ order, changed })
+    return changed.length === 0 && isSameOrder ? null : frame({ order, changed: shown(changed) })
   }
 }
 

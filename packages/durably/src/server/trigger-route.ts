@@ -7,7 +7,9 @@ import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { jsonResponse } from './json-response.ts'
+import { principalOf, withOwnKeys } from './principal.ts'
 import { isPlainObject, readBody } from './read-body.ts'
+import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
 
 const BATCH_MAX = 1000
@@ -25,7 +27,8 @@ async function triggerOne(call: Call, job: Job, { input, options }: Record<strin
   const [answer] = await triggerFor(call, job, [{ payload: input, options: keyed }])
   if (!answer) throw new Error('S2: create must answer for each run')
   await checkKnown(call, answer, 'idempotencyKey')
-  const { run, isNew } = answer
+  const { isNew } = answer
+  const run = (await shownTo(call)).run(answer.run)
   const location = `${call.server.config.basePath}/runs/${encodeURIComponent(run.id)}`
   return jsonResponse(isNew ? 201 : 200, run, { Location: location, ETag: `"${run.version}"` })
 }
@@ -41,7 +44,8 @@ async function triggerBatch(call: Call, job: Job, { batch, ...others }: Record<s
   const inputs = batch.map(({ payload, options }, i) => ({ payload, options: readOptions(`batch[${i}].options`, options) }))
   const answers = await triggerFor(call, job, inputs)
   for (const [i, answer] of answers.entries()) await checkKnown(call, answer, `batch[${i}]: the other items are stored; its idempotencyKey`)
-  return jsonResponse(201, { runs: answers.map(({ run }) => run) })
+  const shown = await shownTo(call)
+  return jsonResponse(201, { runs: answers.map(({ run }) => shown.run(run)) })
 }
 
 function knownJob({ server }: Call, name: unknown): Job {
@@ -60,15 +64,11 @@ function readOptions(what: string, options: unknown): TriggerOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
-/** Keys are kept apart by principal, so that nobody meets the run of somebody else. */
-async function triggerFor({ server, request }: Call, job: Job, inputs: BatchTriggerInput<unknown>[]): Promise<Triggered<unknown>[]> {
-  const principal = await server.config.principal?.(request)
-  const owned = inputs.map(({ payload, options = {} }) => {
-    const { idempotencyKey } = options
-    const isOwned = principal !== undefined && typeof idempotencyKey === 'string' && idempotencyKey !== ''
-    return { payload, options: isOwned ? { ...options, idempotencyKey: JSON.stringify([principal, idempotencyKey]) } : options }
-  })
-  return triggered(server.engine.trigger, job, owned)
+/** Keys are kept apart by principal, so that nobody meets the run of somebody else, or has to wait for it. */
+async function triggerFor(call: Call, job: Job, inputs: BatchTriggerInput<unknown>[]): Promise<Triggered<unknown>[]> {
+  const principal = await principalOf(call)
+  const owned = inputs.map(({ payload, options = {} }) => ({ payload, options: withOwnKeys(principal, options) }))
+  return triggered(call.server.engine.trigger, job, owned)
 }
 
 async function checkKnown({ server, request }: Call, { run, isNew, isSameInput }: Triggered<unknown>, what: string): Promise<void> {

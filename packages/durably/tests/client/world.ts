@@ -23,9 +23,9 @@ export async function setup(name: ClientName, options?: WorldOptions): Promise<C
 
 export const URL_OF_SERVER = 'http://server.test/api/durably'
 
-/** The real handler, without a network between. */
+/** The real handler, without a network between. It keeps nothing back, so that both clients hear the same. */
 export function serve({ durably }: World): Fetch {
-  const handler = durablyHandler(durably, { authorize: allowAll(), basePath: '/api/durably' })
+  const handler = durablyHandler(durably, { authorize: allowAll(), basePath: '/api/durably', exposeFailures: true })
   onTestFinished(() => {
     handler.close()
     if (handler.openStreams > 0) throw new Error(`${handler.openStreams} streams were left open`)

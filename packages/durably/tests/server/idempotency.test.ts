@@ -52,7 +52,7 @@ test('the header and the option are one thing', async () => {
   expect(await call('POST', '/runs', both('other'))).toMatchObject(refused(400, 'invalid_argument', 'differ'))
 })
 
-test('each principal has keys of its own', async () => {
+test('each principal has idempotency keys of its own', async () => {
   const { call } = await served('memory', { principal: (request) => request.headers.get('user') ?? '' })
   const alice = asRun(await call('POST', '/runs', post(1, 'k', { user: 'alice' })))
   const bob = await call('POST', '/runs', post(2, 'k', { user: 'bob' }))

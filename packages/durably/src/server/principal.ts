@@ -1,0 +1,46 @@
+// Who asks, and the keys that are theirs: kept apart from those of others, and shown to them as they gave them.
+import type { TriggerOptions } from '../client/trigger.ts'
+import { DurablyError } from '../model/errors.ts'
+import { checkName, NAME_BYTES_MAX, utf8Bytes } from '../model/name.ts'
+import type { Call } from './call.ts'
+
+/** `null` where nobody is told from another. */
+export async function principalOf({ server, request }: Pick<Call, 'server' | 'request'>): Promise<string | null> {
+  const { principal } = server.config
+  return principal ? ((await principal(request)) ?? '') : null
+}
+
+const KEYS = ['idempotencyKey', 'concurrencyKey'] as const
+
+/** The options with keys that nobody else can name. */
+export function withOwnKeys(principal: string | null, options: TriggerOptions): TriggerOptions {
+  if (principal === null) return options
+  const given = KEYS.filter((field) => options[field] !== undefined)
+  return { ...options, ...Object.fromEntries(given.map((field) => [field, ownKey(principal, field, options[field])])) }
+}
+
+function ownKey(principal: string, field: string, key: unknown): string {
+  const own = written(principal, checkName(field, key))
+  const bytes = utf8Bytes(own)
+  if (bytes > NAME_BYTES_MAX)
+    throw new DurablyError(
+      'invalid_name',
+      `${field} and the principal who gave it must be at most ${NAME_BYTES_MAX} bytes together, got ${bytes}; use a shorter one or a hash of it`,
+    )
+  return own
+}
+
+/** The key as this principal gave it; one of somebody else stays as it is stored. */
+export function givenKey(principal: string | null, stored: string | null): string | null {
+  if (principal === null || !stored?.startsWith(written(principal, '').slice(0, -2))) return stored
+  try {
+    const key: unknown = JSON.parse(stored)[1]
+    return typeof key === 'string' && written(principal, key) === stored ? key : stored
+  } catch {
+    return stored
+  }
+}
+
+function written(principal: string, key: string): string {
+  return JSON.stringify([principal, key])
+}

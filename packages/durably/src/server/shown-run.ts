@@ -1,0 +1,33 @@
+// What a caller sees of a run and its steps: its keys as the caller gave them, and of a failure what a page may show. Stacks and causes tell
+// of the server's files, addresses and queries, so they stay here unless `exposeFailures` says otherwise.
+import type { Failure } from '../model/failure.ts'
+import type { Run } from '../model/run.ts'
+import type { Step } from '../model/step.ts'
+import type { Call } from './call.ts'
+import { givenKey, principalOf } from './principal.ts'
+
+export interface Shown {
+  run(run: Run): Run
+  step(step: Step): Step
+}
+
+export async function shownTo(call: Pick<Call, 'server' | 'request'>): Promise<Shown> {
+  const principal = await principalOf(call)
+  const isExposed = (await call.server.config.exposeFailures(call.request)) === true
+  const shown = (failure: Failure | null) => (isExposed ? failure : withoutStack(failure))
+  return {
+    run: (run) => ({
+      ...run,
+      idempotencyKey: givenKey(principal, run.idempotencyKey),
+      concurrencyKey: givenKey(principal, run.concurrencyKey),
+      failure: shown(run.failure),
+    }),
+    step: (step) => ({ ...step, failure: shown(step.failure) }),
+  }
+}
+
+function withoutStack(failure: Failure | null): Failure | null {
+  if (!failure) return null
+  const { name, message, code } = failure
+  return { name, message, ...(code !== undefined && { code }) }
+}
