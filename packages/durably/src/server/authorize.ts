@@ -17,19 +17,28 @@ export type Action =
   | 'stats:read'
   | 'health:read'
 
-/** Decides about one request; it must not read the request's body. */
-export type Authorize = (request: Request, action: Action, run?: Run) => boolean | Promise<boolean>
+/**
+ * Decides about one request; it must not read the request's body. `jobName` is the job that shall be triggered, or that of the run; there is
+ * none where the request is about no job in particular.
+ */
+export type Authorize = (request: Request, action: Action, run?: Run, jobName?: string) => boolean | Promise<boolean>
 
 /** Everybody may do everything: for a server that only trusted programs can reach. */
 export function allowAll(): Authorize {
   return () => true
 }
 
-export async function isAllowed(authorize: Authorize, request: Request, action: Action, run?: Run): Promise<boolean> {
-  return (await authorize(request, action, run)) === true
+export async function isAllowed(
+  authorize: Authorize,
+  request: Request,
+  action: Action,
+  run?: Run,
+  jobName = run?.jobName,
+): Promise<boolean> {
+  return (await authorize(request, action, run, jobName)) === true
 }
 
-export async function demand(authorize: Authorize, request: Request, action: Action, run?: Run): Promise<void> {
-  if (!(await isAllowed(authorize, request, action, run)))
+export async function demand(authorize: Authorize, request: Request, action: Action, run?: Run, jobName?: string): Promise<void> {
+  if (!(await isAllowed(authorize, request, action, run, jobName)))
     throw new DurablyError('forbidden', `${action} is not allowed`, run && { runId: run.id })
 }

@@ -3,23 +3,26 @@
 import { type BatchTriggerInput, checkBatch, type Triggered, type TriggerOptions, triggered } from '../client/trigger.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'
-import { isAllowed } from './authorize.ts'
-import type { Call } from './call.ts'
+import { demand, isAllowed } from './authorize.ts'
+import type { Call, Serve, Server } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { jsonResponse } from './json-response.ts'
 import { principalOf, withOwnKeys } from './principal.ts'
 import { isPlainObject, readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
-import { ofAll } from './visible-run.ts'
 
 const BATCH_MAX = 1000
 const OPTIONS: ReadonlySet<string> = new Set<keyof TriggerOptions>(['idempotencyKey', 'concurrencyKey', 'delay', 'runAt', 'deadline'])
 
-export const triggerRuns = ofAll('runs:trigger', async (call) => {
-  const body = await readBody(call.request, call.server.config)
-  const job = knownJob(call, body.job)
+/** All that is triggered at once is of one job, which only the body names: whether it may be is asked when the body was read. */
+export const triggerRuns: Serve = async (call) => {
+  const { server, request } = call
+  const body = await readBody(request, server.config)
+  if (typeof body.job !== 'string') throw new DurablyError('invalid_argument', 'job must be the name of a job')
+  await demand(server.config.authorize, request, 'runs:trigger', undefined, body.job)
+  const job = knownJob(server, body.job)
   return 'batch' in body ? triggerBatch(call, job, body) : triggerOne(call, job, body)
-})
+}
 
 async function triggerOne(call: Call, job: Job, { input, options }: Record<string, unknown>): Promise<Response> {
   const own = readOptions('options', options)
@@ -48,9 +51,8 @@ async function triggerBatch(call: Call, job: Job, { batch, ...others }: Record<s
   return jsonResponse(201, { runs: answers.map(({ run }) => shown.run(run)) })
 }
 
-function knownJob({ server }: Call, name: unknown): Job {
-  if (typeof name !== 'string') throw new DurablyError('invalid_argument', 'job must be the name of a job')
-  const job = server.engine.jobs.get(name)
+function knownJob({ engine }: Server, name: string): Job {
+  const job = engine.jobs.get(name)
   if (!job) throw new DurablyError('job_not_found', `there is no job ${JSON.stringify(name)} on this server; GET /jobs lists them`)
   return job
 }

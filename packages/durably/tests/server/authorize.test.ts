@@ -1,5 +1,6 @@
 // Default deny: what a caller may not see does not exist for it, and what it may not do is refused.
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Run } from '../../src/index.ts'
 import type { Action, Authorize } from '../../src/server/index.ts'
 import { reach, refused, served } from './world.ts'
@@ -65,6 +66,41 @@ test('it is given the request and the run', async () => {
   const { call } = reach(durably, { authorize })
   expect(await call('GET', `/runs/${id}`, { headers: { user: 'alice' } })).toMatchObject({ status: 200 })
   expect(await call('GET', `/runs/${id}`, { headers: { user: 'bob' } })).toMatchObject({ status: 404 })
+})
+
+test('it is given the job: the one that shall be triggered, by one or by many, and that of a run', async () => {
+  const { durably, job } = await served('memory')
+  const secret = durably.defineJob({ name: 'secret', input: z.unknown() }, () => {})
+  const { id } = await secret.trigger({})
+  const asked: [Action, string | undefined][] = []
+  const { call } = reach(durably, {
+    authorize: (_, action, _run, jobName) => {
+      asked.push([action, jobName])
+      return jobName === undefined || jobName === 'greet'
+    },
+  })
+  expect(await call('POST', '/runs', { body: { job: 'greet', input: { to: 1 } } })).toMatchObject({ status: 201 })
+  expect(await call('POST', '/runs', { body: { job: 'greet', batch: [{ payload: { to: 1 } }, { payload: { to: 2 } }] } })).toMatchObject({
+    status: 201,
+  })
+  // Nor does it tell which jobs there are, or what their input must be.
+  for (const body of [
+    { job: 'secret', input: {} },
+    { job: 'secret', batch: [{ payload: {} }] },
+    { job: 'nobody', input: {} },
+  ])
+    expect(await call('POST', '/runs', { body })).toMatchObject(refused(403, 'forbidden', 'runs:trigger'))
+  expect(await call('GET', `/runs/${id}`)).toMatchObject(refused(404, 'run_not_found'))
+  expect((await call('GET', '/runs')).body).toMatchObject({ runs: [{ jobName: 'greet' }, { jobName: 'greet' }, { jobName: 'greet' }] })
+  expect(new Set(asked.map((one) => one.join(' ')))).toStrictEqual(
+    new Set([
+      ...['greet', 'secret', 'nobody'].map((name) => `runs:trigger ${name}`),
+      ...['greet', 'secret'].map((name) => `runs:read ${name}`),
+      'runs:list ',
+    ]),
+  )
+  expect(await durably.getRuns({ jobName: 'secret' })).toHaveLength(1)
+  expect(await job.getRuns()).toHaveLength(3)
 })
 
 test.each([undefined, 'yes', 1, {}])('only true allows, not %s', async (answer) => {
