@@ -6,6 +6,7 @@ import { RUN_STATUSES, type Run, type RunStatus } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { jsonResponse } from './json-response.ts'
+import { said } from './query.ts'
 import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
 
@@ -31,14 +32,14 @@ export const listRuns = ofAll('runs:list', async (call) => {
     (filter) => server.durably.getRuns(filter),
     mayRead,
     pageFilter(query),
-    query.get('cursor'),
+    said(query, 'cursor'),
   )
   const shown = await shownTo(call)
   return jsonResponse(200, { runs: runs.map((run) => shown.run(run)), nextCursor })
 })
 
 export function pageFilter(query: Call['query']): PageFilter {
-  const [status, job, limit] = ['status', 'job', 'limit'].map((name) => query.get(name))
+  const [status, job, limit] = ['status', 'job', 'limit'].map((name) => said(query, name))
   return {
     ...(status && { status: readStatus(status) }),
     ...(job && { jobName: checkName('job', job) }),

@@ -9,6 +9,7 @@ import { frame } from './event-stream.ts'
 import { emptyResponse } from './json-response.ts'
 import { LogSource, type LogWords } from './log-source.ts'
 import { DENIED, openStream } from './open-stream.ts'
+import { said } from './query.ts'
 import { noSuchRun, visibleRun } from './visible-run.ts'
 
 const WORDS: LogWords = {
@@ -20,7 +21,7 @@ const WORDS: LogWords = {
 export async function runEvents(call: Call): Promise<Response> {
   const { server, request, query, params } = call
   const runId = params.id ?? ''
-  const after = readCursor('the cursor', request.headers.get('Last-Event-ID') || query.get('after') || '0')
+  const after = readCursor('the cursor', request.headers.get('Last-Event-ID') || said(query, 'after') || '0')
   demandEventLog(server)
   const seen = await visibleRun(server, request, runId)
   if (!seen) throw after > 0 ? deleted(runId) : noSuchRun(runId)

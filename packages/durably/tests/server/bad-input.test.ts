@@ -185,8 +185,13 @@ describe('fields', () => {
       'cursor=abc',
       'cursor=-1',
       'cursor=1e30',
+      'limit=1&limit=2',
+      'status=failed&status=pending',
+      'job=a&job=a',
+      'cursor=&cursor=',
     ])
       expect(await call('GET', `/runs?${query}`), query).toMatchObject(refused(400, 'invalid_argument', query.split('=')[0]))
+    expect(await call('GET', '/runs/x/events?after=1&after=2')).toMatchObject(refused(400, 'invalid_argument', 'after'))
     expect(await call('GET', '/runs?job=%00')).toMatchObject(refused(400, 'invalid_name', 'job'))
   })
 
