@@ -1,4 +1,5 @@
 // `npm run sim -- --seeds 1000`: simulates many worlds; `--seed 42` replays one and shows what happened in it.
+import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { addToCorpus, corpusSeeds } from './corpus.ts'
 import { ENGINE_DIST, loadEngine } from './engine-build.ts'
@@ -60,9 +61,10 @@ function share(part: number, whole: number): string {
 async function replay(seed: number): Promise<void> {
   const engine = await loadEngine(ENGINE_DIST)
   const options = storeOptions(engine, store)
-  const first = await engine.simulate({ seed, keepTrace: values.trace, ...options })
-  for (const line of first.trace) console.log(line)
-  console.log(`seed ${seed} on ${store}: ${first.faults.length} faults, trace ${first.hash}, ${first.violations.length} violations`)
+  const first = await engine.simulate({ seed, keepTrace: true, ...options })
+  if (values.trace) for (const line of first.trace) console.log(line)
+  const hash = createHash('sha256').update(first.trace.join('\n')).digest('hex').slice(0, 16)
+  console.log(`seed ${seed} on ${store}: ${first.faults.length} faults, trace ${hash}, ${first.violations.length} violations`)
   if (first.violations.length === 0) return
   const smallest = await engine.shrink(first, options)
   for (const { invariant, runId, what } of smallest.violations) console.log(`  ${invariant} run ${runId}: ${what}`)

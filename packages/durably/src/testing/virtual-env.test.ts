@@ -27,8 +27,8 @@ describe('virtualEnv', () => {
     expect(fired.at(-1)).toBe('later@31')
   })
 
-  it('lets promises settle between two timers', async () => {
-    const env = virtualEnv()
+  it.each([false, true])('lets promises settle between two timers (closed: %s)', async (isClosed) => {
+    const env = virtualEnv({ isClosed })
     const told: string[] = []
     const talk = async (name: string, ms: number) => {
       await sleep(env, ms)
@@ -40,6 +40,37 @@ describe('virtualEnv', () => {
     void talk('b', 10)
     await env.advance(10)
     expect(told).toEqual(['a wakes', 'a has settled', 'b wakes', 'b has settled'])
+  })
+
+  it('lets promises settle, closed, also when it is driven by no promise', async () => {
+    const env = virtualEnv({ isClosed: true })
+    let steps = 0
+    const settled = await new Promise<number>((resolve) => {
+      setImmediate(() => {
+        const work = async () => {
+          for (; steps < 50; steps++) await null
+        }
+        void work()
+        resolve(env.idle().then(() => steps))
+      })
+    })
+    expect(settled).toBe(50)
+  })
+
+  it('clears one of many timers that are due at once, also from within another', async () => {
+    const env = virtualEnv()
+    const fired: number[] = []
+    const timers = Array.from({ length: 20 }, (_, n) =>
+      env.timer(n % 2 === 0 ? 5 : 7, () => {
+        fired.push(n)
+        if (n % 2 === 0) env.clear(timers[n + 1])
+      }),
+    )
+    env.clear(timers[4])
+    env.clear(timers[4])
+    env.clear(undefined)
+    await env.advance(10)
+    expect(fired).toEqual([0, 2, 6, 8, 10, 12, 14, 16, 18, 5])
   })
 
   it('fires timers that are set while time passes, if they fall due in it', async () => {

@@ -261,9 +261,16 @@ export class CrashWorld {
   async #evidence(tookMs: number): Promise<Evidence> {
     const { executions, effects, streams, acknowledged } = this.#witness.ledger
     const rows = await readRows(this.#store)
-    this.#streams.compare(rows)
     const run = rows.runs.find(({ id }) => id === this.#runId)
     if (!run) throw new Error(`crashTest: run ${this.#runId} was deleted`)
+    const history = {
+      ...rows,
+      acknowledged,
+      ledger: { executions, effects, streams },
+      maxRecoveries: MAX_RECOVERIES,
+      faultFree: !this.#struck && !this.#options.records,
+    }
+    this.#streams.compare(history)
     return {
       run,
       tookMs,
@@ -272,13 +279,7 @@ export class CrashWorld {
       boundaries: this.#boundaries,
       struck: this.#struck,
       cancelled: this.#cancelled,
-      history: {
-        ...rows,
-        acknowledged,
-        ledger: { executions, effects, streams },
-        maxRecoveries: MAX_RECOVERIES,
-        faultFree: !this.#struck && !this.#options.records,
-      },
+      history,
     }
   }
 }

@@ -1,14 +1,16 @@
 // Runs that were triggered by runs.
 import { jsonCodec } from '../../model/codec.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
-import { grouped, type Invariant, stepKey, triggeredBy, type Violation } from './history.ts'
+import { type Invariant, recordsByStep, runsByTrigger, stepKey, type Violation } from './history.ts'
 
 const codec = jsonCodec()
 
 /** I29: a step triggers one child, however often it is executed; what it records is that child, or its output. */
 export const oneChildPerStep: Invariant = (history) => {
   if (!history.plans) return []
-  const children = grouped(history.runs, (run) => triggeredBy(run) ?? '')
+  const children = runsByTrigger(history)
+  const records = recordsByStep(history)
+  const gaveUp = new Set(history.ledger.gaveUp?.map(stepKey))
   const endedBadly = new Set(history.events.filter(({ type }) => type === 'run:fail' || type === 'run:cancel').map(({ runId }) => runId))
   const violations: Violation[] = []
   for (const [key, plan] of history.plans.steps) {
@@ -20,11 +22,11 @@ export const oneChildPerStep: Invariant = (history) => {
     const left = triggered.filter(({ id }) => !history.purged?.has(id))
     if (left.length > 1) broken(`triggered ${left.length} runs`)
     if (triggered.some(({ parentRunId }) => parentRunId !== runId)) broken('triggered a run that has another parent')
-    const record = history.steps.find((step) => stepKey({ runId: step.runId, step: step.name }) === key && step.status === 'completed')
+    const record = records.get(key)
     const isRecorded = ({ id, status, output }: RunRow) =>
       plan.isInvoked ? status === 'completed' && output === record?.output : record?.output === codec.encode({ id }, 'child')
     if (record && !triggered.some(isRecorded)) broken(`records ${record.output}, which is not what it triggered`)
-    const isHeard = plan.isInvoked && history.ledger.gaveUp?.some((note) => stepKey(note) === key)
+    const isHeard = plan.isInvoked && gaveUp.has(key)
     if (isHeard && !triggered.some(({ id }) => endedBadly.has(id))) broken('failed, but what it triggered did not')
   }
   return violations

@@ -1,19 +1,14 @@
 // Steps that commit with rows of the user, and steps that must not run twice.
 import type { StepRow } from '../../model/step.ts'
-import { grouped, type Invariant, stepKey, triggeredBy, type Violation } from './history.ts'
+import { grouped, type Invariant, recordsByStep, runsByTrigger, stepKey, type Violation } from './history.ts'
 
 /** I30: what a transaction wrote is there exactly once if its step is recorded, and not at all if it is not. */
 export const transactionsAreWhole: Invariant = (history) => {
   const { bookings } = history.ledger
   if (!bookings) return []
   const rows = grouped(bookings, stepKey)
-  const recorded = new Set(
-    history.steps.filter(({ status }) => status === 'completed').map(({ runId, name }) => stepKey({ runId, step: name })),
-  )
-  const enqueued = grouped(
-    history.runs.filter(({ parentRunId }) => parentRunId === null),
-    (run) => triggeredBy(run) ?? '',
-  )
+  const recorded = recordsByStep(history)
+  const triggered = runsByTrigger(history)
   const violations: Violation[] = []
   for (const [key, plan] of history.plans?.steps ?? []) {
     if (plan.kind !== 'booking') continue
@@ -23,7 +18,8 @@ export const transactionsAreWhole: Invariant = (history) => {
       if (actual !== expected) violations.push({ invariant: 'I30', runId, what: `${key} has ${actual} ${what}, it must have ${expected}` })
     }
     expect('rows', rows.get(key)?.length ?? 0, ROWS_PER_BOOKING)
-    expect('runs', enqueued.get(key)?.length ?? 0, plan.enqueues ? 1 : 0)
+    const enqueued = triggered.get(key)?.filter(({ parentRunId }) => parentRunId === null)
+    expect('runs', enqueued?.length ?? 0, plan.enqueues ? 1 : 0)
   }
   return violations
 }

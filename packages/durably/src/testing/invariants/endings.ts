@@ -1,7 +1,7 @@
 // How runs end, what their event log says, and what was promised to those who asked.
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { unexplainedGaps } from './event-gaps.ts'
-import { eventsByRun, grouped, type Invariant, type Violation } from './history.ts'
+import { eventsByRun, grouped, type Invariant, recordsByStep, type Violation } from './history.ts'
 
 const TERMINAL_EVENTS: Record<string, RunRow['status']> = { 'run:complete': 'completed', 'run:fail': 'failed', 'run:cancel': 'cancelled' }
 
@@ -101,7 +101,7 @@ export const recoveriesAreCapped: Invariant = ({ runs, maxRecoveries }) =>
 /** I18: what was acknowledged is there. */
 export const acknowledgedIsKept: Invariant = (history) => {
   const runs = new Map(history.runs.map((run) => [run.id, run]))
-  const recorded = new Set(history.steps.filter((step) => step.status === 'completed').map((step) => `${step.runId}/${step.name}`))
+  const recorded = recordsByStep(history)
   const told = eventsByRun(history)
   const violations: Violation[] = []
   for (const ack of history.acknowledged) {

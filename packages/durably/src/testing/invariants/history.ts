@@ -204,36 +204,62 @@ export interface ToldEvent {
   payload: RecordedPayload
 }
 
-export function eventsByRun(history: History): Map<string, ToldEvent[]> {
+/** What several invariants ask of a history is made once. Nobody may change it, nor the history meanwhile. */
+export function perHistory<T>(make: (history: History) => T): (history: History) => T {
+  const made = new WeakMap<History, { it: T }>()
+  return (history) => {
+    const known = made.get(history) ?? { it: make(history) }
+    made.set(history, known)
+    return known.it
+  }
+}
+
+export const eventsByRun = perHistory(({ events }): ReadonlyMap<string, readonly ToldEvent[]> => {
   const byRun = new Map<string, ToldEvent[]>()
-  for (const event of history.events) {
-    const told = byRun.get(event.runId) ?? []
-    told.push({ seq: event.seq, type: event.type, payload: JSON.parse(event.payload) as RecordedPayload })
-    byRun.set(event.runId, told)
+  for (const { runId, seq, type, payload } of events) {
+    const event = { seq, type, payload: JSON.parse(payload) as RecordedPayload }
+    const told = byRun.get(runId)
+    if (told) told.push(event)
+    else byRun.set(runId, [event])
   }
   return byRun
-}
+})
+
+export const stepsByRun = perHistory(({ steps }): ReadonlyMap<string, readonly StepRow[]> => grouped(steps, ({ runId }) => runId))
+
+/** Those that are completed, by `stepKey`. */
+export const recordsByStep = perHistory(
+  ({ steps }): ReadonlyMap<string, StepRow> =>
+    new Map(steps.filter(({ status }) => status === 'completed').map((step) => [stepKey({ runId: step.runId, step: step.name }), step])),
+)
+
+/** By the step that triggered them, where their payloads say so. */
+export const runsByTrigger = perHistory(
+  ({ runs }): ReadonlyMap<string, readonly RunRow[]> => grouped(runs, (run) => triggeredBy(run) ?? ''),
+)
 
 export function stepKey({ runId, step }: { runId: string; step: string }): string {
   return `${runId}/${step}`
 }
 
-/** The step that triggered a run, as `stepKey`, where its payload says so. */
-export function triggeredBy({ payload }: RunRow): string | undefined {
+/** As `stepKey`. */
+function triggeredBy({ payload }: RunRow): string | undefined {
   return (codec.decode(payload) as { by?: string } | null | undefined)?.by
 }
 
 /** By run and generation. */
-export function claimsByLease({ ledger: { claims = [] } }: History): Map<string, ClaimNote> {
-  return new Map(claims.map((claim) => [`${claim.runId}/${claim.generation}`, claim]))
-}
+export const claimsByLease = perHistory(
+  ({ ledger: { claims = [] } }): ReadonlyMap<string, ClaimNote> =>
+    new Map(claims.map((claim) => [`${claim.runId}/${claim.generation}`, claim])),
+)
 
 export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {
-    const group = groups.get(keyOf(item))
+    const key = keyOf(item)
+    const group = groups.get(key)
     if (group) group.push(item)
-    else groups.set(keyOf(item), [item])
+    else groups.set(key, [item])
   }
   return groups
 }

@@ -25,6 +25,7 @@ export {
   type Ledger,
   type PutAwayNote,
   readRows,
+  recordsByStep,
   type SignalNote,
   type StepPlan,
   type StreamAttempt,

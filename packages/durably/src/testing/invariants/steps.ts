@@ -1,5 +1,5 @@
 // What was recorded of steps, against what their functions did.
-import { eventsByRun, grouped, type History, type Invariant, stepKey, type Violation } from './history.ts'
+import { eventsByRun, grouped, type History, type Invariant, stepKey, stepsByRun, type Violation } from './history.ts'
 
 /** I2b: at most one completed record per run and name. */
 export const recordedOnce: Invariant = ({ steps }) => {
@@ -56,7 +56,7 @@ export const writtenOnce: Invariant = (history) => {
 export const indexCountsRecords: Invariant = (history) => {
   const violations: Violation[] = []
   const events = eventsByRun(history)
-  const byRun = grouped(history.steps, (step) => step.runId)
+  const byRun = stepsByRun(history)
   for (const run of history.runs) {
     const steps = byRun.get(run.id) ?? []
     const completed = steps.filter((step) => step.status === 'completed').length

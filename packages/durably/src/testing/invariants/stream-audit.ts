@@ -6,7 +6,7 @@ import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
 import { type EventRow, isStreamEvent, type RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
-import { grouped, type StreamAttempt, type Violation } from './history.ts'
+import { grouped, type History, perHistory, type StreamAttempt, stepKey, type Violation } from './history.ts'
 import { flat, StreamTexts } from './stream-texts.ts'
 import { toldInFull } from './told-in-full.ts'
 
@@ -23,6 +23,11 @@ type Rows = { runs: readonly RunRow[]; steps: readonly StepRow[]; events: readon
 
 export class StreamAudit {
   readonly #attempts: readonly StreamAttempt[]
+  /** By stream, as far as `#attempts` was sorted. */
+  readonly #ofStream = new Map<string, StreamAttempt[]>()
+  #sorted = 0
+  /** Of one look: attempts go on between two. */
+  readonly #texts = new Map<string, StreamTexts>()
   readonly #seen = new Map<string, Seen>()
   readonly violations: Violation[] = []
 
@@ -38,14 +43,19 @@ export class StreamAudit {
 
   /** What was seen before may be left out. */
   look({ runs, steps, events }: Rows): void {
-    const byRun = grouped(events, ({ runId }) => runId)
-    for (const run of runs) this.#lookAtRun(run, steps, byRun.get(run.id) ?? [])
+    this.#sortAttempts()
+    const eventsOf = grouped(events, ({ runId }) => runId)
+    const stepsOf = grouped(steps, ({ runId }) => runId)
+    for (const run of runs) {
+      const told = eventsOf.get(run.id)
+      if (told) this.#lookAtRun(run, stepsOf.get(run.id) ?? [], told)
+    }
   }
 
   /** Whoever followed all along, and whoever reads the log only now, see the same. */
-  compare({ runs, steps, events }: Rows): void {
-    const late = new StreamAudit(this.#attempts)
-    late.look({ runs, steps, events })
+  compare(history: History): void {
+    const { runs, events } = history
+    const late = readLate(history)
     const there = new Set(events.map(({ runId, seq }) => `${runId}/${seq}`))
     for (const { id } of runs) {
       const followed = this.#of(id)
@@ -65,7 +75,7 @@ export class StreamAudit {
       if (event.type === 'run:start') seen.owner = payload.generation ?? 0
       if (!isStreamEvent(event.type)) seen.lasting.push(event.seq)
       if (!isStreamEvent(event.type) && event.type !== 'step:complete') continue
-      const told = toldInFull(run, steps, event)
+      const told = toldInFull(run, steps, event, payload)
       if (told) seen.view = reduceRun(seen.view, told)
       if (isStreamEvent(event.type)) this.#judgeEvent(run.id, seen, event, payload)
     }
@@ -90,8 +100,22 @@ export class StreamAudit {
     }
   }
 
-  #textsOf(runId: string, stepName: string): StreamTexts {
-    return new StreamTexts(this.#attempts.filter((attempt) => attempt.runId === runId && attempt.step === stepName))
+  #sortAttempts(): void {
+    this.#texts.clear()
+    for (; this.#sorted < this.#attempts.length; this.#sorted++) {
+      const attempt = this.#attempts[this.#sorted]
+      if (!attempt) continue
+      const known = this.#ofStream.get(stepKey(attempt))
+      if (known) known.push(attempt)
+      else this.#ofStream.set(stepKey(attempt), [attempt])
+    }
+  }
+
+  #textsOf(runId: string, step: string): StreamTexts {
+    const key = stepKey({ runId, step })
+    const texts = this.#texts.get(key) ?? new StreamTexts(this.#ofStream.get(key) ?? [])
+    this.#texts.set(key, texts)
+    return texts
   }
 
   #of(runId: string): Seen {
@@ -106,6 +130,13 @@ export class StreamAudit {
     this.violations.push({ invariant, runId, what })
   }
 }
+
+/** Whoever reads the logs when everything is over. */
+export const readLate = perHistory((history): StreamAudit => {
+  const late = new StreamAudit(history.ledger.streams ?? [])
+  late.look(history)
+  return late
+})
 
 /** Where the beginning of a stream is gone from the log, another one may come first. */
 function inOrder({ streams }: RunView): string {

@@ -1,6 +1,6 @@
 // StreamTexts — what the attempts of one stream really had, each with what it took over from the ones before it.
 import { jsonCodec } from '../../model/codec.ts'
-import { grouped, type StreamAttempt, stepKey } from './history.ts'
+import { grouped, perHistory, type StreamAttempt, stepKey } from './history.ts'
 
 const codec = jsonCodec()
 
@@ -64,7 +64,7 @@ export class StreamTexts {
 }
 
 /** By run and name. */
-export function streamTexts(attempts: readonly StreamAttempt[]): Map<string, StreamTexts> {
-  const streams = grouped(attempts, stepKey)
-  return new Map(Array.from(streams, ([stream, ofStream]) => [stream, new StreamTexts(ofStream)]))
-}
+export const streamTexts = perHistory(
+  ({ ledger }): ReadonlyMap<string, StreamTexts> =>
+    new Map(Array.from(grouped(ledger.streams ?? [], stepKey), ([stream, attempts]) => [stream, new StreamTexts(attempts)])),
+)

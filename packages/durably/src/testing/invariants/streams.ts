@@ -6,14 +6,14 @@ import { jsonCodec } from '../../model/codec.ts'
 import { isStreamEvent } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
-import { eventsByRun, grouped, type Invariant, stepKey, type Violation } from './history.ts'
-import { StreamAudit } from './stream-audit.ts'
+import { eventsByRun, grouped, type Invariant, stepKey, stepsByRun, type Violation } from './history.ts'
+import { readLate } from './stream-audit.ts'
 import { flat, streamTexts } from './stream-texts.ts'
 import { toldInFull } from './told-in-full.ts'
 
 /** I20: of a recorded stream there is one chunk, with exactly what the attempt that recorded it had, and nothing left to take back. */
 export const recordedStreamsAreWhole: Invariant = (history) => {
-  const texts = streamTexts(history.ledger.streams ?? [])
+  const texts = streamTexts(history)
   const rows = eventsByRun(history)
   const open = new Set(history.runs.flatMap((run) => decodeStreams(run.streams).map(({ stepName }) => `${run.id}/${stepName}`)))
   const violations: Violation[] = []
@@ -35,13 +35,7 @@ export const recordedStreamsAreWhole: Invariant = (history) => {
 }
 
 /** I21: at every place in the log the texts are such as some attempt really had. */
-export const textsAreReal: Invariant = (history) => {
-  const { streams } = history.ledger
-  if (!streams) return []
-  const audit = new StreamAudit(streams)
-  audit.look(history)
-  return audit.violations
-}
+export const textsAreReal: Invariant = (history) => (history.ledger.streams ? readLate(history).violations : [])
 
 /** I21: it makes no difference where a subscriber was cut off, and what it then gets a second time. */
 export const cutsMakeNoDifference: Invariant = (history) => {
@@ -49,7 +43,9 @@ export const cutsMakeNoDifference: Invariant = (history) => {
   return history.runs.flatMap((run) => {
     const rows = events.get(run.id) ?? []
     if (!rows.some(({ type }) => isStreamEvent(type))) return []
-    const told = rows.flatMap((row) => toldInFull(run, history.steps, row) ?? [])
+    const payloads = eventsByRun(history).get(run.id) ?? []
+    const steps = stepsByRun(history).get(run.id) ?? []
+    const told = rows.flatMap((row, i) => toldInFull(run, steps, row, payloads[i]?.payload ?? {}) ?? [])
     const whole = JSON.stringify(reduced(told))
     const cut = cutOf(run, told.length)
     const again = told.slice(Math.floor(cut / 2))
@@ -59,9 +55,9 @@ export const cutsMakeNoDifference: Invariant = (history) => {
 }
 
 /** I22: a checkpoint that was acknowledged is not lost: the next attempt goes on from it or from a later one. */
-export const checkpointsHold: Invariant = ({ ledger }) => {
+export const checkpointsHold: Invariant = (history) => {
   const violations: Violation[] = []
-  for (const texts of streamTexts(ledger.streams ?? []).values()) {
+  for (const texts of streamTexts(history).values()) {
     for (const { attempt, from } of texts.attempts) {
       const { runId, step, generation, given } = attempt
       const broken = (what: string) =>

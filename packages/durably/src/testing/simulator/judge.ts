@@ -1,6 +1,6 @@
 // The judgement over a simulated world, when everything has had time to come to its end: the invariants, and what was seen.
 import { jsonCodec } from '../../model/codec.ts'
-import { checkInvariants, type History, type JobPlan, type StepPlan, stepKey, type Violation } from '../invariants/index.ts'
+import { checkInvariants, type History, type JobPlan, recordsByStep, type StepPlan, stepKey, type Violation } from '../invariants/index.ts'
 import { type PlannedStep, type PlannedWork, SHAPES, type SteadyJobs, steady } from './plan-runs.ts'
 import type { Part, SimPayload } from './workload.ts'
 
@@ -77,16 +77,15 @@ export function judge(history: History): Violation[] {
 }
 
 /** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
-function outputsAreRecords({ runs, steps, plans }: History): Violation[] {
+function outputsAreRecords(history: History): Violation[] {
+  const recorded = recordsByStep(history)
   const violations: Violation[] = []
-  for (const run of runs) {
+  for (const run of history.runs) {
     if (run.status !== 'completed') continue
-    const recorded = new Map(
-      steps.filter((step) => step.runId === run.id && step.status === 'completed').map((step) => [step.name, step.output]),
-    )
     for (const part of codec.decode(run.output) as Part[]) {
-      const isWait = plans?.steps.get(stepKey({ runId: run.id, step: part.step }))?.kind === 'wait'
-      if ('value' in part && codec.encode(isWait ? [part.value] : part.value, 'value') !== recorded.get(part.step))
+      const key = stepKey({ runId: run.id, step: part.step })
+      const isWait = history.plans?.steps.get(key)?.kind === 'wait'
+      if ('value' in part && codec.encode(isWait ? [part.value] : part.value, 'value') !== recorded.get(key)?.output)
         violations.push({ invariant: 'I11', runId: run.id, what: `the output holds another value of ${part.step} than its record` })
     }
   }
@@ -113,24 +112,30 @@ type Seen = Pick<
 
 /** What a world came to, as far as its history tells. */
 export function figuresOf({ runs, steps, events, ledger, plans, purged }: History): Seen {
-  const planOf = ({ runId, name }: { runId: string; name: string }) => plans?.steps.get(stepKey({ runId, step: name }))
-  const recorded = steps.filter(({ status }) => status === 'completed')
-  const ofKind = (kind: StepPlan['kind']) => recorded.filter((step) => planOf(step)?.kind === kind)
-  const received = ofKind('wait').filter(({ output }) => output !== '[]').length
+  const recorded: Record<StepPlan['kind'], number> = { work: 0, sleep: 0, wait: 0, child: 0, booking: 0 }
+  let tries = 0
+  let signals = 0
+  for (const { runId, name, status, output } of steps) {
+    const plan = plans?.steps.get(stepKey({ runId, step: name }))
+    if (!plan) continue
+    if (status === 'completed') recorded[plan.kind]++
+    else if (status === 'failed' && plan.triesMax > 1) tries++
+    if (plan.kind === 'wait' && status === 'completed' && output !== '[]') signals++
+  }
   return {
     runs: runs.length,
     steps: steps.length,
     executions: ledger.effects.length,
     streams: ledger.streams?.length ?? 0,
     retries: events.filter(({ type, payload }) => type === 'run:retry' && payload.includes('"attempt"')).length,
-    tries: steps.filter((step) => step.status === 'failed' && (planOf(step)?.triesMax ?? 1) > 1).length,
+    tries,
     timeouts: runs.filter(({ reason }) => reason === 'timeout').length,
-    sleeps: ofKind('sleep').length,
-    signals: received,
-    waitsOver: ofKind('wait').length - received,
+    sleeps: recorded.sleep,
+    signals,
+    waitsOver: recorded.wait - signals,
     children: runs.filter(({ parentRunId }) => parentRunId !== null).length,
     doubts: ledger.answers?.length ?? 0,
-    transactions: ofKind('booking').length,
+    transactions: recorded.booking,
     purged: purged?.size ?? 0,
   }
 }

@@ -10,7 +10,7 @@ import type { ClaimRequest } from '../../store/runs.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
 import type { Store } from '../../store/store.ts'
 import { executorClass } from '../../worker/late-executor.ts'
-import { DueAudit, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
+import { DueAudit, type History, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { Archive } from './archive.ts'
 import { createBookings, readBookings } from './bookings.ts'
@@ -26,14 +26,13 @@ import { SimLedger } from './sim-ledger.ts'
 import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
 import { StoreNotes } from './store-notes.ts'
 import { TabAudit } from './tab-audit.ts'
-import { Trace } from './trace.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
 
 export interface SimulateOptions {
   seed: number
   /** Names of faults that are left out. */
   without?: ReadonlySet<string>
-  /** Keep the trace's lines, not only its hash. */
+  /** Note every store call with its answer, in order: two equal traces are two equal worlds. */
   keepTrace?: boolean
   /** A store on the world's own clock; the memory store unless given. */
   openStore?: (env: Env) => Promise<OpenedStore>
@@ -50,7 +49,7 @@ export interface Simulated {
   violations: Violation[]
   /** The faults that happened, in order. */
   faults: string[]
-  hash: string
+  /** Empty unless it was asked for. */
   trace: string[]
   figures: SimFigures
 }
@@ -85,7 +84,7 @@ class Simulation {
   readonly #faultFree: boolean
   readonly #isRush: boolean
   readonly #maxRecoveries: number
-  readonly #trace: Trace
+  readonly #trace: string[] = []
   readonly #ledger = new SimLedger()
   readonly #audit = new RowAudit((run) => this.#tabs?.isAbandoned(run) === true)
   readonly #dues = new DueAudit()
@@ -109,14 +108,13 @@ class Simulation {
     const { seed } = options
     this.#options = options
     this.#seed = seed
-    this.#base = virtualEnv({ seed })
+    this.#base = virtualEnv({ seed, isClosed: true })
     this.#isRush = isRushHour(seed)
     this.#faultFree = seed % 10 === 0
     this.#plan = new FaultPlan({ seed, faultMs: FAULT_MS, without: options.without ?? new Set(), faultFree: this.#faultFree })
     this.#maxRecoveries = oneOf(seed, 'cap', [1, 2, 6])
     this.#leaseMs = oneOf(seed, 'lease', [3000, 10_000, 30_000])
     this.#steadyJobs = planSteadyJobs(seed, this.#leaseMs)
-    this.#trace = new Trace(options.keepTrace ?? false)
   }
 
   async run(): Promise<Simulated> {
@@ -271,14 +269,14 @@ class Simulation {
     this.#tabs?.tabs.died(process)
     this.#kills++
     this.#ledger.processDied(name, this.#base.mono())
-    this.#trace.add(`${this.#base.mono()} ${name} died`)
+    this.#note(() => `${name} died`)
     const [worker = '', life = '0'] = name.split('.')
     const restartMs = pick(this.#seed, `restart of ${name}`, 100, 20_000)
     this.#base.timer(restartMs, () => this.#startWorker(worker, Number(life) + 1))
   }
 
   #applied(process: string, verb: string, answer: Answer, args: readonly unknown[]): void {
-    this.#trace.add(`${this.#base.mono()} ${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
+    this.#note(() => `${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
     this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono() })
     if (MUTATING.has(verb)) void this.#lookAtRows()
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
@@ -288,6 +286,11 @@ class Simulation {
       this.#claims.claimed(process, (args[0] as ClaimRequest).tokens)
     }
     if (verb === 'runs.adopt') void this.#claims.adopted(process, args[0] as readonly string[], answered)
+  }
+
+  /** To put an answer into words costs more than to give it. */
+  #note(what: () => string): void {
+    if (this.#options.keepTrace) this.#trace.push(`${this.#base.mono()} ${what()}`)
   }
 
   #count(all: 'commits' | 'claims', shared: 'groups' | 'batches', { length }: readonly unknown[]): void {
@@ -335,7 +338,7 @@ class Simulation {
       events: [...kept.events, ...archive.events],
     }
     const bookings = this.#sql && (await readBookings(this.#sql.db))
-    const history = {
+    const history: History = {
       ...rows,
       ledger: { ...ledger, ...(bookings && { bookings }) },
       acknowledged: ledger.acknowledged,
@@ -347,7 +350,7 @@ class Simulation {
     }
     this.#audit.look(kept.runs, kept.steps, this.#storeMs())
     this.#streams.look(rows)
-    this.#streams.compare(rows)
+    this.#streams.compare(history)
     const watches = [this.#audit, this.#dues, this.#streams, this.#claims, archive, ...(this.#tabs ? [this.#tabs] : [])]
     const violations = [...this.#stuck, ...watches.flatMap((watch) => watch.violations), ...judge(history)]
     const cuts = this.#sql?.line.cuts ?? 0
@@ -356,8 +359,7 @@ class Simulation {
       seed: this.#seed,
       violations,
       faults: this.#plan.happened,
-      hash: this.#trace.hash,
-      trace: this.#trace.lines ?? [],
+      trace: this.#trace,
       figures: {
         ...figuresOf(history),
         ...this.#counts,
