@@ -14,6 +14,8 @@ export interface Engine {
 }
 
 export async function loadEngine(dist: string): Promise<Engine> {
+  // Errors are kept with their stacks, which name the files of this machine, and take long to write: a seed shall tell the same everywhere.
+  Error.stackTraceLimit = 0
   const load = (path: string) => import(pathToFileURL(join(dist, path)).href)
   const { simulate } = await load('testing/simulator/simulate.js')
   const { shrink } = await load('testing/simulator/shrink.js')

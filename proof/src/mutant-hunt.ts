@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { firstSeeds, recordFirstSeeds } from './first-seeds.ts'
 import { buildMutant } from './mutant-build.ts'
 import { MUTANTS, type Mutant } from './mutants.ts'
-import { inChild } from './sim-pool.ts'
+import { SimulatingProcess } from './sim-pool.ts'
 
 export const MUTANT_SEEDS_MAX = 2000
 
@@ -46,11 +46,14 @@ export async function huntMutants(onHunted: (hunted: Hunted) => void, options: H
 async function hunt(mutant: Mutant, begin: number): Promise<Hunted> {
   const seeds = [...new Set([begin, ...Array.from({ length: MUTANT_SEEDS_MAX }, (_, seed) => seed)])]
   const { dist, remove } = await buildMutant(mutant)
+  // Of its own: there is one engine in a process.
+  const simulator = new SimulatingProcess()
   try {
-    const { failures } = await inChild({ dist, store: mutant.store ?? 'memory', seeds, untilFailure: true })
+    const { failures } = await simulator.simulate({ dist, store: mutant.store ?? 'memory', seeds, untilFailure: true })
     const [first] = failures
     return { mutant, seed: first?.seed ?? null, by: [...new Set(first?.violations.map(({ invariant }) => invariant))].sort() }
   } finally {
+    simulator.end()
     remove()
   }
 }

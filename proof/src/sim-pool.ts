@@ -1,10 +1,11 @@
-// Spreads seeds over the machine's cores, in processes of their own.
-import { fork } from 'node:child_process'
+// Spreads seeds over the machine's cores, in processes of their own. Each goes on to the end: code that has run a thousand worlds
+// is twice as fast as code that has run a hundred.
+import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { noFigures, type SeedsResult, type SeedsTask } from './sim-seeds.ts'
 
-/** Small enough that all cores end at about the same time, large enough that starting a process does not count. */
-const SEEDS_PER_PROCESS = 250
+/** Small enough that all cores end at about the same time. */
+const SEEDS_PER_TASK = 100
 
 export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
   const total: SeedsResult = {
@@ -13,31 +14,46 @@ export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
     faults: 0,
     figures: noFigures(),
   }
-  const waiting = Array.from({ length: Math.ceil(task.seeds.length / SEEDS_PER_PROCESS) }, (_, i) =>
-    task.seeds.slice(i * SEEDS_PER_PROCESS, (i + 1) * SEEDS_PER_PROCESS),
+  const waiting = Array.from({ length: Math.ceil(task.seeds.length / SEEDS_PER_TASK) }, (_, i) =>
+    task.seeds.slice(i * SEEDS_PER_TASK, (i + 1) * SEEDS_PER_TASK),
   )
   const work = async () => {
-    for (let seeds = waiting.shift(); seeds; seeds = waiting.shift()) {
-      if (task.untilFailure && total.failures.length > 0) return
-      add(total, await inChild({ ...task, seeds }))
+    const simulator = new SimulatingProcess()
+    try {
+      for (let seeds = waiting.shift(); seeds; seeds = waiting.shift()) {
+        if (task.untilFailure && total.failures.length > 0) return
+        add(total, await simulator.simulate({ ...task, seeds }))
+      }
+    } finally {
+      simulator.end()
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), waiting.length) }, work))
   total.failures.sort((a, b) => a.seed - b.seed)
   return total
 }
 
-export function inChild(task: SeedsTask): Promise<SeedsResult> {
-  return new Promise((resolve, reject) => {
-    const child = fork(new URL('./sim-worker.js', import.meta.url), { execArgv: ['--no-warnings'] })
-    child.once('message', (result) => {
-      child.disconnect()
-      resolve(result as SeedsResult)
+export class SimulatingProcess {
+  readonly #child: ChildProcess = fork(new URL('./sim-worker.js', import.meta.url), { execArgv: ['--no-warnings'] })
+
+  /** One task at a time. */
+  simulate(task: SeedsTask): Promise<SeedsResult> {
+    return new Promise((resolve, reject) => {
+      const ended = (code: number | null) => reject(new Error(`a simulating process ended with ${code}`))
+      this.#child.once('error', reject)
+      this.#child.once('exit', ended)
+      this.#child.once('message', (result) => {
+        this.#child.off('error', reject)
+        this.#child.off('exit', ended)
+        resolve(result as SeedsResult)
+      })
+      this.#child.send(task)
     })
-    child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`a simulating process ended with ${code}`)))
-    child.send(task)
-  })
+  }
+
+  end(): void {
+    if (this.#child.connected) this.#child.disconnect()
+  }
 }
 
 function add(total: SeedsResult, part: SeedsResult): void {

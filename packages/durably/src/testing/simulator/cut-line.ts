@@ -41,8 +41,8 @@ class Line {
   }
 
   async pass<T>(connection: DatabaseConnection, query: CompiledQuery, run: () => Promise<T>): Promise<T> {
-    const ends = /^\s*(commit|rollback)/i.exec(query.sql)?.[1]?.toLowerCase()
     if (this.#left === null) return run()
+    const ends = /^\s*(commit|rollback)/i.exec(query.sql)?.[1]?.toLowerCase()
     if (this.#left < 0) {
       // It is rolled back already: whoever wants to roll back hears that there is no connection, and gets a new one.
       if (ends === 'rollback') this.#left = null
