@@ -27,8 +27,9 @@ export class Outsiders {
   readonly #parts: OutsiderParts
   readonly #codec = jsonCodec()
   readonly #known = new Set<string>()
-  /** Of effects: the names under which somebody thinks about them. */
-  readonly #asked = new Set<string>()
+  /** Of effects, by run: the names under which somebody thinks about them. */
+  readonly #asked = new Map<string, Set<string>>()
+  #thoughts = 0
 
   constructor(parts: OutsiderParts) {
     this.#parts = parts
@@ -37,8 +38,8 @@ export class Outsiders {
   /** They look at the runs whenever something has changed. */
   see(runs: readonly RunRow[]): void {
     for (const run of runs) {
-      // One that has ended takes no signals; sent back by hand, it waits for them anew.
-      if (isTerminal(run.status)) this.#known.delete(run.id)
+      // One that has ended takes no signals and no decisions; sent back by hand, it waits for them anew.
+      if (isTerminal(run.status)) this.#forget(run.id)
       else if (!this.#known.has(run.id)) this.#meet(run)
       if (run.status !== 'pending' || run.waitingFor === null) continue
       for (const { name } of decodeWaits(run.waitingFor)) if (name.startsWith(DECISION_PREFIX)) this.#think(run.id, name)
@@ -86,23 +87,33 @@ export class Outsiders {
   }
 
   #think(runId: string, name: string): void {
-    const { seed } = this.#parts
-    const key = `${runId}/${name}`
-    if (this.#asked.has(key)) return
-    this.#asked.add(key)
-    const about = `${name} ${this.#asked.size}`
-    this.#later(pick(seed, `thinks ${about}`, 0, DECISION_MS_MAX), () => this.#decide(runId, name, about))
+    const asked = this.#asked.get(runId) ?? new Set()
+    this.#asked.set(runId, asked)
+    if (asked.has(name)) return
+    asked.add(name)
+    const thought = ++this.#thoughts
+    this.#later(pick(this.#parts.seed, `thinks ${name} ${thought}`, 0, DECISION_MS_MAX), () => this.#decide(runId, name, thought))
   }
 
-  async #decide(runId: string, name: string, about: string): Promise<void> {
+  #forget(runId: string): void {
+    this.#known.delete(runId)
+    this.#asked.delete(runId)
+  }
+
+  async #decide(runId: string, name: string, thought: number): Promise<void> {
     const { seed, durably, store } = this.#parts
     const step = name.slice(name.indexOf('/', DECISION_PREFIX.length) + 1)
-    const done = { done: { step, execution: -100 - this.#asked.size } }
-    const decision = oneOf<Decision>(seed, `decides ${about}`, ['run again', 'run again', done, { failed: `${step} was given up` }])
+    const done = { done: { step, execution: -100 - thought } }
+    const decision = oneOf<Decision>(seed, `decides ${name} ${thought}`, [
+      'run again',
+      'run again',
+      done,
+      { failed: `${step} was given up` },
+    ])
     if (await this.#answered(() => durably.decide(runId, step, decision))) return
     const run = await store.runs.get(runId)
     const stillWaits = run && !isTerminal(run.status) && decodeWaits(run.waitingFor).some((wait) => wait.name === name)
-    if (stillWaits) this.#later(AGAIN_MS, () => this.#decide(runId, name, about))
+    if (stillWaits) this.#later(AGAIN_MS, () => this.#decide(runId, name, thought))
   }
 
   /** True when it was done, or somebody else was first; false when it was refused. */

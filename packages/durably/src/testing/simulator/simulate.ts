@@ -22,6 +22,7 @@ import { figuresOf, judge, plansOf, type SimFigures } from './judge.ts'
 import { Outsiders } from './outsiders.ts'
 import { isRushHour, planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
 import { rejecting } from './rejecting-store.ts'
+import { SimClient } from './sim-client.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
 import { StoreNotes } from './store-notes.ts'
@@ -98,7 +99,7 @@ class Simulation {
   #sql: OpenedStore['sql']
   #claims!: ClaimWatch
   #tabs: TabAudit | undefined
-  #client!: Durably
+  #client!: SimClient
   #outsiders!: Outsiders
   #kills = 0
   readonly #stuck: Violation[] = []
@@ -174,7 +175,12 @@ class Simulation {
   }
 
   #startWorker(name: string, life: number): void {
-    const process = new SimProcess(`${name}.${life}`, this.#world())
+    const onDeath = (dead: SimProcess) => {
+      this.#died(dead)
+      const restartMs = pick(this.#seed, `restart of ${dead.name}`, 100, 20_000)
+      this.#base.timer(restartMs, () => this.#startWorker(name, life + 1))
+    }
+    const process = new SimProcess(`${name}.${life}`, { ...this.#world(), onDeath })
     const durably = this.#open(process)
     this.#define(durably, process)
     this.#workers.set(name, { process, durably })
@@ -190,30 +196,13 @@ class Simulation {
     this.#outsiders = new Outsiders({ seed: this.#seed, process, durably: this.#open(process), store: this.#store })
   }
 
-  /** Somebody who triggers runs, tries again when the store does not answer, and never dies. */
   #startClient(): void {
-    const process = new SimProcess('client', { ...this.#world(), onDeath: () => {} })
-    this.#client = this.#open(process)
-    const jobs = this.#define(this.#client, process)
-    const scope = { leaseMs: this.#leaseMs, withinMs: FAULT_MS / 2, hasTransactions: this.#sql !== undefined }
-    for (const { job, steps, idempotencyKey, concurrencyKey, delayMs, deadlineMs, atMs } of planRuns(this.#seed, scope)) {
-      const options = {
-        ...(idempotencyKey && { idempotencyKey }),
-        ...(concurrencyKey && { concurrencyKey }),
-        ...(delayMs !== undefined && { delay: delayMs }),
-        ...(deadlineMs !== undefined && { deadline: deadlineMs }),
-      }
-      const trigger = async (): Promise<void> => {
-        try {
-          const run = await jobs.get(job)?.trigger({ steps }, options)
-          if (run)
-            this.#ledger.acknowledged.push({ kind: 'triggered', runId: run.id, jobName: job, idempotencyKey: idempotencyKey ?? null })
-        } catch {
-          if (process.alive) process.env.timer(1000, () => void trigger())
-        }
-      }
-      this.#base.timer(atMs, () => void trigger())
+    const open = (process: SimProcess) => {
+      const durably = this.#open(process)
+      return { durably, jobs: this.#define(durably, process) }
     }
+    const scope = { leaseMs: this.#leaseMs, withinMs: FAULT_MS / 2, hasTransactions: this.#sql !== undefined }
+    this.#client = new SimClient({ world: this.#world(), ledger: this.#ledger, open }, planRuns(this.#seed, scope))
   }
 
   async #strike({ fault, name }: Timed): Promise<void> {
@@ -236,7 +225,7 @@ class Simulation {
         return this.#command(fault, name)
       case 'purge': {
         const olderThan = chance(this.#seed, `${name} at once`) < 0.5 ? 0 : pick(this.#seed, `${name} age`, 1, 30_000)
-        return void (await this.#client.purge({ olderThan }).catch(() => {}))
+        return this.#client.command((durably) => durably.purge({ olderThan }))
       }
     }
   }
@@ -261,7 +250,7 @@ class Simulation {
     const likely = all.filter(({ status }) => status === (fault === 'cancel' ? 'running' : 'failed'))
     const rows = likely.length > 0 && chance(this.#seed, `${name} likely`) < LIKELY_SHARE ? likely : all
     const run = rows[pick(this.#seed, `${name} run`, 0, Math.max(0, rows.length - 1))]
-    if (run) await this.#client[fault](run.id).catch(() => {})
+    if (run) this.#client.command((durably) => durably[fault](run.id))
   }
 
   #died(process: SimProcess): void {
@@ -270,9 +259,6 @@ class Simulation {
     this.#kills++
     this.#ledger.processDied(name, this.#base.mono())
     this.#note(() => `${name} died`)
-    const [worker = '', life = '0'] = name.split('.')
-    const restartMs = pick(this.#seed, `restart of ${name}`, 100, 20_000)
-    this.#base.timer(restartMs, () => this.#startWorker(worker, Number(life) + 1))
   }
 
   #applied(process: string, verb: string, answer: Answer, args: readonly unknown[]): void {
@@ -322,7 +308,7 @@ class Simulation {
     for (let healed = 0; healed < HEAL_MS_MAX; healed += HEAL_LOOK_MS) {
       await this.#base.advance(HEAL_LOOK_MS)
       const runs = await this.#store.runs.list({})
-      if (runs.every((run) => isTerminal(run.status))) break
+      if (runs.every((run) => isTerminal(run.status)) && !this.#client.isBusy) break
       this.#outsiders.giveUp(runs)
     }
     // What is still in the hands of somebody who lost it shall show itself.

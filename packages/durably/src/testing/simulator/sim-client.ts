@@ -1,0 +1,106 @@
+// SimClient — somebody who triggers runs, and cancels, retries and purges. Its process dies like any other; the next one triggers
+// again what was never acknowledged, and knows nothing of the commands that the last one was about to give.
+import type { Durably } from '../../durably.ts'
+import { isPassing } from '../../model/errors.ts'
+import { pick } from './chance.ts'
+import type { PlannedRun } from './plan-runs.ts'
+import type { SimLedger } from './sim-ledger.ts'
+import { SimProcess, type SimWorld } from './sim-process.ts'
+import type { SimJobs } from './workload.ts'
+
+const AGAIN_MS = 1000
+const RESTART_MS_MAX = 10_000
+
+type Command = (durably: Durably) => Promise<unknown>
+
+export interface SimClientParts {
+  world: SimWorld
+  ledger: SimLedger
+  /** Opens the engine in a process of the client. */
+  open: (process: SimProcess) => { durably: Durably; jobs: SimJobs }
+}
+
+interface Life {
+  process: SimProcess
+  durably: Durably
+  jobs: SimJobs
+  /** Commands that are not answered yet. */
+  asked: number
+}
+
+export class SimClient {
+  readonly #parts: SimClientParts
+  /** Those whose time has come, and that are not acknowledged. */
+  readonly #due = new Set<PlannedRun>()
+  /** For the next process, while there is none. */
+  #commands: Command[] = []
+  #lives = 0
+  #life: Life | null = null
+
+  constructor(parts: SimClientParts, runs: readonly PlannedRun[]) {
+    this.#parts = parts
+    this.#live()
+    for (const planned of runs)
+      parts.world.base.timer(planned.atMs, () => {
+        this.#due.add(planned)
+        if (this.#life) void this.#trigger(this.#life, planned)
+      })
+  }
+
+  /** It waits for answers, or will ask for something when it lives again. */
+  get isBusy(): boolean {
+    return this.#due.size > 0 || this.#commands.length > 0 || (this.#life?.asked ?? 0) > 0
+  }
+
+  /** What it is answered does not matter to it. */
+  command(command: Command): void {
+    if (this.#life) void this.#ask(this.#life, command)
+    else this.#commands.push(command)
+  }
+
+  #live(): void {
+    const { world, open } = this.#parts
+    const process = new SimProcess(`client.${this.#lives++}`, { ...world, onDeath: () => this.#died(process) })
+    const life = { process, ...open(process), asked: 0 }
+    this.#life = life
+    for (const planned of this.#due) void this.#trigger(life, planned)
+    for (const command of this.#commands.splice(0)) void this.#ask(life, command)
+  }
+
+  #died(process: SimProcess): void {
+    const { world } = this.#parts
+    this.#life = null
+    world.onDeath(process)
+    world.base.timer(pick(world.seed, `restart of ${process.name}`, 100, RESTART_MS_MAX), () => this.#live())
+  }
+
+  async #trigger(life: Life, planned: PlannedRun): Promise<void> {
+    const { job, steps, idempotencyKey, concurrencyKey, delayMs, deadlineMs } = planned
+    const options = {
+      ...(idempotencyKey && { idempotencyKey }),
+      ...(concurrencyKey && { concurrencyKey }),
+      ...(delayMs !== undefined && { delay: delayMs }),
+      ...(deadlineMs !== undefined && { deadline: deadlineMs }),
+    }
+    try {
+      const run = await life.jobs.get(job)?.trigger({ steps }, options)
+      this.#due.delete(planned)
+      if (run)
+        this.#parts.ledger.acknowledged.push({
+          kind: 'triggered',
+          runId: run.id,
+          jobName: job,
+          idempotencyKey: idempotencyKey ?? null,
+        })
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      life.process.env.timer(AGAIN_MS, () => void this.#trigger(life, planned))
+    }
+  }
+
+  async #ask(life: Life, command: Command): Promise<void> {
+    life.asked++
+    await command(life.durably).catch(() => {})
+    life.asked--
+  }
+}
