@@ -15,6 +15,8 @@ export interface ProofFigures {
 interface Simulation extends SimFigures {
   store: string
   seeds: number
+  /** Which ones. */
+  range: string
   seconds: number
   faults: number
   violations: number
@@ -134,18 +136,18 @@ ${INVARIANTS.map(([name, text]) => `| ${name} | ${text} |`).join('\n')}
 The real engine on a store, with time, the line to the store and death simulated. Each seed is a world of its own: two to four
 workers with up to six runs at once, three to twelve runs, and its own mix of what they are made of: steps and streams, sleeps, signals,
 children, effects, policies, time limits, due times, and on SQL transactions with rows of the user. Outsiders send the signals and decide
-about effects, over a line as bad as everybody's. Each has its own mix of faults too: crashes before and after store calls, lost requests,
-lost replies, calls slower than a lease, transactions cut at a statement, paused processes, jumps of the database clock, skewed clocks, steps
+about effects, over a line as bad as everybody's; a client triggers, cancels, retries and purges, and dies as the workers do. Each world has
+its own mix of faults too: crashes before and after store calls, lost requests, lost replies, calls slower than a lease, transactions cut at a statement, paused processes, jumps of the database clock, skewed clocks, steps
 that throw, values that the store rejects, cancels, retries, stops, purges. Then the faults stop, and everything must come to its end. Every
 tenth seed has no fault. In a fifth of them the workers are tabs of one browser: they share its locks, one leads, and pauses are tabs that are
 frozen or put aside. Runs that write at the same time share a commit, and a claim takes several: the faults strike those most.
 
-| Store | Seeds | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| Store | Seeds | which | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${simulations
   .map(
     (s) =>
-      `| ${s.store} | ${s.seeds} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.streams} | ${s.commits} | ${s.groups} | ${s.claims} | ${s.batches} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
+      `| ${s.store} | ${s.seeds} | ${s.range} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.streams} | ${s.commits} | ${s.groups} | ${s.claims} | ${s.batches} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
   )
   .join('\n')}
 
@@ -153,7 +155,8 @@ ${simulations
 | --- |${' --- |'.repeat(simulations.length)}
 ${FEATURES.map(([name, of]) => `| ${name} | ${simulations.map(of).join(' | ')} |`).join('\n')}
 
-\`npm run sim -- --seeds 1000\` runs some, \`npm run sim -- --seed 42\` replays one, byte for byte.
+Which seeds these are follows from a hash of the engine's source: each change of it meets worlds that nobody has seen, and whoever has
+the same source simulates the same ones. \`npm run sim -- --seeds 1000\` runs some, \`npm run sim -- --seed 42\` replays one, byte for byte.
 A seed that fails is shrunk to the fewest faults that still break it, and joins \`proof/corpus.txt\`, which always runs first.
 
 ## Mutants

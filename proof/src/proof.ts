@@ -2,16 +2,17 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { corpusSeeds } from './corpus.ts'
+import { addToCorpus, whyOf } from './corpus.ts'
 import { ENGINE_DIST, REPO } from './engine-build.ts'
 import { huntMutants } from './mutant-hunt.ts'
 import { type ProofFigures, proofPage } from './proof-page.ts'
+import { freshRange, seedsOf, tellRange } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
 import type { SimStore } from './sim-seeds.ts'
 import { type Tortured, torture } from './torture/torture.ts'
 import { tortureUnfenced } from './torture/unfenced.ts'
 
-const SEEDS: Record<SimStore, number> = { memory: 20_000, sqlite: 1000 }
+const SEEDS: Record<SimStore, number> = { memory: 200_000, sqlite: 20_000 }
 const TORTURE_SECONDS = 60
 
 const simulations = [await simulateOn('memory'), await simulateOn('sqlite')]
@@ -31,13 +32,15 @@ if (failed) process.exitCode = 1
 
 async function simulateOn(store: SimStore): Promise<ProofFigures['simulations'][number]> {
   const began = performance.now()
-  const seeds = [...new Set([...corpusSeeds(), ...Array.from({ length: SEEDS[store] }, (_, seed) => seed)])]
+  const range = freshRange(store, SEEDS[store])
+  const seeds = seedsOf(store, range)
   const { checked, figures: seen, faults, failures } = await simulateInPool({ dist: ENGINE_DIST, store, seeds, untilFailure: false })
+  for (const { seed, violations } of failures) addToCorpus(store, seed, whyOf(violations))
   const seconds = Math.round((performance.now() - began) / 1000)
   console.log(
-    `simulation on ${store}: ${checked} seeds in ${seconds} s, ${failures.length} with violations ${failures.map(({ seed }) => seed)}`,
+    `simulation on ${store}: ${checked} seeds (${tellRange(range)}) in ${seconds} s, ${failures.length} with violations ${failures.map(({ seed }) => seed)}`,
   )
-  return { store, seeds: checked, seconds, faults, violations: failures.length, ...seen }
+  return { store, seeds: checked, range: tellRange(range), seconds, faults, violations: failures.length, ...seen }
 }
 
 async function tortureOn(store: Tortured['store']): Promise<ProofFigures['tortures'][number]> {

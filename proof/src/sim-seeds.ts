@@ -3,7 +3,8 @@ import type { SimFigures } from '../../packages/durably/dist/testing/simulator/j
 import type { Simulated, SimulateOptions } from '../../packages/durably/dist/testing/simulator/simulate.js'
 import { type Engine, loadEngine } from './engine-build.ts'
 
-export type SimStore = 'memory' | 'sqlite'
+export const SIM_STORES = ['memory', 'sqlite'] as const
+export type SimStore = (typeof SIM_STORES)[number]
 
 export interface SeedsTask {
   dist: string

@@ -1,44 +1,66 @@
 // `npm run sim -- --seeds 1000`: simulates many worlds; `--seed 42` replays one and shows what happened in it.
 import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { addToCorpus, corpusSeeds } from './corpus.ts'
+import { addToCorpus, whyOf } from './corpus.ts'
 import { ENGINE_DIST, loadEngine } from './engine-build.ts'
+import { freshRange, SEED_MAX, SEEDS_MAX, type SeedRange, seedsOf, tellRange } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
-import { type SimStore, storeOptions } from './sim-seeds.ts'
+import { SIM_STORES, storeOptions } from './sim-seeds.ts'
 
 const HELP = `Simulates workers that crash, stall and lose their line to the store, and checks the invariants.
 The runs are made of steps, streams, retries, sleeps, signals, children, effects and, on SQL, transactions.
 
-  npm run sim -- --seeds 1000       many worlds (default 1000), the corpus of failed seeds first
-  npm run sim -- --from 5000        the first seed (default 0)
+  npm run sim                       1000 worlds: the corpus of failed seeds, then a range that follows from the engine's source
+  npm run sim -- --seeds 5000       another number of them
+  npm run sim -- --from 5000        the first seed of the range, instead of that which follows from the source
   npm run sim -- --seed 42          one world again: its faults, its trace hash, its violations
   npm run sim -- --seed 42 --trace  and every store call in order
   npm run sim -- --store sqlite     the SQL store on an in-memory SQLite instead of the memory store`
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '0' },
-    seed: { type: 'string' },
-    store: { type: 'string', default: 'memory' },
-    trace: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
-const store = values.store as SimStore
+const { seeds, from, seed, store, trace, help } = readArguments()
 
-if (values.help) console.log(HELP)
-else if (values.seed !== undefined) await replay(Number(values.seed))
-else await simulateMany(Number(values.from), Number(values.seeds))
+if (help) console.log(HELP)
+else if (seed !== undefined) await replay(seed)
+else await simulateMany(from === undefined ? freshRange(store, seeds) : { from, count: seeds })
 
-async function simulateMany(from: number, count: number): Promise<void> {
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        seeds: { type: 'string', default: '1000' },
+        from: { type: 'string' },
+        seed: { type: 'string' },
+        store: { type: 'string', default: 'memory' },
+        trace: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    const store = SIM_STORES.find((name) => name === values.store)
+    if (!store) throw new Error(`--store ${values.store}: there is no such store, only ${SIM_STORES.join(' and ')}`)
+    if (values.seed !== undefined && values.from !== undefined)
+      throw new Error('--seed replays one world, --from begins many: give one of them')
+    const optional = (name: 'from' | 'seed') => (values[name] === undefined ? undefined : wholeNumber(`--${name}`, values[name], SEED_MAX))
+    return { ...values, store, seeds: wholeNumber('--seeds', values.seeds, SEEDS_MAX), from: optional('from'), seed: optional('seed') }
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\nnpm run sim -- --help tells what there is`)
+    process.exit(2)
+  }
+}
+
+function wholeNumber(option: string, text: string, max: number): number {
+  const number = Number(text)
+  if (!/^\d+$/.test(text) || number > max) throw new Error(`${option} ${text}: give a whole number from 0 to ${max}`)
+  return number
+}
+
+async function simulateMany(range: SeedRange): Promise<void> {
   const began = performance.now()
-  const seeds = [...new Set([...corpusSeeds(), ...Array.from({ length: count }, (_, i) => from + i)])]
-  const { checked, failures, figures, faults } = await simulateInPool({ dist: ENGINE_DIST, store, seeds, untilFailure: false })
+  const task = { dist: ENGINE_DIST, store, seeds: seedsOf(store, range), untilFailure: false }
+  const { checked, failures, figures, faults } = await simulateInPool(task)
   const seconds = (performance.now() - began) / 1000
   const hours = Math.round(figures.simulatedMs / 3_600_000)
   console.log(
-    `${checked} seeds on ${store} in ${seconds.toFixed(1)} s: ${figures.runs} runs, ${figures.executions} step executions, ` +
+    `${checked} seeds on ${store} (${tellRange(range)}) in ${seconds.toFixed(1)} s: ${figures.runs} runs, ${figures.executions} step executions, ` +
       `${figures.streams} of them streams, ${figures.commits} commits (${share(figures.groups, figures.commits)} shared), ` +
       `${figures.claims} claims (${share(figures.batches, figures.claims)} of several), ` +
       `${faults} faults, ${figures.kills} deaths, ${hours} simulated hours, ${failures.length} seeds with violations`,
@@ -49,7 +71,7 @@ async function simulateMany(from: number, count: number): Promise<void> {
       `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut), ` +
       `${figures.terms} terms of tabs that lead (${figures.thefts} stolen)`,
   )
-  for (const { seed, violations } of failures) addToCorpus(seed, violations[0] ? `${violations[0].invariant} ${violations[0].what}` : '')
+  for (const { seed, violations } of failures) addToCorpus(store, seed, whyOf(violations))
   for (const { seed } of failures.slice(0, 3)) await replay(seed)
   if (failures.length > 0) process.exitCode = 1
 }
@@ -62,7 +84,7 @@ async function replay(seed: number): Promise<void> {
   const engine = await loadEngine(ENGINE_DIST)
   const options = storeOptions(engine, store)
   const first = await engine.simulate({ seed, keepTrace: true, ...options })
-  if (values.trace) for (const line of first.trace) console.log(line)
+  if (trace) for (const line of first.trace) console.log(line)
   const hash = createHash('sha256').update(first.trace.join('\n')).digest('hex').slice(0, 16)
   console.log(`seed ${seed} on ${store}: ${first.faults.length} faults, trace ${hash}, ${first.violations.length} violations`)
   if (first.violations.length === 0) return

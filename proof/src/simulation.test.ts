@@ -14,29 +14,40 @@ const run = async (program: string, ...args: string[]) => {
 const seen = (summary: string, ...names: string[]) =>
   Math.min(...names.map((name) => Number(new RegExp(`(\\d+) ${name}`).exec(summary)?.[1] ?? 0)))
 
-test('1,500 simulated worlds on the memory store keep every invariant', { timeout: 600_000 }, async () => {
-  const line = await run('sim.js', '--seeds', '1500')
-  expect(line).toMatch(/^15\d\d seeds on memory .* 0 seeds with violations$/m)
+// Which seeds these are follows from the engine's source. What must be seen in them is about half of what is, in any range.
+test('2,000 simulated worlds on the memory store keep every invariant', { timeout: 600_000 }, async () => {
+  const line = await run('sim.js', '--seeds', '2000')
+  expect(line).toMatch(/^20\d\d seeds on memory \(the corpus, \d+ to \d+\) .* 0 seeds with violations$/m)
   const [, shared, several] = /\((\d+) % shared\), \d+ claims \((\d+) % of several\)/.exec(line) ?? []
-  expect(Number(shared), 'commits of several runs').toBeGreaterThanOrEqual(7)
-  expect(Number(several), 'claims of several runs').toBeGreaterThanOrEqual(23)
+  expect(Number(shared), 'commits of several runs').toBeGreaterThanOrEqual(6)
+  expect(Number(several), 'claims of several runs').toBeGreaterThanOrEqual(22)
   expect(seen(line, 'children', 'purged', 'attempts', 'tries', 'runs out of time', 'sleeps', 'signals')).toBeGreaterThanOrEqual(500)
   expect(seen(line, 'waits in vain', 'effects in doubt')).toBeGreaterThanOrEqual(150)
-  expect(seen(line, 'terms of tabs')).toBeGreaterThanOrEqual(1000)
+  expect(seen(line, 'terms of tabs')).toBeGreaterThanOrEqual(1200)
   expect(seen(line, 'stolen')).toBeGreaterThanOrEqual(20)
 })
 
-test('200 simulated worlds on the SQL store keep every invariant', { timeout: 300_000 }, async () => {
-  const line = await run('sim.js', '--seeds', '200', '--store', 'sqlite')
-  expect(line).toMatch(/^2\d\d seeds on sqlite .* 0 seeds with violations$/m)
+test('300 simulated worlds on the SQL store keep every invariant', { timeout: 600_000 }, async () => {
+  const line = await run('sim.js', '--seeds', '300', '--store', 'sqlite')
+  expect(line).toMatch(/^3\d\d seeds on sqlite \(the corpus, \d+ to \d+\) .* 0 seeds with violations$/m)
   expect(seen(line, 'transactions')).toBeGreaterThanOrEqual(100)
   expect(seen(line, 'cut')).toBeGreaterThanOrEqual(10)
 })
 
-test('a seed replays byte for byte in another process', { timeout: 60_000 }, async () => {
-  const first = await run('sim.js', '--seed', '77', '--trace')
+test.each(['memory', 'sqlite'])('a seed replays byte for byte in another process, on %s', { timeout: 60_000 }, async (store) => {
+  const first = await run('sim.js', '--seed', '77', '--trace', '--store', store)
+  expect(first).toMatch(/runs\.apply/)
   expect(first).toMatch(/trace [0-9a-f]{16}/)
-  expect(await run('sim.js', '--seed', '77', '--trace')).toBe(first)
+  expect(await run('sim.js', '--seed', '77', '--trace', '--store', store)).toBe(first)
+})
+
+test.each([
+  [['--seeds', 'abc'], '--seeds abc: give a whole number from 0 to 10000000'],
+  [['--from', '5000000000'], '--from 5000000000: give a whole number from 0 to 4294967295'],
+  [['--store', 'mysql'], '--store mysql: there is no such store, only memory and sqlite'],
+  [['--sed', '1'], "Unknown option '--sed'"],
+])('%j is refused with what is wrong with it', async (args, what) => {
+  await expect(run('sim.js', ...args)).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(what) })
 })
 
 /** Begun with the seed that showed it first; `npm run mutants` and `npm run proof` look for that one. */
