@@ -482,10 +482,9 @@ export const MUTANTS: Mutant[] = [
     name: 'child-of-each-lease',
     guard: 'a child is found by its run and step, in every lease',
     file: 'worker/child-step.ts',
+    find: 'step: stepName }',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
-    find: 'idempotencyKey: `${id}/${stepName}`',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
-    replace: 'idempotencyKey: `${id}/${stepName}/${parts.execution.generation}`',
+    replace: 'step: `${stepName} ${parts.execution.generation}` }',
   },
   {
     name: 'child-blamed-on-job',

@@ -6,7 +6,7 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
-import { PARENT } from '../model/parent.ts'
+import { PARENT, type Parent } from '../model/parent.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { timeOfId } from '../model/ulid.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
@@ -27,7 +27,7 @@ export interface TriggerOptions {
 }
 
 export interface ChildOptions extends TriggerOptions {
-  [PARENT]?: string
+  [PARENT]?: Parent
 }
 
 export interface BatchTriggerInput<TInput> {
@@ -168,7 +168,8 @@ function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, option
     delayMs,
     runAt,
     deadlineAt,
-    parentRunId: options[PARENT] ?? null,
+    parentRunId: options[PARENT]?.runId ?? null,
+    parentStep: options[PARENT]?.step ?? null,
   }
 }
 

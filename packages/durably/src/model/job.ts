@@ -92,7 +92,7 @@ export interface TransactionOptions {
 /** As much of a job handle as is needed to run it as a child. */
 export interface Triggers<TInput, TOutput> {
   readonly name: string
-  trigger(input: TInput, options?: { idempotencyKey?: string; concurrencyKey?: string }): Promise<{ id: string; output: TOutput | null }>
+  trigger(input: TInput, options?: { concurrencyKey?: string }): Promise<{ id: string; output: TOutput | null }>
 }
 
 export interface ChildRunOptions {

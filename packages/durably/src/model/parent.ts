@@ -1,2 +1,8 @@
-/** How `ctx.trigger` and `ctx.invoke` tell `trigger` which run asks; nobody else can say it. */
-export const PARENT = Symbol('parent run')
+/** How `ctx.trigger` and `ctx.invoke` tell `trigger` which step of which run asks; nobody else can say it. */
+export const PARENT = Symbol('parent')
+
+/** What a child is known by: a step has one, however often it is executed. */
+export interface Parent {
+  runId: string
+  step: string
+}

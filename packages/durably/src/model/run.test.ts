@@ -39,6 +39,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     waitingFor: null,
     signals: 0,
     parentRunId: null,
+    parentStep: null,
     startedAt: null,
     finishedAt: null,
     lastEventSequence: 1,

@@ -66,6 +66,8 @@ export interface RunRow {
   /** How many signals were sent to it. */
   signals: number
   parentRunId: string | null
+  /** The step of its parent that triggered it: a step has one child. */
+  parentStep: string | null
   startedAt: number | null
   finishedAt: number | null
   lastEventSequence: number

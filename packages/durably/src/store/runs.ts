@@ -3,7 +3,7 @@ import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { OwnerWrite, WriteOutcome } from './owner-write.ts'
 
 export interface RunStore {
-  /** Stores all of them or none. A known (job, idempotency key) answers with the run that has it. */
+  /** Stores all of them or none. A known (parent, step) or (job, idempotency key) answers with the run that has it, as it is now. */
   create(runs: readonly NewRun[], options?: CreateOptions): Promise<Created[]>
   /**
    * Moves the oldest claimable runs to `running`, one per token, oldest first. Fewer when there are no more, or when a long
@@ -51,6 +51,8 @@ export interface NewRun {
   deadlineAt: number | null
   /** The run that triggered it and shares its cancel. */
   parentRunId: string | null
+  /** The step of that run by which it is known. */
+  parentStep: string | null
 }
 
 export interface CreateOptions {
@@ -60,7 +62,7 @@ export interface CreateOptions {
 
 export interface Created {
   run: RunRow
-  /** False when the idempotency key was known. */
+  /** False when it was known. */
   created: boolean
 }
 

@@ -1,12 +1,12 @@
-// `ctx.trigger` and `ctx.invoke`: a child is found by its key, made of the run and the step, so it is triggered once.
+// `ctx.trigger` and `ctx.invoke`: a child is found by the run and the step that triggered it, so it is triggered once.
 import { DurablyError } from '../model/errors.ts'
 import type { ChildRunOptions, Triggers } from '../model/job.ts'
-import { PARENT } from '../model/parent.ts'
+import { PARENT, type Parent } from '../model/parent.ts'
 import { isTerminal, type RunRow } from '../model/run.ts'
 import { readForRun } from './read-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
-type ChildTrigger = { idempotencyKey: string; concurrencyKey?: string; [PARENT]: string }
+type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
 
 /** That the store is away is not the job's fault (R6): a child that cannot be triggered now is triggered later, or by somebody else. */
 export async function triggerChild<TInput>(
@@ -18,9 +18,8 @@ export async function triggerChild<TInput>(
 ): Promise<string> {
   const { id } = parts.execution.run
   const options: ChildTrigger = {
-    idempotencyKey: `${id}/${stepName}`,
     ...(concurrencyKey !== undefined && { concurrencyKey }),
-    [PARENT]: id,
+    [PARENT]: { runId: id, step: stepName },
   }
   return (await readForRun(parts, 'its child', () => job.trigger(input, options))).id
 }

@@ -57,6 +57,34 @@ describe.each(WORLDS)('child runs on %s', (world) => {
     ])
   })
 
+  test.each(['invoke', 'trigger'] as const)('%s: a key that a caller made to look like the child’s changes nothing', async (verb) => {
+    const { durably, env } = await setup(world)
+    const double = defineDouble(durably)
+    const parent = durably.defineJob(
+      { name: 'parent', input: anything },
+      (ctx): Promise<unknown> => (verb === 'invoke' ? ctx.invoke(double, 21, { name: 'kid' }) : ctx.trigger(double, 21, { name: 'kid' })),
+    )
+    const { id } = await parent.trigger(null)
+    const forged = await double.trigger(-1, { idempotencyKey: `${id}/kid` })
+    durably.start()
+    await env.advance(1000)
+    const [child] = (await double.getRuns()).filter(({ id }) => id !== forged.id)
+    expect(child).toMatchObject({ output: 42, idempotencyKey: null, parentRunId: id })
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: verb === 'invoke' ? 42 : { id: child?.id } })
+    expect(await durably.getRun(forged.id)).toMatchObject({ status: 'failed', parentRunId: null })
+  })
+
+  test('a step of 512 bytes can trigger a child', async () => {
+    const { durably, env } = await setup(world)
+    const double = defineDouble(durably)
+    const name = 'ß'.repeat(256)
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(double, 21, { name }))
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 42 })
+  })
+
   test('a child that ended long ago is kept for a parent that could not go on, and is not run again', async () => {
     const { durably, another, env, soon } = await setup(world)
     const kids = another({ retention: '1m' })

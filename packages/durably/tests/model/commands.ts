@@ -32,7 +32,15 @@ const wanted = fc.constantFrom(1, 1, 2, 3)
 
 const newRun = fc.record({
   jobName: fc.constantFrom(...JOBS),
-  idempotencyKey: often(null, 'k1', 'k2', 'k3'),
+  /** A child is known by its step; its parent is not among these runs, so nobody is woken by it. */
+  known: often<Known>(
+    null,
+    { idempotencyKey: 'k1' },
+    { idempotencyKey: 'k2' },
+    { idempotencyKey: 'k3' },
+    { parentStep: 's1' },
+    { parentStep: 's2' },
+  ),
   concurrencyKey: often(null, 'c1', 'c2'),
   /** From the moment that the store has it, or a time of the clock. */
   due: often(null, { delayMs: 1 }, { delayMs: LEASE_MS }, { runAtMs: 0 }, { runAtMs: 2 * LEASE_MS }),
@@ -41,13 +49,20 @@ const newRun = fc.record({
   shelf: fc.constantFrom('run', 'run', 'pre', 'sun'),
 })
 
+type Known = { idempotencyKey: string } | { parentStep: string } | null
+
+function knownBy(known: Known): Pick<NewRun, 'idempotencyKey' | 'parentRunId' | 'parentStep'> {
+  const nothing = { idempotencyKey: null, parentRunId: null, parentStep: null }
+  return known && 'parentStep' in known ? { ...nothing, parentRunId: 'elsewhere', ...known } : { ...nothing, ...known }
+}
+
 const create = command('create', fc.array(newRun, { minLength: 1, maxLength: 4, size: 'max' }), async (world, store, specs) => {
-  const runs = specs.map(({ shelf, due, deadlineMs, ...keys }): NewRun => {
+  const runs = specs.map(({ shelf, due, deadlineMs, known, ...keys }): NewRun => {
     const now = world.env.wall()
     const delayMs = due && 'delayMs' in due ? due.delayMs : null
     const runAt = due && 'runAtMs' in due ? now + due.runAtMs : null
     const times = { createdAt: world.at(), delayMs, runAt, deadlineAt: deadlineMs === null ? null : now + deadlineMs }
-    return { id: world.id(shelf), payload: `"${shelf}"`, ...keys, ...times, parentRunId: null }
+    return { id: world.id(shelf), payload: `"${shelf}"`, ...keys, ...knownBy(known), ...times }
   })
   world.batches.push(runs)
   await sendRuns(world, store, runs)

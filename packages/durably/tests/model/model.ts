@@ -41,12 +41,18 @@ export function find(model: Model, id: string): ModelRun | undefined {
   return model.runs.find(({ row }) => row.id === id)
 }
 
+/** By its parent's step first, then by its idempotency key. */
+function knownAs(model: Model, { jobName, idempotencyKey, parentRunId, parentStep }: port.NewRun): ModelRun | undefined {
+  const isChild = (row: RunRow) => parentStep !== null && row.parentStep === parentStep && row.parentRunId === parentRunId
+  const hasKey = (row: RunRow) => idempotencyKey !== null && row.idempotencyKey === idempotencyKey && row.jobName === jobName
+  return model.runs.find(({ row }) => isChild(row)) ?? model.runs.find(({ row }) => hasKey(row))
+}
+
 export function create(model: Model, runs: readonly port.NewRun[]): port.Created[] {
   return runs.map((given) => {
     const sentBefore = find(model, given.id)
     if (sentBefore) return { run: { ...sentBefore.row }, created: true }
-    const { jobName, idempotencyKey } = given
-    const known = model.runs.find(({ row }) => idempotencyKey !== null && row.idempotencyKey === idempotencyKey && row.jobName === jobName)
+    const known = knownAs(model, given)
     if (known) return { run: { ...known.row }, created: false }
     const run: ModelRun = { row: newRow(given, model.now()), steps: [], events: [], logs: [], signals: [] }
     model.runs.push(run)

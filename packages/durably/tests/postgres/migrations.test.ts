@@ -4,6 +4,7 @@ import { postgres } from '../../src/postgres/index.ts'
 import { MIGRATIONS } from '../../src/store/sql/migrations/index.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
+import { asVersion4, expectChildrenByStep } from '../sql/children-of-version-4.ts'
 import { answering } from '../sql/fake-driver.ts'
 import { openStore } from '../sql/place.ts'
 import { bundleChild, inProcesses } from '../sql/processes.ts'
@@ -36,6 +37,19 @@ describe('migrate', () => {
     const ids = answers.flatMap((answer) => ('ids' in answer ? answer.ids : [answer.error]))
     expect(ids.sort()).toEqual(runs.map(({ id }) => id).sort())
   }, 60_000)
+
+  test('a database that version 4 has filled finds its children by their steps, and leaves the keys of callers alone', async () => {
+    const { store } = await migratedPostgres()
+    const runs = asVersion4()
+    await store.runs.create(Object.values(runs))
+    await run(store, 'DROP INDEX runs_parent_step')
+    await run(store, 'ALTER TABLE runs DROP COLUMN parent_step')
+    await run(store, 'CREATE INDEX runs_parent ON runs (parent_run_id, id) WHERE parent_run_id IS NOT NULL')
+    await run(store, 'DELETE FROM schema_versions WHERE version = 5')
+    await store.migrate()
+    expect(await versions(store)).toEqual(KNOWN)
+    await expectChildrenByStep(store, runs)
+  })
 
   test('a database that is newer than the code is left alone', async () => {
     const { store } = await migratedPostgres()
@@ -87,6 +101,7 @@ describe('the database is the last line', () => {
     ['a running run without a lease', `UPDATE runs SET status = 'running'`],
     ['two running runs of one key', `UPDATE runs SET status = 'running', lease_owner = id, lease_expires_at = 1`],
     ['one idempotency key twice', `UPDATE runs SET idempotency_key = 'k'`],
+    ['two children of one step', `UPDATE runs SET parent_run_id = 'p', parent_step = 's'`],
     ['a step of no run', `INSERT INTO steps VALUES ('a', 'nobody', 'name', 0, 'completed', NULL, NULL, 'at', NULL, NULL, 1)`],
   ])('%s is refused', async (_, sql) => {
     const { store } = await migratedPostgres()

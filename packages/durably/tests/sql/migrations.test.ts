@@ -6,6 +6,7 @@ import { MIGRATIONS } from '../../src/store/sql/migrations/index.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
 import { countingDialect } from '../../src/testing/counting-dialect.ts'
+import { asVersion4, expectChildrenByStep } from './children-of-version-4.ts'
 import { DRIVERS } from './drivers.ts'
 import { answering } from './fake-driver.ts'
 import { migratedStore, openStore, temporaryFile } from './place.ts'
@@ -88,6 +89,16 @@ describe('migrate', () => {
     expect(await store.runs.retry(claim.runId)).toMatchObject({ outcome: 'retried', run: { retryGeneration: 1 } })
   })
 
+  test('a database that version 4 has filled finds its children by their steps, and leaves the keys of callers alone', async () => {
+    const store = await migratedStore(sqlite(temporaryFile()))
+    const runs = asVersion4()
+    await store.runs.create(Object.values(runs))
+    await backTo4(store)
+    await store.migrate()
+    expect(await versions(store)).toEqual(KNOWN)
+    await expectChildrenByStep(store, runs)
+  })
+
   test('a database that is newer than the code is left alone', async () => {
     const store = await migratedStore(sqlite(temporaryFile()))
     await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow')`)
@@ -151,13 +162,13 @@ describe('migrate', () => {
         ' ON "logs" (run_id, timestamp)',
         ' ON "run_events" (run_id, created_at)',
         ' ON "runs" (lease_expires_at) WHERE status = \'running\'',
-        ' ON "runs" (parent_run_id, id) WHERE parent_run_id IS NOT NULL',
         ' ON "runs" (finished_at, id) WHERE finished_at IS NOT NULL',
         ' ON "runs" (status, concurrency_key)',
         ' ON "runs" (status, created_at)',
         ' ON "steps" (run_id, "index")',
         'UNIQUE  ON "runs" (concurrency_key) WHERE status = \'running\' AND concurrency_key IS NOT NULL',
         'UNIQUE  ON "runs" (job_name, idempotency_key)',
+        'UNIQUE  ON "runs" (parent_run_id, parent_step) WHERE parent_run_id IS NOT NULL',
         'UNIQUE  ON "runs" (lease_owner) WHERE lease_owner IS NOT NULL',
         'UNIQUE  ON "steps" (run_id, name) WHERE status = \'completed\'',
       ].sort(),
@@ -172,6 +183,7 @@ describe('the database is the last line', () => {
     ['a running run without a lease', `UPDATE runs SET status = 'running'`],
     ['two running runs of one key', `UPDATE runs SET status = 'running', lease_owner = id, lease_expires_at = 1`],
     ['one idempotency key twice', `UPDATE runs SET idempotency_key = 'k'`],
+    ['two children of one step', `UPDATE runs SET parent_run_id = 'p', parent_step = 's'`],
   ])('%s is refused', async (_, sql) => {
     const store = await migratedStore(sqlite(':memory:'))
     await store.runs.create([newRun({ concurrencyKey: 'k' }), newRun({ concurrencyKey: 'k' })])
@@ -198,16 +210,25 @@ async function run({ db }: SqlStore, sql: string): Promise<Record<string, unknow
   return rows as Record<string, unknown>[]
 }
 
+/** As version 4 left it. */
+async function backTo4(store: SqlStore): Promise<void> {
+  await run(store, 'DROP INDEX runs_parent_step')
+  await run(store, 'ALTER TABLE runs DROP COLUMN parent_step')
+  await run(store, 'CREATE INDEX runs_parent ON runs (parent_run_id, id) WHERE parent_run_id IS NOT NULL')
+  await run(store, 'DELETE FROM schema_versions WHERE version = 5')
+}
+
 /** As version 3 left it. */
 async function backTo3(store: SqlStore): Promise<void> {
+  await backTo4(store)
   await run(store, 'ALTER TABLE runs DROP COLUMN retry_generation')
   await run(store, 'DELETE FROM schema_versions WHERE version = 4')
 }
 
 /** As version 2 left it. */
 async function backTo2(store: SqlStore): Promise<void> {
-  for (const index of ['runs_parent', 'runs_finished_at']) await run(store, `DROP INDEX ${index}`)
   await backTo3(store)
+  for (const index of ['runs_parent', 'runs_finished_at']) await run(store, `DROP INDEX ${index}`)
   for (const column of ['attempts', 'deadline_at', 'waiting_for', 'signals', 'effects', 'parent_run_id']) {
     await run(store, `ALTER TABLE runs DROP COLUMN ${column}`)
   }

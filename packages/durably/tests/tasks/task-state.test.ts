@@ -38,7 +38,15 @@ async function fill(store: SqlStore, nowMs: number, all: readonly Facts[]): Prom
   const iso = new Date(nowMs).toISOString()
   for (const [n, { status, attempts, dueIn, leaseIn, cancelAsked, kind }] of all.entries()) {
     const id = `run ${n}`
-    const nothing = { idempotencyKey: null, concurrencyKey: null, payload: 'null', deadlineAt: null, parentRunId: null, delayMs: null }
+    const nothing = {
+      idempotencyKey: null,
+      concurrencyKey: null,
+      payload: 'null',
+      deadlineAt: null,
+      parentRunId: null,
+      parentStep: null,
+      delayMs: null,
+    }
     await store.runs.create([{ ...nothing, id, jobName: 'task', createdAt: iso, runAt: nowMs + dueIn }])
     const isRunning = status === 'running'
     const waits = kind === null ? null : encodeWaits([{ name: 'wait', kind, dueAt: nowMs + dueIn }])

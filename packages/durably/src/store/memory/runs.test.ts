@@ -4,7 +4,15 @@ import { virtualEnv } from '../../testing/virtual-env.ts'
 import { memoryRuns } from './runs.ts'
 import { Tables } from './tables.ts'
 
-const facts = { jobName: 'job', payload: null, idempotencyKey: null, concurrencyKey: null, createdAt: '', parentRunId: null }
+const facts = {
+  jobName: 'job',
+  payload: null,
+  idempotencyKey: null,
+  concurrencyKey: null,
+  createdAt: '',
+  parentRunId: null,
+  parentStep: null,
+}
 const due = { delayMs: null, runAt: null, deadlineAt: null }
 
 describe('purge', () => {

@@ -65,14 +65,14 @@ function createAll(tables: Tables, runs: readonly NewRun[], { within }: CreateOp
 function create(tables: Tables, run: NewRun): Created {
   const sentBefore = tables.records.get(run.id)
   if (sentBefore) return { run: { ...sentBefore.row }, created: true }
-  const known = run.idempotencyKey === null ? undefined : tables.withIdempotencyKey(run.jobName, run.idempotencyKey)
+  const known = tables.knownAs(run)
   if (known) return { run: { ...known.row }, created: false }
   const { row } = tables.insert(newRow(run, tables.nowMs), [{ type: 'run:trigger', payload: {}, createdAt: tables.nowIso }])
   return { run: { ...row }, created: true }
 }
 
 function newRow(run: NewRun, nowMs: number): RunRow {
-  const { id, jobName, payload, idempotencyKey, concurrencyKey, createdAt, delayMs, runAt, deadlineAt, parentRunId } = run
+  const { id, jobName, payload, idempotencyKey, concurrencyKey, createdAt, delayMs, runAt, deadlineAt, parentRunId, parentStep } = run
   return {
     id,
     jobName,
@@ -105,6 +105,7 @@ function newRow(run: NewRun, nowMs: number): RunRow {
     waitingFor: null,
     signals: 0,
     parentRunId,
+    parentStep,
     startedAt: null,
     finishedAt: null,
     lastEventSequence: 0,

@@ -21,6 +21,8 @@ interface Bounds {
   endedMax: number
 }
 
+type KnownBy = Pick<RunRow, 'jobName' | 'idempotencyKey' | 'parentRunId' | 'parentStep'>
+
 export class Tables {
   readonly records = new Map<string, RunRecord>()
   readonly byAge = new SortedSet<RunRow>(byAge)
@@ -44,6 +46,8 @@ export class Tables {
   readonly #logIds = new Set<string>()
   /** By the run that triggered them. */
   readonly #children = new Map<string, Set<RunRow>>()
+  /** Parent, then step. */
+  readonly #ofStep = new Map<string, Map<string, RunRecord>>()
   /** Job, then idempotency key. */
   readonly #idempotent = new Map<string, Map<string, RunRecord>>()
 
@@ -69,8 +73,10 @@ export class Tables {
     return this.#queues.get(jobName)
   }
 
-  withIdempotencyKey(jobName: string, key: string): RunRecord | undefined {
-    return this.#idempotent.get(jobName)?.get(key)
+  /** A run is known by its parent's step, then by its idempotency key. */
+  knownAs({ jobName, idempotencyKey, parentRunId, parentStep }: KnownBy): RunRecord | undefined {
+    const child = parentRunId === null || parentStep === null ? undefined : this.#ofStep.get(parentRunId)?.get(parentStep)
+    return child ?? (idempotencyKey === null ? undefined : this.#idempotent.get(jobName)?.get(idempotencyKey))
   }
 
   insert(row: RunRow, events: readonly RecordedEvent[]): RunRecord {
@@ -78,7 +84,10 @@ export class Tables {
     this.records.set(row.id, record)
     this.byAge.add(row)
     if (row.idempotencyKey !== null) grow(this.#idempotent, row.jobName, () => new Map()).set(row.idempotencyKey, record)
-    if (row.parentRunId !== null) grow(this.#children, row.parentRunId, () => new Set()).add(row)
+    if (row.parentRunId !== null) {
+      grow(this.#children, row.parentRunId, () => new Set()).add(row)
+      if (row.parentStep !== null) grow(this.#ofStep, row.parentRunId, () => new Map()).set(row.parentStep, record)
+    }
     this.#enter(row)
     this.tell(record, events)
     return record
@@ -106,7 +115,10 @@ export class Tables {
   #removeChild(parentRunId: string, row: RunRow): void {
     const children = this.#children.get(parentRunId)
     children?.delete(row)
-    if (children?.size === 0) this.#children.delete(parentRunId)
+    if (row.parentStep !== null) this.#ofStep.get(parentRunId)?.delete(row.parentStep)
+    if (children?.size !== 0) return
+    this.#children.delete(parentRunId)
+    this.#ofStep.delete(parentRunId)
   }
 
   /** A move and its events; that it is allowed was asked before. */

@@ -41,6 +41,7 @@ export function runRow(row: Row): RunRow {
     waitingFor: read.textOrNull('waiting_for'),
     signals: read.integer('signals'),
     parentRunId: read.textOrNull('parent_run_id'),
+    parentStep: read.textOrNull('parent_step'),
     startedAt: read.integerOrNull('started_at'),
     finishedAt: read.integerOrNull('finished_at'),
     lastEventSequence: read.integer('last_event_sequence'),

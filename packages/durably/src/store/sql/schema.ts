@@ -50,6 +50,7 @@ export interface RunsTable {
   signals: number
   effects: string | null
   parent_run_id: string | null
+  parent_step: string | null
   retry_generation: number
 }
 

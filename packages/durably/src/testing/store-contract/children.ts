@@ -1,7 +1,7 @@
 // A run and those that it triggered: it hears of each end, whatever the end was, and they hear of its cancel.
 import { TERMINAL_STATUSES } from '../../model/run.ts'
 import { NEVER_MS } from '../../model/wait.ts'
-import { deepEqual, equal } from '../assert.ts'
+import { deepEqual, equal, ok } from '../assert.ts'
 import { type Case, chapter, type World } from './chapter.ts'
 import {
   abandon,
@@ -16,6 +16,7 @@ import {
   LEASE_MS,
   leasesEnd,
   mustClaim,
+  newRun,
   type Owner,
   park,
   release,
@@ -214,6 +215,74 @@ export const children = chapter(
       const last = await below(grandchild.id, 'e')
       await world.store.runs.cancel(grandchild.id)
       deepEqual(await world.store.runs.activeChildren(parent.run.id), [last.id], 'when both were')
+    },
+
+    'a known step of a parent answers with the child it has, as it is now, whatever else is asked for': async (world) => {
+      const parent = await held(world)
+      const known = { parentRunId: parent.run.id, parentStep: 'mail' }
+      const child = await held(world, { jobName: CHILD, ...known, payload: '1' })
+      await child.succeed(complete())
+      const again = await world.store.runs.create([newRun(world, { jobName: 'another job', ...known, payload: '2', idempotencyKey: 'k' })])
+      deepEqual(again, [{ run: await get(world, child.run.id), created: false }], 'the answer')
+      deepEqual([again[0]?.run.status, again[0]?.run.idempotencyKey], ['completed', null], 'the child')
+      equal((await world.store.runs.list({})).length, 2, 'stored runs')
+    },
+
+    'a step of 512 bytes has a child, and other steps and parents have theirs': async (world) => {
+      const [one, two] = [await create(world, { jobName: 'a' }), await create(world, { jobName: 'a' })]
+      const step = 'ß'.repeat(256)
+      const asked = [
+        newRun(world, { parentRunId: one.id, parentStep: step }),
+        newRun(world, { parentRunId: one.id, parentStep: step }),
+        newRun(world, { parentRunId: one.id, parentStep: `${step.slice(1)}s` }),
+        newRun(world, { parentRunId: two.id, parentStep: step }),
+      ]
+      const ids = asked.map(({ id }) => id)
+      const answers = await world.store.runs.create(asked)
+      const twice = [ids[0], ids[0], ids[2], ids[3]]
+      deepEqual(
+        answers.map(({ run }) => run.id),
+        twice,
+        'the children',
+      )
+      deepEqual(
+        answers.map(({ created }) => created),
+        [true, false, true, true],
+        'which are new',
+      )
+      const sentAgain = await world.store.runs.create(asked)
+      deepEqual(
+        sentAgain.map(({ run }) => run.id),
+        twice,
+        'when it is sent again',
+      )
+    },
+
+    'an idempotency key that looks like a parent and its step is another run': async (world) => {
+      const parent = await create(world, { jobName: 'a' })
+      const forged = await create(world, { jobName: CHILD, idempotencyKey: `${parent.id}/mail` })
+      const child = await create(world, { jobName: CHILD, parentRunId: parent.id, parentStep: 'mail' })
+      ok(child.id !== forged.id, 'two runs')
+      equal((await create(world, { jobName: CHILD, idempotencyKey: `${parent.id}/mail` })).id, forged.id, 'the run of the key')
+      deepEqual(await world.store.runs.activeChildren(parent.id), [child.id], 'the children')
+    },
+
+    'a child that was removed leaves its step free': async (world) => {
+      const parent = await held(world)
+      const known = { parentRunId: parent.run.id, parentStep: 'mail' }
+      const child = await held(world, { jobName: CHILD, ...known })
+      await child.succeed(complete())
+      await parent.succeed(complete())
+      await world.store.runs.delete(child.run.id)
+      ok((await create(world, { jobName: CHILD, ...known })).id !== child.run.id, 'a new run')
+    },
+
+    'callers that ask for the same child at once get the same one': async (world) => {
+      const parent = await create(world, { jobName: 'a' })
+      const known = { parentRunId: parent.id, parentStep: 'mail' }
+      const answers = await Promise.all(Array.from({ length: 10 }, () => world.store.runs.create([newRun(world, known)])))
+      equal(new Set(answers.flat().map(({ run }) => run.id)).size, 1, 'children')
+      equal(answers.flat().filter(({ created }) => created).length, 1, 'new ones')
     },
 
     'a child that has ended is kept until its parent has ended too': async (world) => {

@@ -14,12 +14,14 @@ export async function checkCoherence(store: Store): Promise<void> {
   }
 }
 
-/** I1b, I12: a concurrency key has one running run, an idempotency key one run. */
+/** I1b, I12: a concurrency key has one running run, an idempotency key one run, and so has a step that triggers one. */
 function checkKeys(runs: RunRow[]): void {
   const running = runs.filter((run) => run.status === 'running').flatMap((run) => run.concurrencyKey ?? [])
   equal(new Set(running).size, running.length, 'I1b: running runs per concurrency key')
   const keys = runs.flatMap((run) => (run.idempotencyKey === null ? [] : JSON.stringify([run.jobName, run.idempotencyKey])))
   equal(new Set(keys).size, keys.length, 'I12: runs per idempotency key')
+  const steps = runs.flatMap((run) => (run.parentStep === null ? [] : JSON.stringify([run.parentRunId, run.parentStep])))
+  equal(new Set(steps).size, steps.length, 'I12: children per step')
 }
 
 /** I13: only a running run has a lease; only a finished one an end. */

@@ -5,7 +5,8 @@ import { runsStepsLogsEvents } from './0001-runs-steps-logs-events.ts'
 import { streams } from './0002-streams.ts'
 import { retriesWaitsSignals } from './0003-retries-waits-signals.ts'
 import { manualRetries } from './0004-manual-retries.ts'
+import { stepsOfChildren } from './0005-steps-of-children.ts'
 
 export type Migration = (context: Pick<SqlContext, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
-export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents, streams, retriesWaitsSignals, manualRetries]
+export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents, streams, retriesWaitsSignals, manualRetries, stepsOfChildren]

@@ -10,13 +10,13 @@ import { queryRunner, type Row } from '../session.ts'
 import { statement } from '../statement.ts'
 
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
-  /** A known id or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
+  /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string; now: number }>(
     db,
     (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
-        status, run_at, deadline_at, parent_run_id, last_event_sequence)
+        status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
-        'pending', coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0)), e.value ->> 8, e.value ->> 9, 1
+        'pending', coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0)), e.value ->> 8, e.value ->> 9, e.value ->> 10, 1
       FROM ${syntax.elements(p('rows'))} AS e WHERE true
       ON CONFLICT DO NOTHING`,
   )
@@ -32,6 +32,7 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
     db,
     (p) => sql`SELECT e.key AS position, r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = coalesce(
         (SELECT same.id FROM ${t.runs} AS same WHERE same.id = e.value ->> 0),
+        (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = e.value ->> 9 AND child.parent_step = e.value ->> 10),
         (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = e.value ->> 1 AND known.idempotency_key = e.value ->> 3))`,
   )
 
@@ -62,6 +63,7 @@ function toRow(run: NewRun) {
     run.runAt,
     run.deadlineAt,
     run.parentRunId,
+    run.parentStep,
   ]
 }
 

@@ -22,6 +22,7 @@ interface Columns {
   runAts: (string | null)[]
   deadlines: (string | null)[]
   parents: (string | null)[]
+  parentSteps: (string | null)[]
 }
 type CreateValues = Columns & { now: number; at: string }
 
@@ -31,25 +32,26 @@ const LOOKS_MAX = 3
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
-      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('parents')}::text[]) WITH ORDINALITY
-      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, parent_run_id, position))`
+      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[]) WITH ORDINALITY
+      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, parent_run_id, parent_step, position))`
   /** PG1: those that were there when the statement began. */
   const known = sql`SELECT g.position, r.* FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
+      (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = g.parent_run_id AND child.parent_step = g.parent_step),
       (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = g.job_name AND known.idempotency_key = g.idempotency_key))`
   const told = (p: Param<CreateValues>) =>
     sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)`
   /**
-   * A known id or key is left alone: a batch that is sent again, or a second trigger of the same thing. In the order of
-   * the keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.
+   * A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. In the order of
+   * steps and keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.
    */
   const insert = statement<CreateValues>(
     db,
     (p) => sql`${syntax.clock(p)}, ${given(p)},
       created AS (
-        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, last_event_sequence)
-        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)), deadline_at, parent_run_id, 1
-        FROM given ORDER BY job_name, idempotency_key, position
+        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
+        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)), deadline_at, parent_run_id, parent_step, 1
+        FROM given ORDER BY parent_run_id, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
       ${eventLog ? told(p) : sql``}
       SELECT NULL::bigint AS position, r.* FROM created AS r UNION ALL ${known}`,
@@ -91,6 +93,7 @@ function columnsOf(runs: readonly NewRun[]): Columns {
     runAts: runs.map((run) => textOrNull(run.runAt)),
     deadlines: runs.map((run) => textOrNull(run.deadlineAt)),
     parents: runs.map((run) => run.parentRunId),
+    parentSteps: runs.map((run) => run.parentStep),
   }
 }
 
@@ -116,14 +119,16 @@ class Found {
       const run = row.position === null ? this.#byId.get(row.id) : asked[Number(row.position) - 1]
       if (!run) continue
       this.#rows.set(run, row)
-      const key = keyOf(run)
-      if (key !== null) this.#byKey.set(key, row)
+      for (const key of keysOf(run)) this.#byKey.set(key, row)
     }
   }
 
   /** One key twice in a batch: the second one has the run of the first. */
   #rowOf(run: NewRun): Row | undefined {
-    return this.#rows.get(run) ?? this.#byKey.get(keyOf(run) ?? '')
+    const own = this.#rows.get(run)
+    if (own) return own
+    const known = keysOf(run).find((key) => this.#byKey.has(key))
+    return known === undefined ? undefined : this.#byKey.get(known)
   }
 
   missing(): NewRun[] {
@@ -140,6 +145,10 @@ class Found {
   }
 }
 
-function keyOf({ jobName, idempotencyKey }: NewRun): string | null {
-  return idempotencyKey === null ? null : JSON.stringify([jobName, idempotencyKey])
+/** A run is known by its parent's step, then by its idempotency key. */
+function keysOf({ jobName, idempotencyKey, parentRunId, parentStep }: NewRun): string[] {
+  const keys: string[] = []
+  if (parentStep !== null) keys.push(JSON.stringify(['step', parentRunId, parentStep]))
+  if (idempotencyKey !== null) keys.push(JSON.stringify(['key', jobName, idempotencyKey]))
+  return keys
 }
