@@ -482,16 +482,16 @@ export const MUTANTS: Mutant[] = [
     name: 'child-of-each-lease',
     guard: 'a child is found by its run and step, in every lease',
     file: 'worker/child-step.ts',
-    find: 'step: stepName }',
+    find: 'step: stepName,',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
-    replace: 'step: `${stepName} ${parts.execution.generation}` }',
+    replace: 'step: `${stepName} ${execution.generation}`,',
   },
   {
     name: 'child-blamed-on-job',
     guard: 'a store that is away is no failure of the step that triggers a child (R6)',
-    file: 'worker/child-step.ts',
-    find: "(await readForRun(parts, 'its child', () => job.trigger(input, options))).id",
-    replace: '(await job.trigger(input, options)).id',
+    file: 'worker/child-queue.ts',
+    find: 'await untilLeaseIsOver(this.#parts, () => this.#parts.runs.create(group.map(({ child }) => child)))',
+    replace: 'await this.#parts.runs.create(group.map(({ child }) => child))',
   },
   {
     name: 'child-not-awaited',

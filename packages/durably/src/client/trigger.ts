@@ -6,9 +6,9 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
-import { PARENT, type Parent } from '../model/parent.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { timeOfId } from '../model/ulid.ts'
+import { PARENT, type Parent } from '../store/parent.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
 
 export interface TriggerOptions {
@@ -131,7 +131,10 @@ function store<T>(
   answer: (created: readonly Created[]) => T,
 ): Promise<T> {
   const within = oneTransaction(inputs)
-  return parts.runs.create(newRuns, { within }).then((created) => {
+  const { runs } = parts
+  const parent = (inputs[0]?.options as ChildOptions | undefined)?.[PARENT]
+  const creating = parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within })
+  return creating.then((created) => {
     // Inside a transaction of the caller nobody knows yet whether they will exist.
     if (within === undefined) tell(parts, created)
     return answer(created)

@@ -1,27 +1,50 @@
 // `ctx.trigger` and `ctx.invoke`: a child is found by the run and the step that triggered it, so it is triggered once.
 import { DurablyError } from '../model/errors.ts'
 import type { ChildRunOptions, Triggers } from '../model/job.ts'
-import { PARENT, type Parent } from '../model/parent.ts'
 import { isTerminal, type RunRow } from '../model/run.ts'
+import { PARENT, type Parent } from '../store/parent.ts'
+import type { Created } from '../store/runs.ts'
 import { readForRun } from './read-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
 
-/** That the store is away is not the job's fault (R6): a child that cannot be triggered now is triggered later, or by somebody else. */
+/** The child of this step, as it is now. The job reads the input, once; the worker stores it, together with others. */
 export async function triggerChild<TInput>(
   { parts }: StepRunner,
   stepName: string,
   job: Triggers<TInput, unknown>,
   input: TInput,
   { concurrencyKey }: ChildRunOptions,
-): Promise<string> {
-  const { id } = parts.execution.run
+): Promise<RunRow> {
+  const { execution, children, store } = parts
+  let child: RunRow | null = null
+  /** That the store is away is not the job's fault (R6): what cannot be triggered now is triggered later, or by somebody else. */
+  const stored = (created: Created | null): Created => {
+    if (!created) execution.owner.lose('its child could not be stored for a whole lease')
+    execution.goOn()
+    if (!created) throw new Error('X1: a lost lease interrupts')
+    return created
+  }
   const options: ChildTrigger = {
     ...(concurrencyKey !== undefined && { concurrencyKey }),
-    [PARENT]: { runId: id, step: stepName },
+    [PARENT]: {
+      runId: execution.run.id,
+      step: stepName,
+      async create(run, runs) {
+        const isOurs = runs === store.runs
+        const created = stored(
+          isOurs ? await children.create(run) : await readForRun(parts, 'its child', async () => (await runs.create([run]))[0] ?? null),
+        )
+        // Another instance has stored it, perhaps in another database.
+        child = isOurs ? created.run : await readForRun(parts, 'its child', () => store.runs.get(created.run.id))
+        return created
+      },
+    },
   }
-  return (await readForRun(parts, 'its child', () => job.trigger(input, options))).id
+  await job.trigger(input, options)
+  if (!child) throw new DurablyError('run_not_found', `job ${JSON.stringify(job.name)} has triggered no run in this database`)
+  return child
 }
 
 /** Its record is the child's output. */
@@ -32,17 +55,13 @@ export function invokeStep<TInput, TOutput>(
   input: TInput,
   options: ChildRunOptions,
 ): Promise<unknown> {
-  const { store } = steps.parts
   return steps.step(name, async (call) => {
-    let id: string
+    let child: RunRow
     try {
-      id = await triggerChild(steps, name, job, input, options)
+      child = await triggerChild(steps, name, job, input, options)
     } catch (error) {
       return steps.fail(call, error)
     }
-    const child = await readForRun(steps.parts, 'its child', () => store.runs.get(id))
-    if (!child)
-      return steps.fail(call, new DurablyError('run_not_found', `run ${id} of job ${JSON.stringify(job.name)} is not in this database`))
     if (!isTerminal(child.status)) return { wait: { name, kind: 'child', dueAt: null } }
     return settle(steps, call, child)
   })

@@ -10,13 +10,13 @@ import type { EndingVerb } from '../store/owner-write.ts'
 import { readSteps } from './claim-runs.ts'
 import { delayOf } from './delay-of.ts'
 import type { Dismissed, Execution } from './execution.ts'
-import { RunningJobContext } from './job-context.ts'
+import { type ContextKit, RunningJobContext } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
 import { limitTime } from './time-limit.ts'
 
 type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | Dismissed
 
-export async function executeRun(kit: WorkerKit, execution: Execution): Promise<void> {
+export async function executeRun(kit: ContextKit, execution: Execution): Promise<void> {
   const { run, owner } = execution
   const job = kit.jobs.get(run.jobName)
   if (!job) return
@@ -76,7 +76,7 @@ function unreadable(error: unknown): Unreadable {
 }
 
 /** The job may go on after it was dismissed; nobody listens to it then. */
-function runJob(kit: WorkerKit, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
+function runJob(kit: ContextKit, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
   const ctx = new RunningJobContext(kit, execution, steps)
   const time = limitTime(kit.env, execution, job)
   return new Promise((resolve) => {

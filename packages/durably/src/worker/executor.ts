@@ -1,15 +1,17 @@
 // Executor — executes claimed runs. The larger half of a worker, loaded with the first run: whoever only triggers and reads does
 // not carry it.
+import { ChildQueue } from './child-queue.ts'
 import type { Claimed } from './claim-runs.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { executeRun } from './execute-run.ts'
 import { Execution, type ExecutionKit } from './execution.ts'
 import type { InHand, Slot } from './in-hand.ts'
+import type { ContextKit } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
 import { Pulse } from './pulse.ts'
 
 export class Executor {
-  readonly #kit: WorkerKit & ExecutionKit
+  readonly #kit: ContextKit & ExecutionKit
   readonly #inHand: InHand
   readonly #pulse: Pulse
   readonly #onFree: () => void
@@ -18,7 +20,8 @@ export class Executor {
   constructor(kit: WorkerKit, inHand: InHand, onFree: () => void) {
     const commits = new CommitQueue({ runs: kit.store.runs, env: kit.env, writers: () => inHand.size })
     this.#pulse = new Pulse(kit.env, () => inHand.executions())
-    this.#kit = { commits, pulse: this.#pulse, ...kit }
+    const children = new ChildQueue({ runs: kit.store.runs, ...kit })
+    this.#kit = { commits, children, pulse: this.#pulse, ...kit }
     this.#inHand = inHand
     this.#onFree = onFree
   }

@@ -1,7 +1,8 @@
 // Heartbeat — keeps one lease alive while its run executes, and brings forward what waits to be written.
 // Owns the time of the next beat. Does not decide what happens to the run.
 //   H1. Every accepted write renews the lease, so a run that records steps often needs no beat of its own.
-//   H2. A write that stays unanswered for a whole lease loses it: a silent store cannot leave two owners running.
+//   H2. A store that accepts nothing for a whole lease loses it: a silent one cannot leave two owners running. A beat that only waits
+//       behind other writes of its run is not late while those are accepted.
 //   H3. After a long pause the first thing is a beat, not a loss: if nobody took the run it goes on (R1 decides).
 import type { Env } from '../model/env.ts'
 import type { LeaseAge } from './lease-age.ts'
@@ -63,11 +64,15 @@ export class Heartbeat {
   }
 
   #due(): void {
-    const { heartbeatMs } = this.#kit
+    const { heartbeatMs, leaseMs } = this.#kit
     const owner = this.#owner
     if (owner.lost) return
-    if (this.#beating) return owner.lose('the store did not answer for a whole lease')
     const age = this.#lease.ms()
+    if (this.#beating) {
+      if (age >= leaseMs) owner.lose('the store did not answer for a whole lease')
+      else this.#beatIn(leaseMs - age)
+      return
+    }
     if (age >= heartbeatMs || owner.carriesNews) void this.#beat(age)
     else this.#beatIn(heartbeatMs - age)
   }

@@ -18,6 +18,7 @@ import type {
 import { type Progress, readColumn } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
+import type { ChildQueue } from './child-queue.ts'
 import { invokeStep, triggerChild } from './child-step.ts'
 import type { Execution } from './execution.ts'
 import { functionStep } from './function-step.ts'
@@ -42,9 +43,13 @@ export interface JobContextParts {
   stepScope: Scope<StepScope> | undefined
   stepWrappers: readonly StepWrapper[]
   store: Store
+  children: ChildQueue
   leaseMs: number
   report: (error: unknown, runId?: string) => void
 }
+
+/** What all runs of a worker share. */
+export type ContextKit = WorkerKit & Pick<JobContextParts, 'children'>
 
 /** A long step's progress becomes visible to other processes within this time. */
 const PROGRESS_WITHIN_MS = 1000
@@ -54,7 +59,7 @@ type TransactionFunction<T> = (trx: unknown) => Promise<T>
 export class RunningJobContext implements JobContext {
   readonly runId: string
   readonly attempt: number
-  readonly #kit: WorkerKit
+  readonly #kit: ContextKit
   readonly #execution: Execution
   /** What earlier executions recorded. */
   readonly #recorded: readonly StepRow[]
@@ -62,7 +67,7 @@ export class RunningJobContext implements JobContext {
   #logger: Logger | null = null
   #progress: Progress | undefined
 
-  constructor(kit: WorkerKit, execution: Execution, recorded: readonly StepRow[]) {
+  constructor(kit: ContextKit, execution: Execution, recorded: readonly StepRow[]) {
     this.runId = execution.run.id
     this.attempt = execution.attempt
     this.#kit = kit
@@ -113,7 +118,7 @@ export class RunningJobContext implements JobContext {
 
   trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options: ChildRunOptions = {}): Promise<{ id: string }> {
     const name = options.name ?? this.#steps.childNames.next('trigger', job.name)
-    return this.run(name, async () => ({ id: await triggerChild(this.#steps, name, job, input, options) }))
+    return this.run(name, async () => ({ id: (await triggerChild(this.#steps, name, job, input, options)).id }))
   }
 
   invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options: ChildRunOptions = {}): Promise<TOutput> {

@@ -2,12 +2,40 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
+import type { Store } from '../../src/store/store.ts'
 import { faulty } from './faulty-store.ts'
 import { listenTo, ofType } from './listening.ts'
 import { setup, WORLDS } from './world.ts'
 
 const anything = z.unknown()
 const HOUR = 3_600_000
+
+/** How many runs each `create` was asked for, and how many of these calls were under way at once. */
+function watchCreates() {
+  const sizes: number[] = []
+  let underWay = 0
+  const watched = {
+    sizes,
+    mostAtOnce: 0,
+    wrap: (store: Store): Store => ({
+      ...store,
+      runs: {
+        ...store.runs,
+        async create(runs, options) {
+          sizes.push(runs.length)
+          watched.mostAtOnce = Math.max(watched.mostAtOnce, ++underWay)
+          try {
+            return await store.runs.create(runs, options)
+          } finally {
+            underWay--
+          }
+        },
+      },
+    }),
+  }
+  return watched
+}
+
 const MINUTE = 60_000
 
 function defineDouble(durably: Durably) {
@@ -270,6 +298,76 @@ describe.each(WORLDS)('child runs on %s', (world) => {
     await env.advance(5000)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 27 })
     expect(await sum.getRuns()).toHaveLength(40)
+  })
+
+  test.each(['invoke', 'trigger'] as const)(
+    '%s: five hundred at once go to the store a hundred at a time, one call after the other, and are not read again',
+    async (verb) => {
+      const { wrap, faults } = faulty()
+      const watched = watchCreates()
+      const { durably, env } = await setup(world, { wrap: (store) => wrap(watched.wrap(store)), concurrency: 1 })
+      const double = defineDouble(durably)
+      const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
+        await Promise.all(
+          Array.from({ length: 500 }, (_, i): Promise<unknown> => (verb === 'invoke' ? ctx.invoke(double, i) : ctx.trigger(double, i))),
+        )
+      })
+      const { id } = await parent.trigger(null)
+      await env.advance(1)
+      const first = durably.processOne()
+      await env.advance(20_000)
+      await first
+      expect(watched.sizes).toEqual([1, 100, 100, 100, 100, 100])
+      expect(watched.mostAtOnce).toBe(1)
+      expect(faults.count('runs.get')).toBe(0)
+      expect((await durably.getRun(id))?.currentStepIndex).toBe(verb === 'invoke' ? 0 : 500)
+      expect(await double.getRuns()).toHaveLength(500)
+    },
+  )
+
+  test('an input that is refused fails its own step; its neighbours have their children', async () => {
+    const { durably, env } = await setup(world)
+    const double = defineDouble(durably)
+    const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
+      const inputs = [1, 'text' as unknown as number, 3]
+      const results = await Promise.allSettled(inputs.map((input, i) => ctx.invoke(double, input, { name: `kid ${i}` })))
+      return results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.code))
+    })
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ output: [2, 'invalid_input', 6] })
+  })
+
+  test('the input of a child is read once in an execution, however often the store was away', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    let reads = 0
+    const counted = z.number().refine(() => ++reads > 0)
+    const child = durably.defineJob({ name: 'child', input: counted }, (ctx) => ctx.waitFor('go'))
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(child, 1))
+    await parent.trigger(null)
+    faults.fail('runs.create', { when: 'before', times: 3 })
+    durably.start()
+    await env.advance(20_000)
+    expect(await child.getRuns()).toMatchObject([{ phase: 'waiting' }])
+    expect(reads).toBe(1)
+  })
+
+  test('a job that hands on what it was asked for can be triggered as a child', async () => {
+    const { durably, another, env } = await setup(world)
+    const double = defineDouble(another())
+    defineDouble(durably)
+    const lookAlike = { name: 'by two', trigger: (n: number, options?: object) => double.trigger(n + 1, { ...options }) }
+    const forgetful = { name: 'forgetful', trigger: (n: number) => double.trigger(n) }
+    const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => [
+      await ctx.invoke(lookAlike, 20),
+      await ctx.invoke(forgetful, 1).catch((error: Error) => error.message),
+    ])
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ output: [42, expect.stringContaining('"forgetful" has triggered no run')] })
   })
 
   test('a job of another database is a clear error, not an endless wait', async () => {

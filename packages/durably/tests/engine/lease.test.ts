@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { DurablyOptions } from '../../src/index.ts'
-import { iso } from '../../src/model/env.ts'
+import { iso, sleep } from '../../src/model/env.ts'
+import type { Store } from '../../src/store/store.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType } from './listening.ts'
-import { setup, WORLDS } from './world.ts'
+import { setup, WORLDS, type World } from './world.ts'
 
 const anything = z.unknown()
 
@@ -118,6 +119,36 @@ describe.each(WORLDS)('the lease on %s', (world) => {
     const errors = ofType(heard, 'worker:error')
     expect(errors).toHaveLength(7)
     expect(errors[0]).toMatchObject({ runId: id, cause: { code: 'store_unavailable' } })
+  })
+
+  test('a beat that waits behind many records of its run is not late while those are accepted (H2)', async () => {
+    let place: World | undefined
+    const slow = (store: Store): Store => ({
+      ...store,
+      runs: {
+        ...store.runs,
+        async apply(writes) {
+          if (place) await sleep(place.env, 2000)
+          return store.runs.apply(writes)
+        },
+      },
+    })
+    place = await setup(world, { wrap: slow })
+    const { durably, env } = place
+    const heard = listenTo(durably)
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      const steps = Array.from({ length: 100 }, (_, i) => ctx.run(`step ${i}`, () => i))
+      await sleep(env, 100)
+      // A beat shall bring it, and waits behind the records.
+      ctx.progress(1)
+      await Promise.all(steps)
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(300_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', recoveries: 0 })
+    expect(ofType(heard, 'worker:error')).toEqual([])
+    expect(ofType(heard, 'run:start')).toHaveLength(1)
   })
 
   test('a store that fails for a whole lease loses it: the signal aborts, the run is not failed (R6)', async () => {

@@ -41,7 +41,9 @@ export class StoreNotes {
   #created(asked: readonly NewRun[], created: readonly Created[], { storeMs }: Moment): void {
     for (const [i, { run, created: isNew }] of created.entries()) {
       const { runAt, delayMs } = asked[i] ?? { runAt: null, delayMs: null }
-      if (isNew) this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt: runAt ?? storeMs + (delayMs ?? 0) })
+      // One that is sent again was made the first time.
+      if (isNew && !this.#rows.has(run.id))
+        this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt: runAt ?? storeMs + (delayMs ?? 0) })
     }
   }
 

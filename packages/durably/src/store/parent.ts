@@ -1,3 +1,5 @@
+import type { Created, NewRun, RunStore } from './runs.ts'
+
 /** How `ctx.trigger` and `ctx.invoke` tell `trigger` which step of which run asks; nobody else can say it. */
 export const PARENT = Symbol('parent')
 
@@ -5,4 +7,6 @@ export const PARENT = Symbol('parent')
 export interface Parent {
   runId: string
   step: string
+  /** Stores it together with others that are asked for now; `runs` is where `trigger` would have stored it. */
+  create(child: NewRun, runs: RunStore): Promise<Created>
 }
