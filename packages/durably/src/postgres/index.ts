@@ -2,8 +2,9 @@
 import type { Dialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import type { NotifyingDialect } from '../store/notifier.ts'
+import { Gate } from './gate.ts'
 import { NotifyingPostgresDialect } from './notifying-dialect.ts'
-import { openPool, type PostgresPool } from './pool.ts'
+import { CONNECT_MS_MAX, openPool, type PostgresPool } from './pool.ts'
 import { QUERY_MS_MAX, sturdyPool } from './sturdy-pool.ts'
 
 export type { PostgresPool } from './pool.ts'
@@ -50,7 +51,17 @@ export function postgres(
     if (typeof poolOrUrl !== 'string') return sturdyPool(poolOrUrl, { ...options, ours: false })
     return sturdyPool(await openPool(poolOrUrl, max), { ...options, ours: true })
   }
-  return new NotifyingPostgresDialect({ pool }, { place: poolOrUrl, listenUrl })
+  const gate = () => (typeof poolOrUrl === 'string' ? new Gate(max, CONNECT_MS_MAX) : gateOf(poolOrUrl))
+  return new NotifyingPostgresDialect({ pool }, { place: poolOrUrl, listenUrl }, gate)
+}
+
+const gates = new WeakMap<PostgresPool, Gate>()
+
+/** One for a pool, however many dialects share it. */
+function gateOf(pool: PostgresPool): Gate {
+  const known = gates.get(pool) ?? new Gate(pool.options?.max ?? Number.POSITIVE_INFINITY, CONNECT_MS_MAX)
+  gates.set(pool, known)
+  return known
 }
 
 function invalid(message: string): DurablyError {

@@ -1,7 +1,9 @@
-import { PostgresDialect, type PostgresDialectConfig } from 'kysely'
+import { type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import type { Notifier, NotifierParts, NotifyingDialect } from '../store/notifier.ts'
 import { channelName } from './channel-name.ts'
+import type { Gate } from './gate.ts'
+import { gatedDriver } from './gated-driver.ts'
 import { listenClientsFor } from './listen-client.ts'
 import { PostgresNotifier } from './notifier.ts'
 import type { PostgresPool } from './pool.ts'
@@ -15,10 +17,16 @@ export interface Places {
 /** Kysely's dialect, on a database that can also be listened to. */
 export class NotifyingPostgresDialect extends PostgresDialect implements NotifyingDialect {
   readonly #places: Places
+  readonly #gate: () => Gate
 
-  constructor(config: PostgresDialectConfig, places: Places) {
+  constructor(config: PostgresDialectConfig, places: Places, gate: () => Gate) {
     super(config)
     this.#places = places
+    this.#gate = gate
+  }
+
+  override createDriver(): Driver {
+    return gatedDriver(super.createDriver(), this.#gate())
   }
 
   openNotifier(parts: NotifierParts): Notifier {

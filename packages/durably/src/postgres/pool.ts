@@ -6,6 +6,8 @@ import type { ListenClientClass } from './listen-client.ts'
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
   end(): Promise<void>
+  /** A pool that does not say how many connections it opens is not guarded by a gate. */
+  readonly options?: { readonly max?: number }
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: PostgresClient) => void): unknown
 }

@@ -35,13 +35,16 @@ export function applyWrites(context: SqlContext): RunStore['apply'] {
       const values = valuesOf(write, env)
       return { values, queries: queriesOf(write, values) }
     })
-    const results = await session.write(members.flatMap(({ queries }) => queries))
+    const results = await session.write(
+      members.flatMap(({ queries }) => queries),
+      'first',
+    )
     const outcomes: WriteOutcome[] = []
     let first = 0
     for (const { values, queries } of members) {
       const [accepted] = results[first] ?? []
       first += queries.length
-      outcomes.push(outcomeOf(accepted ?? (await session.read(lookAgain(values)))[0]))
+      outcomes.push(outcomeOf(accepted ?? (await session.read(lookAgain(values), 'first'))[0]))
     }
     return outcomes
   }

@@ -94,7 +94,7 @@ export function claimRuns(context: SqlContext): RunStore['claim'] {
 
   async function attempt(request: ClaimRequest) {
     const values = claimRequestValues(request, env.wall())
-    const [claimed = []] = await session.write(eventLog ? [claim(values), started(values)] : [claim(values)])
+    const [claimed = []] = await session.write(eventLog ? [claim(values), started(values)] : [claim(values)], 'first')
     // Nothing claimed may also mean that this is a claim sent again (S3).
     return claimed.length > 0 ? inTurn(claimed) : adopt(request.tokens)
   }
@@ -113,7 +113,7 @@ export function claimRuns(context: SqlContext): RunStore['claim'] {
 export function adoptRuns(context: SqlContext): RunStore['adopt'] {
   const { db, session } = context
   const byToken = statement<{ tokens: string }>(db, (p) => sql`SELECT r.* FROM ${heldUnder(context, p('tokens'), sql`r`)}`)
-  return async (tokens) => inTurn(await session.read(byToken({ tokens: JSON.stringify(tokens) })))
+  return async (tokens) => inTurn(await session.read(byToken({ tokens: JSON.stringify(tokens) }), 'first'))
 }
 
 /** Oldest first, as they would have been claimed one by one. */

@@ -78,7 +78,7 @@ export function reapRuns(context: SqlContext): RunStore['reap'] {
   const lost = reapQueries(context, 'lease')
   const left = reapQueries(context, 'tokens')
   return async (request) => {
-    const results = await session.write((request.tokens ? left : lost)(reapValues(env.wall(), request)))
+    const results = await session.write((request.tokens ? left : lost)(reapValues(env.wall(), request)), 'first')
     const inOrder = results.at(0) ?? []
     const rows = results.at(-1) ?? []
     const reaped = new Map(rows.map((row) => [row.id, toReaped(row)]))

@@ -44,13 +44,13 @@ export function applyWrites(context: SqlContext): RunStore['apply'] {
   return async (writes) => {
     const members = writes.map((write) => ({ write, values: valuesOf(write, env) }))
     const rounds = roundsOf(members)
-    const results = await session.write(rounds.map(queryOf))
+    const results = await session.write(rounds.map(queryOf), 'first')
     const found = new Map<Member, Row>()
     rounds.forEach((round, i) => {
       note(found, round, results[i] ?? [])
     })
     const refused = members.filter((member) => !found.has(member))
-    if (refused.length > 0) note(found, refused, await session.read(appliedBefore(refused)))
+    if (refused.length > 0) note(found, refused, await session.read(appliedBefore(refused), 'first'))
     return members.map((member) => outcomeOf(found.get(member)))
   }
 }

@@ -33,7 +33,7 @@ export function claimRuns(context: SqlContext): RunStore['claim'] {
   async function attempt(request: ClaimRequest, wanted: number): Promise<RunRow[] | 'lost race'> {
     try {
       const values = { ...claimRequestValues(request, env.wall()), wanted }
-      const [rows = []] = await session.write([claimUpTo(wanted)(values)])
+      const [rows = []] = await session.write([claimUpTo(wanted)(values)], 'first')
       const claimed = rows.filter(({ id }) => id !== null)
       return claimed.length === 0 && rows[0]?.contested ? 'lost race' : inTurn(claimed)
     } catch (error) {

@@ -5,9 +5,11 @@ import { PostgresSession } from './postgres-session.ts'
 import { checkRequirements, confirm } from './requirements.ts'
 import { singleWrites } from './single-writes.ts'
 import { postgresSyntax } from './syntax.ts'
+import { urgentKysely } from './urgent-kysely.ts'
 
-export function postgresDatabase({ db, env, dialect, detected, clock }: DatabaseParts): Database {
-  const session = new PostgresSession(db, dialect, env, async () => {
+export function postgresDatabase(parts: DatabaseParts): Database {
+  const { db, env, dialect, detected, clock } = parts
+  const session = new PostgresSession({ db, urgent: urgentKysely(parts), dialect, env }, async () => {
     if (!detected.certain) await confirm(db, dialect)
   })
   return {

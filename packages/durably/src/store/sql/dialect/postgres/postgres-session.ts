@@ -5,7 +5,7 @@ import { CompiledQuery, type DatabaseConnection, type Dialect, type Kysely } fro
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
 import type { DurablyTables } from '../../schema.ts'
-import type { BoundTransaction, QueryRunner, Row, Session } from '../../session.ts'
+import type { BoundTransaction, QueryRunner, Row, Session, Turn } from '../../session.ts'
 import { interact, type TransactionWords, transact } from '../transaction.ts'
 import { waitWhileBusy } from '../wait-while-busy.ts'
 import { writeInOrder } from '../write-in-order.ts'
@@ -18,35 +18,41 @@ const WORDS: TransactionWords = {
   rollback: CompiledQuery.raw('rollback'),
 }
 
+interface PostgresSessionParts {
+  db: Kysely<DurablyTables>
+  /** For what must not wait behind others. */
+  urgent: Kysely<DurablyTables>
+  dialect: Dialect
+  env: Env
+}
+
 export class PostgresSession implements Session {
-  readonly #db: Kysely<DurablyTables>
-  readonly #dialect: Dialect
-  readonly #env: Env
+  readonly #parts: PostgresSessionParts
   readonly #prepare: () => Promise<void>
   readonly #underWay = new Set<Promise<unknown>>()
   #prepared: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
   /** `prepare` looks at the database before its first use. */
-  constructor(db: Kysely<DurablyTables>, dialect: Dialect, env: Env, prepare: () => Promise<void>) {
-    this.#db = db
-    this.#dialect = dialect
-    this.#env = env
+  constructor(parts: PostgresSessionParts, prepare: () => Promise<void>) {
+    this.#parts = parts
     this.#prepare = prepare
   }
 
-  async read(query: CompiledQuery): Promise<Row[]> {
+  async read(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
     const guarded = storable(query)
-    return this.#call(() => this.#run(guarded))
+    return this.#call(() => this.#run(guarded, turn))
   }
 
-  async write(queries: readonly CompiledQuery[]): Promise<Row[][]> {
+  async write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]> {
     const guarded = queries.map(storable)
     const [only] = guarded
     if (only === undefined) return []
     // One statement is a transaction of its own, and one round trip.
     return this.#call(
-      guarded.length === 1 ? async () => [await this.#run(only)] : () => this.#onOne((connection) => transact(connection, WORDS, guarded)),
+      guarded.length === 1
+        ? async () => [await this.#run(only, turn)]
+        : () => this.#onOne((connection) => transact(connection, WORDS, guarded), turn),
     )
   }
 
@@ -56,7 +62,7 @@ export class PostgresSession implements Session {
   }
 
   transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
-    return this.#call(() => this.#onOne((connection) => interact(connection, this.#dialect, WORDS, work)))
+    return this.#call(() => this.#onOne((connection) => interact(connection, this.#parts.dialect, WORDS, work)))
   }
 
   close(): Promise<void> {
@@ -67,7 +73,7 @@ export class PostgresSession implements Session {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#underWay)
     try {
-      await this.#db.destroy()
+      await this.#parts.db.destroy()
     } catch (thrown) {
       throw classifyError(thrown)
     }
@@ -76,7 +82,7 @@ export class PostgresSession implements Session {
   async #call<T>(act: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
     const call = waitWhileBusy({
-      env: this.#env,
+      env: this.#parts.env,
       attempt: async () => {
         await this.#ready()
         return act()
@@ -101,12 +107,16 @@ export class PostgresSession implements Session {
     return this.#prepared
   }
 
-  async #run(query: CompiledQuery): Promise<Row[]> {
-    const { rows } = await this.#db.executeQuery(query)
+  #kysely(turn: Turn | undefined): Kysely<DurablyTables> {
+    return turn === 'first' ? this.#parts.urgent : this.#parts.db
+  }
+
+  async #run(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
+    const { rows } = await this.#kysely(turn).executeQuery(query)
     return rows as Row[]
   }
 
-  #onOne<T>(use: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
-    return this.#db.getExecutor().provideConnection(use)
+  #onOne<T>(use: (connection: DatabaseConnection) => Promise<T>, turn?: Turn): Promise<T> {
+    return this.#kysely(turn).getExecutor().provideConnection(use)
   }
 }

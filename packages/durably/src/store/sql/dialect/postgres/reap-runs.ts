@@ -32,7 +32,7 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
   const lost = reap('lease')
   const left = reap('tokens')
   return async (request) => {
-    const [rows = []] = await session.write([(request.tokens ? left : lost)(reapValues(env.wall(), request))])
+    const [rows = []] = await session.write([(request.tokens ? left : lost)(reapValues(env.wall(), request))], 'first')
     return rows.map(toReaped)
   }
 }

@@ -3,7 +3,7 @@
 import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
-import type { BoundTransaction, QueryRunner, Row, Session } from '../../session.ts'
+import type { BoundTransaction, QueryRunner, Row, Session, Turn } from '../../session.ts'
 import { waitWhileBusy } from '../wait-while-busy.ts'
 import { writeInOrder } from '../write-in-order.ts'
 import { guardParameters } from './bind-guard.ts'
@@ -28,20 +28,20 @@ export class SqliteSession implements Session {
     this.#prepare = prepare
   }
 
-  async read(query: CompiledQuery): Promise<Row[]> {
+  async read(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
     this.#admit()
     const guarded = guard(query)
-    return this.#waiting(() => this.#transport.run(guarded))
+    return this.#waiting(() => this.#transport.run(guarded), turn)
   }
 
-  async write(queries: readonly CompiledQuery[]): Promise<Row[][]> {
+  async write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]> {
     this.#admit()
     const guarded = queries.map(guard)
     const [only] = guarded
     if (only === undefined) return []
     // One statement is a transaction of its own.
     const attempt = guarded.length === 1 ? async () => [await this.#transport.run(only)] : () => this.#transport.transact(guarded)
-    return this.#writes.pass(() => this.#waiting(attempt))
+    return this.#writes.pass(() => this.#waiting(attempt, turn), turn)
   }
 
   async writeWithin(trx: QueryRunner, queries: readonly CompiledQuery[]): Promise<Row[][]> {
@@ -71,10 +71,10 @@ export class SqliteSession implements Session {
     if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
   }
 
-  #waiting<T>(attempt: () => Promise<T>): Promise<T> {
+  #waiting<T>(attempt: () => Promise<T>, turn?: Turn): Promise<T> {
     return waitWhileBusy({
       env: this.#env,
-      attempt: () => this.#connection.pass(() => (this.#isPrepared ? attempt() : this.#prepared(attempt))),
+      attempt: () => this.#connection.pass(() => (this.#isPrepared ? attempt() : this.#prepared(attempt)), turn),
       classify: classifyError,
       isHurried: () => this.#closing !== undefined,
     })

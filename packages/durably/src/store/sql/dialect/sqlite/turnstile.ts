@@ -1,12 +1,20 @@
-/** One at a time, first come, first served. */
-export class Turnstile {
-  #last: Promise<unknown> = Promise.resolve()
+import type { Turn } from '../../session.ts'
 
-  pass<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work, work)
-    this.#last = result
-    // The caller sees a rejection; the queue only waits for its end.
-    result.catch(() => {})
-    return result
+/** One at a time, first come, first served; those whose turn is first come before the others that wait. */
+export class Turnstile {
+  readonly #first: (() => void)[] = []
+  readonly #others: (() => void)[] = []
+  #isTaken = false
+
+  async pass<T>(work: () => Promise<T>, turn?: Turn): Promise<T> {
+    if (this.#isTaken) await new Promise<void>((resolve) => (turn ? this.#first : this.#others).push(resolve))
+    this.#isTaken = true
+    try {
+      return await work()
+    } finally {
+      const next = this.#first.shift() ?? this.#others.shift()
+      if (next) next()
+      else this.#isTaken = false
+    }
   }
 }

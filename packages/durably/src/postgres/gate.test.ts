@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { rejects } from '../testing/assert.ts'
+import { Gate } from './gate.ts'
+
+/** Who asked, in the order in which they came in; each stays until it is told to leave. */
+function setup(max: number, waitMs = 60_000) {
+  const gate = new Gate(max, waitMs)
+  const inside: string[] = []
+  const exits = new Map<string, () => void>()
+  const ask = async (name: string) => {
+    const exit = await gate.enter(name.startsWith('urgent'))
+    inside.push(name)
+    exits.set(name, exit)
+  }
+  return { gate, inside, ask, leave: (name: string) => exits.get(name)?.() }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('the gate before a pool', () => {
+  test('others hold one connection less than there are, and wait in order; the last one is for what is urgent (G2)', async () => {
+    const { inside, ask, leave } = setup(3)
+    for (const name of ['a', 'b', 'c', 'd', 'urgent 1', 'urgent 2']) void ask(name)
+    await turn()
+    expect(inside).toEqual(['a', 'b', 'urgent 1'])
+    leave('b')
+    await turn()
+    expect(inside.slice(3)).toEqual(['urgent 2'])
+    leave('urgent 1')
+    await turn()
+    expect(inside.slice(4)).toEqual(['c'])
+    leave('a')
+    await turn()
+    expect(inside.slice(5)).toEqual(['d'])
+  })
+
+  test('with one connection what is urgent is first in the queue (G1)', async () => {
+    const { inside, ask, leave } = setup(1)
+    for (const name of ['a', 'b', 'c', 'urgent']) void ask(name)
+    for (const name of ['a', 'urgent', 'b', 'c']) {
+      await turn()
+      expect(inside.at(-1)).toBe(name)
+      leave(name)
+    }
+  })
+
+  test('leaving twice frees one place', async () => {
+    const { inside, ask, leave } = setup(2)
+    for (const name of ['a', 'b', 'c']) void ask(name)
+    await turn()
+    leave('a')
+    leave('a')
+    await turn()
+    expect(inside).toEqual(['a', 'b'])
+  })
+
+  test('who waits too long hears of it, and leaves no gap in the queue (G3)', async () => {
+    const { gate, inside, ask, leave } = setup(2, 20)
+    await ask('a')
+    const error = await rejects(gate.enter(false), 'store_unavailable', 'a connection that does not come')
+    expect(error.message).toContain('1 of 2 are in use')
+    const next = ask('b')
+    leave('a')
+    await next
+    expect(inside).toEqual(['a', 'b'])
+  })
+})

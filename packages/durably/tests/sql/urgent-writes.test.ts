@@ -1,0 +1,17 @@
+// What keeps runs alive does not wait behind other statements of the process.
+import { expect, test } from 'vitest'
+import { sqlite } from '../../src/sqlite/index.ts'
+import { migratedStore, temporaryFile } from './place.ts'
+import { claimed, newRun, recordStep } from './runs.ts'
+
+test('the write of an owner goes before the statements that wait, and those keep their order', async () => {
+  const store = await migratedStore(sqlite(temporaryFile()))
+  await store.runs.create([newRun()])
+  const claim = await claimed(store)
+  const order: string[] = []
+  const note = (what: string, done: Promise<unknown>) => done.then(() => order.push(what))
+  const creates = [1, 2, 3].map((n) => note(`create ${n}`, store.runs.create([newRun()])))
+  const owner = note('owner', store.runs.apply([recordStep(claim, 1)]))
+  await Promise.all([...creates, owner])
+  expect(order).toEqual(['create 1', 'owner', 'create 2', 'create 3'])
+})
