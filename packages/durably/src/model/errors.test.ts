@@ -12,7 +12,15 @@ test('only store errors that pass may be sent again (R6)', () => {
   for (const code of ['store_busy', 'store_unavailable', 'store_full', 'store_readonly'] as const) {
     expect(isPassing(new DurablyError(code, ''))).toBe(true)
   }
-  for (const code of ['store_corrupt', 'store_rejected', 'store_closed', 'not_migrated', 'schema_too_new', 'lease_lost'] as const) {
+  for (const code of [
+    'store_corrupt',
+    'store_gone',
+    'store_rejected',
+    'store_closed',
+    'not_migrated',
+    'schema_too_new',
+    'lease_lost',
+  ] as const) {
     expect(isPassing(new DurablyError(code, ''))).toBe(false)
   }
   expect(isPassing(new Error('store_busy'))).toBe(false)

@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'store_full'
   | 'store_readonly'
   | 'store_corrupt'
+  | 'store_gone'
   | 'store_rejected'
   | 'store_closed'
   | 'store_in_memory'
@@ -85,6 +86,11 @@ export function hasCode(thrown: unknown, code: ErrorCode): boolean {
   } catch {
     return false
   }
+}
+
+/** Nothing more can be kept there: to write on could do more harm. */
+export function isBroken(error: unknown): boolean {
+  return hasCode(error, 'store_corrupt') || hasCode(error, 'store_gone')
 }
 
 /** Store errors that pass: the same call may be sent again (rules R3 and R6). */

@@ -1,15 +1,27 @@
 // What Kysely's SqliteDialect wants of a database, over node:sqlite's API, with prepared statements kept.
 //   P1. At most STATEMENTS_MAX are kept, the longest unused is dropped.
 //   P2. A kept statement is done when the call returns; one that is iterated over is prepared for that alone.
+//   P3. What was written is acknowledged only if the file is still there: looked at after each statement that is, or ends, a
+//       transaction.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { type Bindable, guardParameters } from '../store/sql/dialect/sqlite/bind-guard.ts'
 import type { DatabaseSync, StatementSync } from './database-sync.ts'
+import { sameFileCheck } from './same-file.ts'
 
 /** The store has about 40; the rest is for the user's own queries on the same connection. */
 const STATEMENTS_MAX = 200
 
 export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>()
+  const checkFile = sameFileCheck(database)
+  let isOpen = false
+
+  /** P3. */
+  function checked<T>(word: string | undefined, result: T): T {
+    if (word) isOpen = word === 'begin'
+    if (!isOpen) checkFile()
+    return result
+  }
 
   return {
     prepare(sql) {
@@ -20,7 +32,7 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
         kept.set(sql, known)
         return known
       }
-      const statement = adapt(database, sql)
+      const statement = adapt(database, sql, checked)
       kept.set(sql, statement)
       if (kept.size > STATEMENTS_MAX) dropOldest(kept)
       return statement
@@ -32,15 +44,19 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
   }
 }
 
-function adapt(database: DatabaseSync, sql: string): SqliteStatement {
+function adapt(database: DatabaseSync, sql: string, checked: <T>(word: string | undefined, result: T) => T): SqliteStatement {
   const statement = database.prepare(sql)
+  const word = TRANSACTION_WORD.exec(sql)?.[0].toLowerCase()
   return {
     reader: returnsRows(statement, sql),
-    all: (parameters) => statement.all(...guardParameters(parameters)),
-    run: (parameters) => statement.run(...guardParameters(parameters)),
+    all: (parameters) => checked(word, statement.all(...guardParameters(parameters))),
+    run: (parameters) => checked(word, statement.run(...guardParameters(parameters))),
     iterate: (parameters) => database.prepare(sql).iterate(...(guardParameters(parameters) as Bindable[])),
   }
 }
+
+/** A rollback to a savepoint ends nothing. */
+const TRANSACTION_WORD = /^(begin|commit|end|rollback(?!\s+to\b|\s+transaction\s+to\b))\b/i
 
 function returnsRows(statement: StatementSync, sql: string): boolean {
   return statement.columns ? statement.columns().length > 0 : /^\s*(select|with|values|pragma|explain)\b|\breturning\b/i.test(sql)

@@ -5,7 +5,7 @@
 //   O4. Only `store_rejected` is thrown: the data cannot be stored, sending it again would not help.
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
-import { DurablyError, hasCode, isPassing } from '../model/errors.ts'
+import { DurablyError, hasCode, isBroken, isPassing } from '../model/errors.ts'
 import type { RecordedEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../store/owner-write.ts'
@@ -237,7 +237,7 @@ export class Owner {
       } catch (error) {
         if (hasCode(error, 'store_rejected')) throw error
         this.#report(error)
-        if (hasCode(error, 'store_closed') || hasCode(error, 'store_corrupt')) this.lose('the store cannot be used any more')
+        if (hasCode(error, 'store_closed') || isBroken(error)) this.lose('the store cannot be used any more')
         else if (lease.ms() >= leaseMs) this.lose('the store could not be reached for a whole lease')
         else await sleep(env, backoffMs(env, attempt))
       }

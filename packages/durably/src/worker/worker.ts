@@ -8,7 +8,7 @@
 //   K4. Where one of several instances executes, only that one claims. Losing the lead is like a stop, but it queues again.
 import { backoffMs } from '../model/backoff.ts'
 import { within } from '../model/env.ts'
-import { hasCode } from '../model/errors.ts'
+import { isBroken } from '../model/errors.ts'
 import { claimRuns } from './claim-runs.ts'
 import type { Execution } from './execution.ts'
 import type { Executor } from './executor.ts'
@@ -167,7 +167,7 @@ export class Worker {
         }
       } catch (error) {
         this.#kit.report(error)
-        if (hasCode(error, 'store_corrupt')) return this.#giveUp(shift)
+        if (isBroken(error)) return this.#giveUp(shift)
         await this.#pause(backoffMs(this.#kit.env, ++failures), shift)
       }
     }

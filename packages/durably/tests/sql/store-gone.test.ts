@@ -1,0 +1,86 @@
+// A file that is deleted, moved or replaced under a live process: nothing is acknowledged into nowhere.
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { createDurably } from '../../src/durably.ts'
+import { sqlite } from '../../src/sqlite/index.ts'
+import { rejects } from '../../src/testing/assert.ts'
+import { migratedStore, openStore, temporaryFile } from './place.ts'
+import { claimed, newRun, recordStep } from './runs.ts'
+
+const LOSSES: Record<string, { lose(file: string): void; says: string }> = {
+  deleted: { lose: (file) => rmSync(file), says: 'deleted or moved' },
+  moved: { lose: (file) => renameSync(file, `${file}.old`), says: 'deleted or moved' },
+  'replaced by a copy': {
+    lose(file) {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+    says: 'replaced',
+  },
+}
+
+describe.each(Object.entries(LOSSES))('a file that is %s', (_, { lose, says }) => {
+  test('lets every call reject with store_gone, and what to do', async () => {
+    const file = temporaryFile()
+    const store = await migratedStore(sqlite(file))
+    await store.runs.create([newRun()])
+    const claim = await claimed(store)
+    lose(file)
+    const calls: [string, () => Promise<unknown>][] = [
+      ['create', () => store.runs.create([newRun()])],
+      ['apply', () => store.runs.apply([recordStep(claim, 1)])],
+      ['claim', () => store.runs.claim({ jobNames: ['job'], tokens: ['t'], leaseMs: 1000 })],
+      ['get', () => store.runs.get(claim.runId)],
+      ['transact', () => store.transact?.(async () => recordStep(claim, 2)) ?? Promise.resolve()],
+    ]
+    for (const [what, call] of calls) {
+      const error = await rejects(call(), 'store_gone', what)
+      expect(error.message).toContain(JSON.stringify(file))
+      expect(error.message).toContain(says)
+      expect(error.message).toContain('put the file back')
+    }
+  })
+
+  test('stops the worker in the middle of its work, and the run is not failed', async () => {
+    const file = temporaryFile()
+    const durably = createDurably({ dialect: sqlite(file), pollingInterval: 10 })
+    onTestFinished(() => durably[Symbol.asyncDispose]())
+    await durably.migrate()
+    const codes: string[] = []
+    durably.on('worker:error', ({ cause }) => void codes.push((cause as { code: string }).code))
+    const ends: string[] = []
+    for (const type of ['run:complete', 'run:fail', 'step:complete'] as const) durably.on(type, () => void ends.push(type))
+    let told = (_: unknown) => {}
+    const stopped = new Promise((resolve) => {
+      told = resolve
+    })
+    const job = durably.defineJob({ name: 'job', input: z.unknown() }, async (ctx) => {
+      ctx.signal.addEventListener('abort', () => told(ctx.signal.reason))
+      await ctx.run('step', () => lose(file))
+    })
+    await job.trigger(null)
+    durably.start()
+    expect(await stopped).toMatchObject({ code: 'lease_lost', message: expect.stringContaining('cannot be used any more') })
+    await durably.stop()
+    expect(codes).toContain('store_gone')
+    expect(ends).toEqual([])
+    await expect(job.trigger(null)).rejects.toMatchObject({ code: 'store_gone' })
+  })
+})
+
+test('a file that is put back is used again', async () => {
+  const file = temporaryFile()
+  const store = await migratedStore(sqlite(file))
+  renameSync(file, `${file}.old`)
+  await rejects(store.runs.create([newRun()]), 'store_gone', 'create')
+  renameSync(`${file}.old`, file)
+  await store.runs.create([newRun()])
+  expect((await openStore(sqlite(file)).runs.list({})).length).toBeGreaterThan(0)
+})
+
+test('a database in memory has no file to lose', async () => {
+  const store = await migratedStore(sqlite(':memory:'))
+  await store.runs.create([newRun()])
+  expect(await store.runs.list({})).toHaveLength(1)
+})
