@@ -3,6 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import { type Capabilities, capabilitiesOf } from './capabilities.ts'
 import { type JobHandle, type JobHandleParts, jobHandle } from './client/job-handle.ts'
+import { outsideTransactions } from './client/outside-transactions.ts'
 import { type PurgeOptions, RunCommands, type SignalOptions } from './client/run-commands.ts'
 import { type RunFilter, RunReader } from './client/run-reader.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './client/subscribe.ts'
@@ -110,7 +111,18 @@ export class Durably implements AsyncDisposable {
     const { store: opened, db } = openStore(options, config)
     const news = new NewsDesk({ ...config, report })
     const store = tellingStore(opened, (told) => news.tell(told))
-    const { runs, logs, events, signals } = store
+    const { runs, logs, events } = store
+    const stepScope = env.scope?.<StepScope>()
+    /** On SQLite it would wait for the very transaction that waits for it; the same code shall do the same on Postgres. */
+    const admit = () => {
+      const scope = stepScope?.current()
+      if (scope?.isTransaction)
+        throw new DurablyError(
+          'transaction_open',
+          `called inside transaction ${JSON.stringify(scope.stepName)}; use trx, or trigger(…, { tx: trx }), or call it before or after`,
+        )
+    }
+    const outside = outsideTransactions(store, admit)
     const worker = new Worker({
       ...config,
       store,
@@ -120,7 +132,7 @@ export class Durably implements AsyncDisposable {
       jobs: this.#jobs,
       leadership: opened.openLeadership?.({ env, leaseMs, report }) ?? null,
       stepWrappers: this.#stepWrappers,
-      stepScope: env.scope?.<StepScope>(),
+      stepScope,
       turn: new TurnBudget(env),
     })
     const watch = new RunWatch({ events, env, pollingMs, onWatch: () => news.open() })
@@ -131,15 +143,15 @@ export class Durably implements AsyncDisposable {
     this.#dialect = options.dialect
     this.#store = store
     this.#news = news
-    this.#tailParts = { store, env, codec, watch }
+    this.#tailParts = { store: outside, env, codec, watch }
     this.#pages = pages
     this.#db = db
     this.#emitter = emitter
     this.#worker = worker
     this.#logWriter = logWriter
-    this.#reader = new RunReader({ store, env, codec })
-    this.#commands = new RunCommands({ runs, env, codec, emitter, signals })
-    this.#handleParts = { codec, reader: this.#reader, trigger: { runs, env, codec, emitter }, wait: { runs, env, watch } }
+    this.#reader = new RunReader({ store: outside, env, codec })
+    this.#commands = new RunCommands({ runs: outside.runs, signals: outside.signals, env, codec, emitter })
+    this.#handleParts = { codec, reader: this.#reader, trigger: { runs, env, codec, emitter, admit }, wait: { runs, env, watch } }
     this.#pluginHost = {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),

@@ -40,6 +40,8 @@ export interface TriggerParts {
   env: Env
   codec: Codec
   emitter: Emitter
+  /** Throws inside `ctx.transaction`: only a trigger with its `tx` belongs there. */
+  admit: () => void
 }
 
 export interface Triggered<TOutput> {
@@ -131,6 +133,7 @@ function store<T>(
   answer: (created: readonly Created[]) => T,
 ): Promise<T> {
   const within = oneTransaction(inputs)
+  if (within === undefined) parts.admit()
   const { runs } = parts
   const parent = (inputs[0]?.options as ChildOptions | undefined)?.[PARENT]
   const creating = parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within })

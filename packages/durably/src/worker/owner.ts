@@ -27,6 +27,8 @@ export interface OwnerKit {
 
 /** Who executes the run. */
 interface Holder {
+  /** Why the run must not go on. */
+  readonly interrupted: unknown
   leaseLost(why: string): void
   cancelRequested(): void
 }
@@ -176,6 +178,7 @@ export class Owner {
         if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
         if (write && (await this.#isThere(write))) return 'recorded'
         if (write) this.#rideAgain(write)
+        if (this.#holder.interrupted) return { undone: error }
         await sleep(env, backoffMs(env, attempt))
       }
     }

@@ -94,12 +94,15 @@ export class StepRunner {
     const idempotencyKey = `${execution.run.id}:${name}`
     const step = { signal, log: stepLogger(emitter, execution.run.id, () => name), attempt: this.failed.times(name) + 1, idempotencyKey }
     const run = () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step))
+    const scope = { stepName: name, isTransaction }
     this.#inFlight.add(name)
     try {
-      const result = stepScope ? stepScope.run({ stepName: name, isTransaction }, run) : run()
+      const result = stepScope ? stepScope.run(scope, run) : run()
       return await (limit ? limit.race(result) : result)
     } finally {
       this.#inFlight.delete(name)
+      // What it has begun and left behind is no part of it any more.
+      scope.isTransaction = false
     }
   }
 

@@ -44,6 +44,33 @@ test('rows and step commit together, and are undone together', async () => {
   expect(await durably.getSteps(second.runId)).toMatchObject([{ status: 'failed' }])
 })
 
+test.each(['COMMIT', 'ROLLBACK', 'ABORT', 'START TRANSACTION'])(
+  'a raw %s is refused, the step fails, and nothing of it stays',
+  async (statement) => {
+    const { durably, bookings } = await setup()
+    const job = defineBook(durably, (trx) => sql.raw(statement).execute(trx))
+    durably.start()
+    const error = await job.triggerAndWait('one').catch((error) => error)
+    expect(error).toMatchObject({ code: 'run_failed', cause: { code: 'transaction_open' } })
+    expect(await bookings()).toEqual([])
+  },
+)
+
+test('calls of the instance inside are refused, as on SQLite; with tx a trigger is part of it', async () => {
+  const { durably } = await setup()
+  const codes: unknown[] = []
+  const job = defineBook(durably, async (trx) => {
+    for (const call of [() => durably.getRun('x'), () => other.trigger(null)])
+      codes.push(await call().catch((error: { code: string }) => error.code))
+    await other.trigger(null, { tx: trx })
+  })
+  const other = durably.defineJob({ name: 'other', input: z.null() }, async () => {})
+  durably.start()
+  await job.triggerAndWait('one')
+  expect(codes).toEqual(['transaction_open', 'transaction_open'])
+  expect(await other.getRuns()).toHaveLength(1)
+})
+
 test('a connection that the server cuts in the middle: booked once', async () => {
   const { durably, bookings } = await setup()
   let calls = 0

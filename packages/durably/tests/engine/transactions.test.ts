@@ -95,6 +95,121 @@ describe('ctx.transaction', () => {
     expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'book' }])
   })
 
+  test.each([
+    ['COMMIT', 'and throws', true],
+    ['commit', 'and returns', false],
+    ['/* so */ ROLLBACK', 'and throws', true],
+    ['-- so\n rollback', 'and returns', false],
+    ['END', 'and throws', true],
+    ['BEGIN', 'and throws', true],
+  ])('a raw %j %s: it is refused, the step fails, and nothing of it stays', async (statement, _, throws) => {
+    const { durably, env, bookings } = await setup()
+    let calls = 0
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        calls++
+        await book(trx, 'one')
+        await sql.raw(statement).execute(trx)
+        if (throws) throw new Error('later')
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'transaction_open', message: expect.stringContaining('it commits when its function returns') },
+    })
+    expect([calls, await bookings()]).toEqual([1, []])
+  })
+
+  test('savepoints of the user’s own are no end', async () => {
+    const { durably, env, bookings } = await setup()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        await book(trx, 'one')
+        await sql`SAVEPOINT mine`.execute(trx)
+        await book(trx, 'two')
+        await sql`ROLLBACK TO mine`.execute(trx)
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(await bookings()).toEqual(['one'])
+  })
+
+  test('what the function throws after the database has undone everything by itself fails the step, once', async () => {
+    const { durably, env, bookings } = await setup()
+    let calls = 0
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        calls++
+        await book(trx, 'one')
+        await sql`INSERT OR ROLLBACK INTO bookings VALUES (NULL)`.execute(trx).catch(() => {})
+        throw new Error('sold out')
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(60_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'sold out' })
+    expect([calls, await bookings()]).toEqual([1, []])
+  })
+
+  test('one that is tried again and again ends when the run is asked to stop', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env, within } = await setup({ wrap })
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.transaction('book', (trx) => book(trx, 'one')))
+    const { id } = await job.trigger(null)
+    faults.fail('transact', { when: 'before', times: 1_000_000 })
+    durably.start()
+    await env.advance(3000)
+    await within(5000, durably.stop({ timeout: 100 }))
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending', recoveries: 0 })
+  })
+
+  test('calls of the instance inside are refused at once, and work again after it; with tx a trigger is part of it', async () => {
+    const { durably, env } = await setup()
+    const other = durably.defineJob({ name: 'other', input: anything }, async () => {})
+    const codes: unknown[] = []
+    let late: Promise<unknown> = Promise.resolve()
+    const end = gate()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        const calls = [
+          () => other.trigger(null),
+          () => other.batchTrigger([{ payload: null }]),
+          () => other.triggerAndWait(null),
+          () => other.getRun('x'),
+          () => durably.getRun('x'),
+          () => durably.getRuns(),
+          () => durably.getSteps('x'),
+          () => durably.getLogs('x'),
+          () => durably.cancel('x'),
+          () => durably.retry('x'),
+          () => durably.deleteRun('x'),
+          () => durably.signal('x', 'name', null),
+          () => durably.countsByState(),
+          () => durably.purge({ olderThan: '1d' }),
+          () => durably.subscribe(ctx.runId)[Symbol.asyncIterator]().next(),
+        ]
+        for (const call of calls) codes.push(await call().catch((error: { code: string }) => error.code))
+        late = end.opened.then(() => durably.getRun(ctx.runId))
+        await other.trigger('with tx', { tx: trx })
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(codes).toEqual(Array(15).fill('transaction_open'))
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(await other.getRuns()).toMatchObject([{ payload: 'with tx', status: 'completed' }])
+    end.open()
+    expect(await late).toMatchObject({ id })
+  })
+
   test('one that the database ended by itself fails the step, also when the function caught that', async () => {
     const { durably, soon, bookings } = await setup()
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>

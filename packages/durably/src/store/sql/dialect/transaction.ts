@@ -46,7 +46,7 @@ export async function transact(
     await connection.executeQuery(words.commit)
     return results
   } catch (error) {
-    await isRolledBack(connection, words)
+    await rollBack(connection, words)
     throw error
   }
 }
@@ -73,8 +73,10 @@ export async function interact<T>(
     return result
   } catch (error) {
     bound.end()
-    const isUndone = await isRolledBack(connection, words)
-    throw new TransactionFailed(error, isUndone || error instanceof EndedByItself)
+    const undoing = await rollBack(connection, words)
+    // The user's own error, after SQLite has undone everything by itself: it is not the database's to try again.
+    const isOver = String(undoing).includes('no transaction is active') && !bound.hasThrown(error)
+    throw new TransactionFailed(error, undoing === undefined || isOver || error instanceof EndedByItself)
   }
 }
 
@@ -98,11 +100,10 @@ async function begin(connection: DatabaseConnection, words: TransactionWords): P
 }
 
 /** A lost connection, a full disk or an I/O error has rolled back by itself; the first error is the one to tell. */
-async function isRolledBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<boolean> {
+async function rollBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<unknown> {
   try {
     await connection.executeQuery(rollback)
-    return true
-  } catch {
-    return false
+  } catch (error) {
+    return error
   }
 }

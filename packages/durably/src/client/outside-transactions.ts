@@ -1,0 +1,15 @@
+type Verb = (...args: unknown[]) => Promise<unknown>
+
+/** A chapter of the store, or all of them, whose verbs are refused where `admit` throws. */
+export function outsideTransactions<T extends object>(part: T, admit: () => void): T {
+  return new Proxy(part, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return typeof member === 'object' && member ? outsideTransactions(member, admit) : member
+      return async (...args: unknown[]) => {
+        admit()
+        return (member as Verb)(...args)
+      }
+    },
+  })
+}
