@@ -525,8 +525,8 @@ export const MUTANTS: Mutant[] = [
     name: 'effect-not-noted',
     guard: 'the start of an effect is stored before its function is called (E1)',
     file: 'worker/effect-step.ts',
-    find: "if (!(await execution.owner.write({ type: 'heartbeat' }, () => execution.effects.add(name)))) execution.goOn()",
-    replace: 'execution.effects.add(name)',
+    find: "if (!(await execution.owner.write({ type: 'heartbeat' }, () => execution.effects.begin(name)))) execution.goOn()",
+    replace: 'execution.effects.begin(name)',
   },
   {
     name: 'effect-asks-nobody',
@@ -548,8 +548,15 @@ export const MUTANTS: Mutant[] = [
     name: 'late-means-failed',
     guard: 'an effect that ran out of time may have taken place',
     file: 'worker/step-runner.ts',
-    find: "void (hasCode(error, 'timeout') || execution.effects.delete(call.name))",
-    replace: 'void execution.effects.delete(call.name)',
+    find: "void (mayHaveWorked || hasCode(error, 'timeout') || execution.effects.delete(call.name))",
+    replace: 'void (mayHaveWorked || execution.effects.delete(call.name))',
+  },
+  {
+    name: 'unstored-means-failed',
+    guard: 'an effect whose result cannot be stored has taken place',
+    file: 'worker/step-runner.ts',
+    find: "void (mayHaveWorked || hasCode(error, 'timeout') || execution.effects.delete(call.name))",
+    replace: "void (hasCode(error, 'timeout') || execution.effects.delete(call.name))",
   },
   {
     name: 'transaction-unfenced',

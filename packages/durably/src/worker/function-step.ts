@@ -31,14 +31,23 @@ async function execute(
   const body = await bodyOf()
   await steps.parts.execution.assureLease()
   const call = steps.start(called)
+  let hasTakenPlace = false
   try {
     if (effect === 'once') await beginEffect(steps, call)
     const returned = await steps.call(call, body.call, { timeout })
+    hasTakenPlace = effect === 'once'
     const output = steps.parts.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
     const endsStream = await body.finish()
     return await steps.record(call, output, { endsStream, rides: () => body.record() })
   } catch (error) {
     body.giveUp()
-    return steps.fail(call, error, retry)
+    return steps.fail(call, hasTakenPlace ? unrecorded(call, error) : error, { retry, mayHaveWorked: hasTakenPlace })
   }
+}
+
+/** It must not look like an effect that failed. */
+function unrecorded({ name }: StepCall, error: unknown): unknown {
+  if (!(error instanceof DurablyError)) return error
+  const message = `${error.message}; effect ${JSON.stringify(name)} took place, and is called again only if reconcile or decide() says so`
+  return new DurablyError(error.code, message, { cause: error })
 }

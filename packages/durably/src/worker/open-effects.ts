@@ -20,14 +20,21 @@ export class OpenEffects {
   }
 
   /** Rides on the next write. */
-  add(name: string): void {
-    this.#open.set(name, { name, generation: this.#generation })
+  begin(name: string): void {
+    this.add({ name, generation: this.#generation })
+  }
+
+  /** Rides on the next write. */
+  add(effect: Effect): void {
+    this.#open.set(effect.name, effect)
     this.#ride()
   }
 
   /** Rides on the next write. */
-  delete(stepName: string): void {
+  delete(stepName: string): Effect | undefined {
+    const effect = this.#open.get(stepName)
     if (this.#open.delete(stepName)) this.#ride()
+    return effect
   }
 
   #ride(): void {

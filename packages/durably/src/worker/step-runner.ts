@@ -4,6 +4,7 @@
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
 //   J4. A call is in flight until it has its record or has said what it waits for: nothing parks or ends in between.
 import type { Duration } from '../model/duration.ts'
+import type { Effect } from '../model/effect.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
 import { failureOf } from '../model/failure.ts'
@@ -110,11 +111,17 @@ export class StepRunner {
   async record(call: StepCall, output: string | null, { endsStream = false, rides }: RecordOptions = {}): Promise<StepOutcome> {
     const { execution } = this.parts
     const step = this.row(call, { status: 'completed', output })
-    const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
-      execution.effects.delete(call.name)
-      rides?.()
-    })
-    if (!accepted) execution.goOn()
+    let closed: Effect | undefined
+    try {
+      const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
+        closed = execution.effects.delete(call.name)
+        rides?.()
+      })
+      if (!accepted) execution.goOn()
+    } catch (error) {
+      if (closed) execution.effects.add(closed)
+      throw error
+    }
     return { value: this.tellCompleted(call, output) }
   }
 
@@ -127,13 +134,13 @@ export class StepRunner {
   }
 
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
-  async fail(call: StepCall, error: unknown, retry?: RetryPolicy): Promise<StepOutcome> {
+  async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
     const { execution, emitter, store } = this.parts
     execution.goOn()
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // It threw: that is known, and it may be tried again. What ran out of time may still take place.
-    const rides = () => void (hasCode(error, 'timeout') || execution.effects.delete(call.name))
+    const rides = () => void (mayHaveWorked || hasCode(error, 'timeout') || execution.effects.delete(call.name))
     if (!(await execution.owner.write({ type: 'recordStep', step }, rides))) execution.goOn()
     this.failed.add(call.name, error)
     emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
@@ -175,6 +182,12 @@ export class StepRunner {
 interface CallOptions {
   timeout?: Duration | undefined
   isTransaction?: boolean
+}
+
+interface FailOptions {
+  retry?: RetryPolicy | undefined
+  /** Of an effect: it stays open, and who comes to it again asks. */
+  mayHaveWorked?: boolean
 }
 
 interface RecordOptions {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
+import { DurablyError } from '../../src/model/errors.ts'
 import type { StepOptions } from '../../src/model/job.ts'
 import { retry } from '../../src/model/retry-policy.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -28,6 +29,18 @@ function withSlowStart(store: Store, later: Promise<void>): Store {
     if (isHeld) isFirst = false
     if (isHeld) await later
     return answer
+  }
+  return { ...store, runs: { ...store.runs, apply } }
+}
+
+/** Refuses to store the result of one step, as a database may refuse a value. */
+function rejecting(store: Store, stepName: string): Store {
+  const apply: Store['runs']['apply'] = async (writes) => {
+    const isRefused = writes.some(
+      ({ verb }) => verb.type === 'recordStep' && verb.step.name === stepName && verb.step.status === 'completed',
+    )
+    if (isRefused) throw new DurablyError('store_rejected', 'it cannot be stored')
+    return store.runs.apply(writes)
   }
   return { ...store, runs: { ...store.runs, apply } }
 }
@@ -249,6 +262,72 @@ describe.each(WORLDS)('effects on %s', (world) => {
     await durably.decide(id, 'charge', { done: 'it did' })
     await env.advance(1000)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'it did' })
+  })
+
+  const UNSTORABLE = [
+    ['cannot be encoded', 'value_not_serializable', class Receipt {}, {}],
+    ['is too large', 'value_too_large', null, { maxValueBytes: 100 }],
+  ] as const
+
+  test.each(UNSTORABLE)('one whose result %s took place: no policy calls it again, somebody decides', async (_, code, Receipt, options) => {
+    const { durably, env } = await setup(world, options)
+    let calls = 0
+    const policy = retry.fixed({ maxAttempts: 3, delay: 1000 })
+    const job = durably.defineJob({ name: 'job', input: anything, retry: policy }, async (ctx) => {
+      const charged = await ctx.run('charge', { ...ONCE, retry: policy }, () => {
+        calls++
+        return Receipt ? new Receipt() : 'x'.repeat(101)
+      })
+      // A write that carries the open effects of the run must not forget this one.
+      await ctx.run('mail', ONCE, () => 'sent')
+      return charged
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(20_000)
+    expect(calls).toBe(1)
+    expect(await durably.getSteps(id)).toMatchObject([{ name: 'charge', status: 'failed', failure: { code } }])
+    expect((await durably.getSteps(id))[0]?.error).toMatch(/effect "charge" took place/)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending', phase: 'waiting' })
+    await durably.decide(id, 'charge', { done: 'receipt 7' })
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'receipt 7' })
+    expect(calls).toBe(1)
+  })
+
+  test('one whose result cannot be stored fails its run without a policy; after retry() it is reconciled', async () => {
+    const { durably, env } = await setup(world)
+    let calls = 0
+    const options: StepOptions = { ...ONCE, reconcile: () => ({ done: 'found' }) }
+    const job = defineCharge(durably, () => void calls++ ?? new Map([[Symbol('no'), 1]]), options)
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'value_not_serializable' } })
+    await durably.retry(id)
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'found' })
+    expect(calls).toBe(1)
+  })
+
+  test('one whose record the store rejects stays open, also when other effects come and go', async () => {
+    const { durably, env, store } = await setup(world, { wrap: (store) => rejecting(store, 'charge') })
+    let calls = 0
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      const charged = await ctx.run('charge', ONCE, () => ++calls).catch(() => 'unknown')
+      await ctx.run('mail', ONCE, () => 'sent')
+      if (charged === 'unknown') throw new Error('what became of it?')
+      return charged
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'what became of it?' })
+    expect(JSON.parse((await store.runs.get(id))?.effects ?? '[]')).toMatchObject([{ name: 'charge' }])
+    await durably.retry(id)
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ phase: 'waiting' })
+    expect(calls).toBe(1)
   })
 
   test('a worker killed after the record asks nobody', async () => {

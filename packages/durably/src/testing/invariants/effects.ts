@@ -52,7 +52,9 @@ export const onceMeansOnce: Invariant = ({ ledger, steps, ...history }) => {
   return violations
 }
 
-/** What ran out of time may still have taken place. */
+/** What ran out of time may still have taken place; what returned a value that cannot be stored has. */
+const NOT_KNOWN = new Set(['timeout', 'store_rejected'])
+
 function isKnownFailure({ status, failure }: StepRow): boolean {
-  return status === 'failed' && (JSON.parse(failure ?? '{}') as { code?: string }).code !== 'timeout'
+  return status === 'failed' && !NOT_KNOWN.has((JSON.parse(failure ?? '{}') as { code?: string }).code ?? '')
 }
