@@ -132,7 +132,8 @@ export class Execution {
   }
 
   interrupt(code: ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked'), message: string): void {
-    if (this.interrupted) return
+    // Who gives a run back must not hide that its time is over.
+    if (this.interrupted && !(code === 'timeout' && this.interrupted.code === 'shutdown')) return
     this.interrupted = new DurablyError(code, message)
     this.#abort?.abort(this.interrupted)
   }

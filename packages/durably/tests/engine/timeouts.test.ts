@@ -241,6 +241,21 @@ describe.each(WORLDS)('deadline of a run on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'in time' })
   })
 
+  test('while its worker stops: it is not given back, and what it returns does not complete it', async () => {
+    const { durably, env } = await setup(world)
+    const late = gate<string>()
+    const job = durably.defineJob({ name: 'job', input: anything }, () => late.opened)
+    const { id } = await job.trigger(null, { deadline: '10s' })
+    durably.start()
+    await env.advance(9900)
+    const stopped = durably.stop({ timeout: 0 })
+    await env.advance(200)
+    late.open('too late')
+    await env.advance(1000)
+    await stopped
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+
   test('a run that ends in time is not touched by it', async () => {
     const { durably, env } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, async () => 'done')
