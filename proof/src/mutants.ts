@@ -115,8 +115,8 @@ export const MUTANTS: Mutant[] = [
     name: 'siblings-abandoned',
     guard: 'nothing ends while a step is in flight (X2)',
     file: 'worker/execution.ts',
-    find: 'if (!this.#isOutOfTime) return this.#settled()',
-    replace: 'if (!this.#isOutOfTime) return',
+    find: 'if (!this.#isLeaving) return this.#settled()',
+    replace: 'if (!this.#isLeaving) return',
   },
   {
     name: 'late-claim-starts',

@@ -19,7 +19,7 @@ import type { TailParts } from './events/tail.ts'
 import { tellingStore } from './events/telling-store.ts'
 import { jsonCodec } from './model/codec.ts'
 import type { Decision } from './model/effect.ts'
-import type { Env } from './model/env.ts'
+import { type Env, shortScope } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
 import { failureOf } from './model/failure.ts'
@@ -112,10 +112,10 @@ export class Durably implements AsyncDisposable {
     const news = new NewsDesk({ ...config, report })
     const store = tellingStore(opened, (told) => news.tell(told))
     const { runs, logs, events } = store
-    const stepScope = env.scope?.<StepScope>()
+    const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
     /** On SQLite it would wait for the very transaction that waits for it; the same code shall do the same on Postgres. */
     const admit = () => {
-      const scope = stepScope?.current()
+      const scope = stepScope.current()
       if (scope?.isTransaction)
         throw new DurablyError(
           'transaction_open',
@@ -151,7 +151,13 @@ export class Durably implements AsyncDisposable {
     this.#logWriter = logWriter
     this.#reader = new RunReader({ store: outside, env, codec })
     this.#commands = new RunCommands({ runs: outside.runs, signals: outside.signals, env, codec, emitter })
-    this.#handleParts = { codec, reader: this.#reader, trigger: { runs, env, codec, emitter, admit }, wait: { runs, env, watch } }
+    this.#handleParts = {
+      codec,
+      reader: this.#reader,
+      trigger: { runs, env, codec, emitter, admit },
+      wait: { runs, env, watch },
+      isInsideRun: () => worker.isInsideRun,
+    }
     this.#pluginHost = {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),

@@ -33,6 +33,8 @@ export interface JobHandleParts {
   wait: WaitParts
   reader: RunReader
   codec: Codec
+  /** The caller is a job that this instance executes. */
+  isInsideRun: () => boolean
 }
 
 export function jobHandle<TName extends string, TInput, TOutput>(
@@ -52,6 +54,11 @@ export function jobHandle<TName extends string, TInput, TOutput>(
         throw new DurablyError('invalid_argument', `timeout must be a positive number of milliseconds, got ${timeout}`)
       if (options.tx !== undefined)
         throw new DurablyError('invalid_argument', 'triggerAndWait cannot wait for a run inside a transaction; use trigger({ tx })')
+      if (parts.isInsideRun())
+        throw new DurablyError(
+          'nested_wait',
+          `triggerAndWait of job ${JSON.stringify(job.name)} would hold a slot; in a job use ctx.invoke`,
+        )
       const { id } = await triggerOne(input, options)
       return { id, output: outputOf<TOutput>(await waitForRun(parts.wait, id, timeout), parts.codec) }
     },

@@ -29,6 +29,8 @@ export type TimerHandle = unknown
 export interface Scope<T> {
   run<R>(value: T, fn: () => R): R
   current(): T | undefined
+  /** It is lost at the first `await`. */
+  isShort?: boolean
 }
 
 export function systemEnv(): Env {
@@ -105,6 +107,24 @@ function deferredTurn(): Env['defer'] {
   return (fn) => {
     waiting.push(fn)
     port2.postMessage(null)
+  }
+}
+
+/** All that a runtime without AsyncLocalStorage can know. */
+export function shortScope<T>(): Scope<T> {
+  let current: T | undefined
+  return {
+    run(value, fn) {
+      const outer = current
+      current = value
+      try {
+        return fn()
+      } finally {
+        current = outer
+      }
+    },
+    current: () => current,
+    isShort: true,
   }
 }
 

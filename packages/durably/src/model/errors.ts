@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'duplicate_step'
   | 'output_invalid'
   | 'context_closed'
+  | 'nested_step'
+  | 'nested_wait'
   // what became of a run
   | 'run_not_found'
   | 'run_not_retryable'
@@ -29,6 +31,7 @@ export type ErrorCode =
   | 'wait_timeout'
   | 'event_log_off'
   | 'crash_loop'
+  | 'run_stuck'
   // why an execution was told to stop (`ctx.signal.reason`)
   | 'cancel_requested'
   | 'lease_lost'

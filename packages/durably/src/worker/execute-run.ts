@@ -85,7 +85,8 @@ function runJob(kit: ContextKit, execution: Execution, job: Job, { payload, step
       resolve(outcome)
     }
     const threw = (error: unknown) => settle({ threw: error, failedStepName: ctx.failedStepName(error) })
-    const call = () => job.run(ctx, payload)
+    const scope = { execution, stepName: null, isTransaction: false }
+    const call = () => kit.stepScope.run(scope, () => job.run(ctx, payload))
     execution.whenDismissed(settle)
     // From a turn of its own, so that an error shows the stack of the job and not that of the engine. A deep one costs more, too.
     void READY.then(() => {

@@ -1,7 +1,7 @@
 // Execution — one claimed run in this process: its lease, its signal, and whether it may go on.
 //   X1. The first reason to stop poisons it: later calls of `ctx` reject, what the job returns is ignored.
-//   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that is out of
-//       time and ignores its signal is left behind.
+//   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
+//       signal is left behind, when the time is over.
 // What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
 import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
@@ -18,11 +18,11 @@ import { Parking } from './parking.ts'
 import type { Pulse } from './pulse.ts'
 
 /** Where no step was ever in flight; a set of its own costs more than a small task. */
-const NO_STEPS: Set<never> = new Set()
+const NO_STEPS = new Map<string, never>()
 
 const NO_WAITS = encodeWaits([])
 
-/** How long functions have to notice that their time is over. */
+/** How long functions have to notice that they are not waited for any longer. */
 const IGNORED_ABORT_MS = 500
 
 /** The same for all runs of a worker. */
@@ -31,8 +31,8 @@ export interface ExecutionKit extends OwnerKit {
   heartbeatMs: number
 }
 
-/** `parked`: it waits for what does not come in this execution. `out of time`: it was told so, and goes on. */
-export type Dismissal = 'parked' | 'out of time'
+/** `parked`: it waits for what does not come in this execution. `left behind`: it was told to stop, and goes on. */
+export type Dismissal = 'parked' | 'left behind'
 
 /** Why the job function is not waited for any more. */
 export class Dismissed {
@@ -42,6 +42,9 @@ export class Dismissed {
     this.dismissed = dismissed
   }
 }
+
+/** Why an execution must stop. */
+type Interruption = ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked')
 
 export class Execution {
   readonly run: RunRow
@@ -53,13 +56,17 @@ export class Execution {
   #parking: Parking | null = null
   #dismissal: Dismissed | null = null
   #onDismissed: ((outcome: Dismissed) => void)[] | null = null
-  #isOutOfTime = false
+  #isLeaving = false
   readonly #kit: ExecutionKit
   readonly #lease: LeaseAge
   #abort: AbortController | null = null
   /** Why it must stop; `null` while it may go on. */
   interrupted: DurablyError | null = null
-  #inFlight: Set<Promise<unknown>> = NO_STEPS
+  /** By the names of the steps. */
+  #inFlight: Map<string, Promise<unknown>> = NO_STEPS
+  /** Since when it should have stopped. */
+  #toldAt = Number.POSITIVE_INFINITY
+  #isStuck = false
   readonly #claimedAt: number
   readonly #claimSent: number
   readonly #claimAnswered: number
@@ -80,7 +87,7 @@ export class Execution {
     this.#claimSent = answered.mono - lease.msAt(answered)
     // While its last owner gave it back.
     if (run.cancelRequestedAt !== null) this.cancelRequested()
-    this.heartbeat = new Heartbeat(kit, this.owner, lease, answered.mono)
+    this.heartbeat = new Heartbeat(kit, this, lease, answered.mono)
   }
 
   /** 1 for the first execution; one more for each that failed. */
@@ -131,11 +138,14 @@ export class Execution {
     return this.#abort.signal
   }
 
-  interrupt(code: ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked'), message: string): void {
+  interrupt(code: Interruption, message: string): void {
     // Who gives a run back must not hide that its time is over.
     if (this.interrupted && !(code === 'timeout' && this.interrupted.code === 'shutdown')) return
     this.interrupted = new DurablyError(code, message)
+    this.#toldAt = this.#kit.env.mono()
     this.#abort?.abort(this.interrupted)
+    // Who gives a run back writes down what it waits for.
+    if (code !== 'parked' && code !== 'shutdown') this.#parking?.refuse(this.interrupted)
   }
 
   /** Called when the job function need not be waited for any more. */
@@ -152,9 +162,13 @@ export class Execution {
 
   /** Whoever was asked to stop before, and did not, is not waited for either. */
   timeOut(message: string): void {
-    this.#isOutOfTime = true
-    this.interrupt('timeout', message)
-    this.#kit.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('out of time'))
+    this.#leave('timeout', message)
+  }
+
+  #leave(code: Interruption, message: string): void {
+    this.#isLeaving = true
+    this.interrupt(code, message)
+    this.#kit.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('left behind'))
   }
 
   /** Also when there is another reason to stop: the job waits for what does not come in this execution. */
@@ -203,10 +217,10 @@ export class Execution {
     return this.#lease.ms() >= this.#kit.leaseMs - this.#kit.heartbeatMs
   }
 
-  track<T>(step: Promise<T>): Promise<T> {
-    if (this.#inFlight === NO_STEPS) this.#inFlight = new Set()
-    this.#inFlight.add(step)
-    const settle = () => void this.#inFlight.delete(step)
+  track<T>(name: string, step: Promise<T>): Promise<T> {
+    if (this.#inFlight === NO_STEPS) this.#inFlight = new Map()
+    this.#inFlight.set(name, step)
+    const settle = () => void this.#inFlight.delete(name)
     step.then(settle, settle)
     return step
   }
@@ -215,13 +229,27 @@ export class Execution {
   close(): Promise<unknown> | undefined {
     this.#closed = true
     if (this.#inFlight.size === 0) return undefined
-    if (!this.#isOutOfTime) return this.#settled()
-    // Out of time: a step that ignores its signal is not waited for, its record will be refused.
+    if (!this.#isLeaving) return this.#settled()
+    // A step that ignores its signal is not waited for, its record will be refused.
     return Promise.race([this.#settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
   }
 
+  /** Told once of what holds a slot for longer than a lease and may never end by itself. */
+  tellIfStuck(): void {
+    const { env, leaseMs, report } = this.#kit
+    const since = Math.min(this.#toldAt, this.#parking?.askedAt ?? this.#toldAt)
+    if (this.#isStuck || env.mono() - since < leaseMs) return
+    this.#isStuck = true
+    const { id, jobName } = this.run
+    const steps = [...this.#inFlight.keys()].map((name) => `step ${JSON.stringify(name)}`).join(', ') || 'its function'
+    const why = this.interrupted
+      ? `was told to stop (${this.interrupted.code}), but ${steps} ignores ctx.signal`
+      : `waits for ${this.#parking?.asked}, but holds its slot until ${steps} ends; what waits must be called beside a step, not inside`
+    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${why}`), id)
+  }
+
   async #settled(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values())
   }
 
   recorded(type: RecordedEvent['type'], facts: RecordedPayload): RecordedEvent {

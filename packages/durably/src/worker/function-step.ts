@@ -12,14 +12,23 @@ export async function functionStep(
   bodyOf: () => StepBody | Promise<StepBody>,
   options: StepOptions = {},
 ): Promise<unknown> {
-  return steps.step(name, async (call) => {
-    if (typeof fn !== 'function')
-      throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
-    const { parking } = steps.parts.execution
-    const wait = parking.isOver(name) === false && parking.get(name)
-    if (wait) return { wait }
-    return (await settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options)
-  })
+  return steps.step(
+    name,
+    async (call) => {
+      if (typeof fn !== 'function')
+        throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
+      const { parking } = steps.parts.execution
+      const wait = parking.isOver(name) === false && parking.get(name)
+      if (wait) return { wait }
+      return (await settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options)
+    },
+    mayWait(options),
+  )
+}
+
+/** For its next try, or for somebody who knows what became of an effect. */
+function mayWait({ retry, effect, reconcile }: StepOptions): boolean {
+  return retry !== undefined || (effect === 'once' && !reconcile)
 }
 
 async function execute(

@@ -17,8 +17,15 @@ interface HeartbeatKit {
   heartbeatMs: number
 }
 
+/** Whose heart it is. */
+interface Patient {
+  readonly owner: Owner
+  tellIfStuck(): void
+}
+
 export class Heartbeat {
   readonly #kit: HeartbeatKit
+  readonly #patient: Patient
   readonly #owner: Owner
   readonly #lease: LeaseAge
   #dueAt = Number.POSITIVE_INFINITY
@@ -26,9 +33,10 @@ export class Heartbeat {
   #beatAgain = false
   #stopped = false
 
-  constructor(kit: HeartbeatKit, owner: Owner, lease: LeaseAge, now: number) {
+  constructor(kit: HeartbeatKit, patient: Patient, lease: LeaseAge, now: number) {
     this.#kit = kit
-    this.#owner = owner
+    this.#patient = patient
+    this.#owner = patient.owner
     this.#lease = lease
     this.#beatIn(kit.heartbeatMs, now)
   }
@@ -89,6 +97,7 @@ export class Heartbeat {
     }
     this.#beating = false
     if (this.#stopped || owner.lost) return
+    this.#patient.tellIfStuck()
     this.#beatIn(owner.carriesNews ? CARRY_AGAIN_MS : heartbeatMs)
     if (!this.#beatAgain) return
     this.#beatAgain = false

@@ -40,7 +40,7 @@ export interface JobContextParts {
   env: Env
   codec: Codec
   emitter: Emitter
-  stepScope: Scope<StepScope> | undefined
+  stepScope: Scope<StepScope>
   stepWrappers: readonly StepWrapper[]
   store: Store
   children: ChildQueue

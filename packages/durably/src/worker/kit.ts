@@ -18,7 +18,7 @@ export interface WorkerKit {
   /** By name; only these are claimed. */
   jobs: ReadonlyMap<string, Job>
   stepWrappers: readonly StepWrapper[]
-  stepScope: Scope<StepScope> | undefined
+  stepScope: Scope<StepScope>
   leaseMs: number
   heartbeatMs: number
   pollingMs: number

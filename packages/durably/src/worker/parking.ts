@@ -22,6 +22,10 @@ export class Parking {
   /** Of earlier executions, and of this one. */
   readonly #waits: Map<string, Wait>
   readonly #askedFor = new Set<string>()
+  readonly #refusals: ((why: Error) => void)[] = []
+  #refused: Error | null = null
+  /** When this execution first asked to wait. */
+  askedAt = Number.POSITIVE_INFINITY
 
   constructor(parts: ParkingParts) {
     this.#parts = parts
@@ -44,10 +48,24 @@ export class Parking {
 
   /** Never resolves: where the run goes on, the job is called anew. */
   wait(wait: Wait): Promise<never> {
-    if (this.#askedFor.size === 0) void this.#park()
+    if (this.#askedFor.size === 0) {
+      this.askedAt = this.#parts.env.mono()
+      void this.#park()
+    }
     this.#waits.set(wait.name, wait)
     this.#askedFor.add(wait.name)
-    return new Promise(() => {})
+    return new Promise((_, reject) => (this.#refused ? reject(this.#refused) : this.#refusals.push(reject)))
+  }
+
+  /** It must stop: a step in flight that waits for one of these would never hear of it. */
+  refuse(why: Error): void {
+    this.#refused = why
+    for (const reject of this.#refusals.splice(0)) reject(why)
+  }
+
+  /** What this execution asked to wait for. */
+  get asked(): string {
+    return [...this.#askedFor].map((name) => JSON.stringify(name)).join(', ')
   }
 
   /** What to write. What is asked for in this execution counts, also when it is due by now. */

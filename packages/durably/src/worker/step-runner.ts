@@ -50,24 +50,29 @@ export class StepRunner {
   }
 
   /** One call of `ctx`: what is recorded under its name, or what `work` comes to (J1, J4). */
-  async step(name: string, work: (call: StepCall) => Promise<StepOutcome>): Promise<unknown> {
+  async step(name: string, work: (call: StepCall) => Promise<StepOutcome>, mayWait = true): Promise<unknown> {
     const { execution, codec } = this.parts
-    const call = this.#begin(name)
+    const call = this.#begin(name, mayWait)
     const recorded = this.#recorded.get(name)
     if (recorded) return readStepColumn(recorded, 'output', codec)
-    const outcome = await execution.track(work(call))
+    const outcome = await execution.track(name, work(call))
     return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
   }
 
-  #begin(name: string): StepCall {
+  #begin(name: string, mayWait: boolean): StepCall {
     const { execution, stepScope, env } = this.parts
-    const scope = stepScope?.current()
+    const scope = stepScope.current()
     if (scope?.isTransaction)
       throw new DurablyError(
         'transaction_open',
         `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
       )
     execution.admit()
+    if (mayWait && scope?.stepName && scope.execution === execution)
+      throw new DurablyError(
+        'nested_step',
+        `${JSON.stringify(name)} may wait, and step ${JSON.stringify(scope.stepName)} around it would wait too, for ever; call it beside the step, not inside`,
+      )
     checkName('step name', name)
     if (this.#called.has(name)) {
       throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called in this run; give each step its own name`)
@@ -95,10 +100,10 @@ export class StepRunner {
     const idempotencyKey = `${execution.run.id}:${name}`
     const step = { signal, log: stepLogger(emitter, execution.run.id, () => name), attempt: this.failed.times(name) + 1, idempotencyKey }
     const run = () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step))
-    const scope = { stepName: name, isTransaction }
+    const scope = { execution, stepName: name, isTransaction }
     this.#inFlight.add(name)
     try {
-      const result = stepScope ? stepScope.run(scope, run) : run()
+      const result = stepScope.run(scope, run)
       return await (limit ? limit.race(result) : result)
     } finally {
       this.#inFlight.delete(name)
@@ -173,7 +178,9 @@ export class StepRunner {
 
   /** Without async scopes the step is known only while a single one is in flight. */
   currentStep(): string | null {
-    if (this.parts.stepScope) return this.parts.stepScope.current()?.stepName ?? null
+    const { stepScope, execution } = this.parts
+    const scope = stepScope.current()
+    if (!stepScope.isShort) return scope?.execution === execution ? scope.stepName : null
     const [only, ...others] = this.#inFlight
     return only !== undefined && others.length === 0 ? only : null
   }

@@ -1,4 +1,5 @@
 // A plugin may stand around every step function: time it, limit it, report its errors.
+import type { Execution } from './execution.ts'
 
 export interface StepInfo {
   runId: string
@@ -8,9 +9,11 @@ export interface StepInfo {
   signal: AbortSignal
 }
 
-/** What follows the calls of a step function. */
+/** What follows the calls of a job function, and of its step functions. */
 export interface StepScope {
-  stepName: string
+  execution: Execution
+  /** Null outside of steps. */
+  stepName: string | null
   isTransaction: boolean
 }
 

@@ -8,13 +8,17 @@ import { transactionLimitMs, withinTransactionLimit } from './transaction-limit.
 type Body = (trx: unknown) => Promise<unknown>
 
 export function transactionStep(steps: StepRunner, name: string, { timeout }: TransactionOptions, fn: Body): Promise<unknown> {
-  return steps.step(name, async (call) => {
-    if (typeof fn !== 'function')
-      throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(name)} needs a function as its last argument`)
-    const limitMs = transactionLimitMs(steps.parts.leaseMs, timeout)
-    await steps.parts.execution.assureLease()
-    return transact(steps, steps.start(call), fn, limitMs)
-  })
+  return steps.step(
+    name,
+    async (call) => {
+      if (typeof fn !== 'function')
+        throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(name)} needs a function as its last argument`)
+      const limitMs = transactionLimitMs(steps.parts.leaseMs, timeout)
+      await steps.parts.execution.assureLease()
+      return transact(steps, steps.start(call), fn, limitMs)
+    },
+    false,
+  )
 }
 
 async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: number): Promise<StepOutcome> {

@@ -67,6 +67,12 @@ export class Worker {
     return this.#working && this.#lead.isHeld
   }
 
+  /** The caller is a job that this worker executes. */
+  get isInsideRun(): boolean {
+    const caller = this.#kit.stepScope.current()?.execution
+    return caller !== undefined && this.#inHand.find((execution) => execution === caller) !== undefined
+  }
+
   async stop({ timeout }: { timeout?: number } = {}): Promise<void> {
     const { env, leadership, leaseMs } = this.#kit
     const leave = this.#working ? () => this.#lead.leave() : () => {}
@@ -75,7 +81,9 @@ export class Worker {
     this.#wakeUp.wake()
     this.#lead.giveUp()
     const ended = this.#ended()
-    if (timeout === undefined || (await within(env, timeout, ended)) || (await this.letGo(ended))) await ended.finally(leave)
+    // It would wait for itself.
+    if (this.isInsideRun && timeout === undefined) void ended.finally(leave)
+    else if (timeout === undefined || (await within(env, timeout, ended)) || (await this.letGo(ended))) await ended.finally(leave)
     else if (leadership) void within(env, leaseMs, ended).finally(leave)
   }
 

@@ -299,7 +299,7 @@ describe.each(WORLDS)('effects on %s', (world) => {
     const { durably, env } = await setup(world)
     let calls = 0
     const options: StepOptions = { ...ONCE, reconcile: () => ({ done: 'found' }) }
-    const job = defineCharge(durably, () => void calls++ ?? new Map([[Symbol('no'), 1]]), options)
+    const job = defineCharge(durably, () => [++calls, Symbol('no receipt')], options)
     const { id } = await job.trigger(null)
     durably.start()
     await env.advance(1000)

@@ -2,10 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
 import { faulty } from './faulty-store.ts'
-import { gate } from './gate.ts'
 import { setup, WORLDS } from './world.ts'
-
-const anything = z.unknown()
 
 function defineEndings(durably: Durably) {
   return durably.defineJob({ name: 'job', input: z.enum(['completes', 'fails', 'waits']), output: z.string() }, async (ctx, ending) => {
@@ -134,21 +131,5 @@ describe.each(WORLDS)('triggerAndWait on %s', (world) => {
     const all = Promise.all(Array.from({ length: 50 }, () => job.triggerAndWait('completes')))
     await env.advance(100)
     expect(new Set((await all).map(({ id }) => id)).size).toBe(50)
-  })
-})
-
-describe.each(WORLDS)('a job that waits for another job on %s', (world) => {
-  test('works from within a step, given a free slot', async () => {
-    const { durably, soon } = await setup(world, { concurrency: 2 })
-    const started = gate()
-    const child = durably.defineJob({ name: 'child', input: z.number(), output: z.number() }, async (_, n) => n * 2)
-    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) =>
-      ctx.run('child', async () => {
-        started.open()
-        return (await child.triggerAndWait(21, { idempotencyKey: ctx.runId })).output
-      }),
-    )
-    durably.start()
-    expect(await soon(parent.triggerAndWait(null))).toMatchObject({ output: 42 })
   })
 })
