@@ -119,6 +119,13 @@ export const MUTANTS: Mutant[] = [
     replace: 'if (!this.#isLeaving) return',
   },
   {
+    name: 'siblings-left-at-once',
+    guard: 'the steps of a job that threw have time to stop (X2)',
+    file: 'worker/execution.ts',
+    find: 'const IGNORED_ABORT_MS = 500',
+    replace: 'const IGNORED_ABORT_MS = 0',
+  },
+  {
     name: 'late-claim-starts',
     guard: 'a lease is as old as its request, not its answer',
     file: 'worker/claim-runs.ts',

@@ -27,7 +27,7 @@ const INVARIANTS: [string, string][] = [
   ['I1b', 'there are never two running runs with one concurrency key'],
   [
     'I1c',
-    'functions of one run, or of one key, overlap only if the one that began first had its lease taken away, or went on when its time was over',
+    'functions of one run, or of one key, overlap only if the one that began first had its lease taken away, or went on when its time was over or its job had thrown',
   ],
   ['I2b', 'a step is recorded at most once, and its record never changes'],
   ['I2c', 'a step function runs at most once per lease, and never under a lease that began after the record'],

@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'shutdown'
   | 'timeout'
   | 'parked'
+  | 'job_failed'
   // what the store met
   | 'store_busy'
   | 'store_unavailable'

@@ -30,7 +30,7 @@ export async function executeRun(kit: ContextKit, execution: Execution): Promise
   for (const { stepName, kept } of decodeStreams(run.streams))
     kit.emitter.emit({ type: 'stream:reset', runId: run.id, jobName: run.jobName, stepName, to: kept })
   const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(kit, execution, job, given)
-  const closed = execution.close()
+  const closed = execution.close('threw' in outcome)
   if (closed) await closed
   const judging = judge(kit, execution, job, outcome)
   let ending = judging instanceof Promise ? await judging : judging

@@ -1,7 +1,7 @@
 // Execution — one claimed run in this process: its lease, its signal, and whether it may go on.
 //   X1. The first reason to stop poisons it: later calls of `ctx` reject, what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
-//       signal is left behind, when the time is over.
+//       signal is left behind, when the time is over or the job has thrown.
 // What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
 import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
@@ -44,7 +44,7 @@ export class Dismissed {
 }
 
 /** Why an execution must stop. */
-type Interruption = ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked')
+type Interruption = ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked' | 'job_failed')
 
 export class Execution {
   readonly run: RunRow
@@ -226,9 +226,10 @@ export class Execution {
   }
 
   /** The job function has ended: no step may start any more, the ones in flight are awaited (X2). */
-  close(): Promise<unknown> | undefined {
+  close(hasThrown: boolean): Promise<unknown> | undefined {
     this.#closed = true
     if (this.#inFlight.size === 0) return undefined
+    if (hasThrown && !this.interrupted) this.#leave('job_failed', `run ${this.run.id} has failed: its job threw`)
     if (!this.#isLeaving) return this.#settled()
     // A step that ignores its signal is not waited for, its record will be refused.
     return Promise.race([this.#settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createDurably } from '../../src/durably.ts'
 import { memoryStore } from '../../src/memory.ts'
+import { retry } from '../../src/model/retry-policy.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType } from './listening.ts'
@@ -64,7 +65,7 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
     for (const { stepName, message } of lines) expect(message).toBe(stepName === null ? 'outside' : `in ${stepName}`)
   })
 
-  test('when one step fails its siblings in flight are awaited and recorded before the run fails', async () => {
+  test('when one step fails its siblings in flight have a moment to end, and are recorded before the run fails', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     const slow = gate()
@@ -93,7 +94,7 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
     expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`)).toEqual(['slow completed', 'bad failed'])
   })
 
-  test('a sibling that fails after the run’s fate is sealed is recorded as failed too', async () => {
+  test('siblings in flight are told that the job has failed; one that stops then has not failed', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     const job = durably.defineJob({ name: 'siblings', input: anything }, (ctx) =>
@@ -101,18 +102,86 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
         ctx.run('first', () => {
           throw new Error('first')
         }),
-        ctx.run('second', async () => {
-          await new Promise((resolve) => setImmediate(resolve))
-          throw new Error('second')
-        }),
+        ctx.run('second', ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))),
       ]),
     )
     const { id } = await job.trigger(null)
     await soon(durably.processUntilIdle())
 
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'first' })
-    expect((await durably.getSteps(id)).map(({ name, error }) => `${name}: ${error}`)).toEqual(['first: first', 'second: second'])
-    expect(ofType(heard, 'step:fail').map(({ stepName }) => stepName)).toEqual(['first', 'second'])
+    expect((await durably.getSteps(id)).map(({ name, error }) => `${name}: ${error}`)).toEqual(['first: first'])
+    expect(ofType(heard, 'step:fail').map(({ stepName }) => stepName)).toEqual(['first'])
+  })
+
+  test('a sibling that ignores its signal is left behind: the run fails soon, and what it does later is refused', async () => {
+    const { durably, env } = await setup(world, { concurrency: 1 })
+    const late = gate<string>()
+    const reasons: unknown[] = []
+    const refused = gate<unknown>()
+    const job = durably.defineJob({ name: 'siblings', input: anything }, (ctx) =>
+      Promise.all([
+        ctx.run('bad', () => {
+          throw new Error('bad')
+        }),
+        ctx.run('deaf', async () => {
+          ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason.code))
+          await late.opened
+          await ctx.run('inner', () => {}).catch(refused.open)
+          return 'too late'
+        }),
+      ]),
+    )
+    const other = durably.defineJob({ name: 'other', input: anything }, async () => 'done')
+    const { id } = await job.trigger(null)
+    const { id: otherId } = await other.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(reasons).toEqual(['job_failed'])
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'bad' })
+    expect(await durably.getRun(otherId)).toMatchObject({ status: 'completed' })
+    late.open('now')
+    await env.advance(1000)
+    expect(await refused.opened).toMatchObject({ code: 'job_failed' })
+    expect((await durably.getSteps(id)).map(({ name }) => name)).toEqual(['bad'])
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'bad' })
+  })
+
+  test('an effect that was left behind is asked about, by a policy and by retry()', async () => {
+    const { durably, env } = await setup(world)
+    let charges = 0
+    const job = durably.defineJob({ name: 'siblings', input: anything, retry: retry.fixed({ maxAttempts: 2 }) }, (ctx) =>
+      Promise.all([
+        ctx.run('charge', { effect: 'once' }, () => {
+          charges++
+          return new Promise(() => {})
+        }),
+        ctx.run('bad', async () => {
+          if (ctx.attempt === 1) throw new Error('bad')
+        }),
+      ]),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(charges).toBe(1)
+    expect(await durably.getRun(id)).toMatchObject({ phase: 'waiting', attempts: 1 })
+  })
+
+  test('a job that returns leaves nobody behind', async () => {
+    const { durably, env } = await setup(world)
+    const slow = gate()
+    const job = durably.defineJob({ name: 'floating', input: anything }, async (ctx) => {
+      void ctx.run('slow', () => slow.opened)
+      return 'done'
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(10_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'running' })
+    slow.open()
+    await env.advance(1000)
+    expect(await durably.getSteps(id)).toMatchObject([{ name: 'slow', status: 'completed' }])
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
   })
 
   test('a sibling that was recorded is not run again when the run is retried', async () => {

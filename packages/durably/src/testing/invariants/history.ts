@@ -91,7 +91,7 @@ export interface Effect {
   toldToStop?: boolean
   /** Its run was told to stop while it was at work: it may have left no record. */
   cutShort?: boolean
-  /** When its time was over: from then on nobody waits for it. */
+  /** When its time was over, or that which it had when its job threw: from then on nobody waits for it. */
   freeAt?: number
   startedLate?: boolean
   /** It must not run twice. */

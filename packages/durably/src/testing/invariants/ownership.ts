@@ -47,7 +47,7 @@ export const oneRunPerKey: Invariant = ({ runs }) => {
 
 /**
  * I1c: functions of one run, or of one key, overlap only if the one that began first had its lease taken away, or its time was
- * over and it went on. Where processes are stopped anywhere, one that was already replaced may also be the second to begin: then
+ * over, or its job had thrown, and it went on. Where processes are stopped anywhere, one that was already replaced may also be the second to begin: then
  * it is its own lease that is gone.
  */
 export const overlapOnlyAfterLoss: Invariant = (history) => {

@@ -1,5 +1,6 @@
 // Work — what happens inside the function of one step of a simulated job.
 import type { Decision } from '../../model/effect.ts'
+import { hasCode } from '../../model/errors.ts'
 import type { Checkpoint, Emit, JobContext, StepContext } from '../../model/job.ts'
 import { NonRetryableError } from '../../model/retry-policy.ts'
 import type { JobExecution } from '../invariants/index.ts'
@@ -11,6 +12,8 @@ import type { SimProcess } from './sim-process.ts'
 
 /** Two of them are more than what a stream gathers before it writes. */
 const LONG_PART = 'x'.repeat(2500)
+/** How long a step has that is told to stop because its job has thrown. */
+const LEFT_BEHIND_MS = 500
 /** So many times as long as its time a step takes that dawdles. */
 const DAWDLES = 3
 
@@ -104,8 +107,11 @@ export class Work {
     effect.freeAt = Math.min(execution.freeAt ?? Number.POSITIVE_INFINITY, began + (timeoutMs ?? Number.POSITIVE_INFINITY))
     effect.startedLate = began > Math.max(effect.freeAt, process.wokeAt)
     ctx.signal.addEventListener('abort', () => {
-      const isItsOwnTime = timeoutMs !== null && process.env.mono() >= began + timeoutMs
+      const now = process.env.mono()
+      const isItsOwnTime = timeoutMs !== null && now >= began + timeoutMs
       if (effect.endedAt === null && !isItsOwnTime) effect.cutShort = true
+      // Its job has thrown: who does not stop then is left behind.
+      if (hasCode(ctx.signal.reason, 'job_failed')) effect.freeAt = Math.min(effect.freeAt ?? now, now + LEFT_BEHIND_MS)
     })
     const fails = before < throws
     const returned = await body(fails && !unstorable, before).catch(() => false)
