@@ -115,8 +115,8 @@ export const MUTANTS: Mutant[] = [
     name: 'siblings-abandoned',
     guard: 'nothing ends while a step is in flight (X2)',
     file: 'worker/execution.ts',
-    find: 'if (!this.#isLeaving) return this.#settled()',
-    replace: 'if (!this.#isLeaving) return',
+    find: 'if (!this.isLeaving) return this.#settled()',
+    replace: 'if (!this.isLeaving) return',
   },
   {
     name: 'siblings-left-at-once',
@@ -427,7 +427,7 @@ export const MUTANTS: Mutant[] = [
     guard: 'the next attempt comes after the delay of the policy',
     file: 'worker/execute-run.ts',
     find: 'runAt: Math.ceil(runAt),',
-    replace: 'runAt: Math.ceil(execution.storeNow()),',
+    replace: 'runAt: Math.ceil(execution.time.latest()),',
   },
   {
     name: 'attempt-not-counted',
@@ -468,8 +468,8 @@ export const MUTANTS: Mutant[] = [
     name: 'deadline-not-watched',
     guard: 'an owner stops at the deadline',
     file: 'worker/time-limit.ts',
-    find: 'if (deadlineAt !== null) stopAt(',
-    replace: 'if (deadlineAt === 0) stopAt(',
+    find: 'this.#deadlineAt = execution.run.deadlineAt ?? Number.POSITIVE_INFINITY',
+    replace: 'this.#deadlineAt = Number.POSITIVE_INFINITY',
   },
   {
     name: 'deadline-slept-over',
@@ -481,9 +481,9 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'deadline-brought-forward',
     guard: 'a deadline counts from when the claim was answered, not from when it was sent',
-    file: 'worker/execution.ts',
-    find: 'return this.#claimedAt + this.#kit.env.mono() - this.#claimAnswered',
-    replace: 'return this.#claimedAt + this.#kit.env.mono() - this.#claimSent',
+    file: 'worker/store-time.ts',
+    find: 'return this.#said + this.#env.mono() - this.#heard.mono',
+    replace: 'return this.#said + this.#env.mono() - this.#asked.mono',
   },
   {
     name: 'child-of-each-lease',

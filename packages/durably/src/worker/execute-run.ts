@@ -12,7 +12,6 @@ import { delayOf } from './delay-of.ts'
 import type { Dismissed, Execution } from './execution.ts'
 import { type ContextKit, RunningJobContext } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
-import { limitTime } from './time-limit.ts'
 
 type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | Dismissed
 
@@ -30,6 +29,7 @@ export async function executeRun(kit: ContextKit, execution: Execution): Promise
   for (const { stepName, kept } of decodeStreams(run.streams))
     kit.emitter.emit({ type: 'stream:reset', runId: run.id, jobName: run.jobName, stepName, to: kept })
   const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(kit, execution, job, given)
+  if (execution.limits) await execution.stopTime(execution.limits)
   const closed = execution.close('threw' in outcome)
   if (closed) await closed
   const judging = judge(kit, execution, job, outcome)
@@ -78,21 +78,17 @@ function unreadable(error: unknown): Unreadable {
 /** The job may go on after it was dismissed; nobody listens to it then. */
 function runJob(kit: ContextKit, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
   const ctx = new RunningJobContext(kit, execution, steps)
-  const time = limitTime(kit.env, execution, job)
+  execution.limitTime(job)
   return new Promise((resolve) => {
-    const settle = (outcome: Outcome) => {
-      time.stop()
-      resolve(outcome)
-    }
-    const threw = (error: unknown) => settle({ threw: error, failedStepName: ctx.failedStepName(error) })
+    const threw = (error: unknown) => resolve({ threw: error, failedStepName: ctx.failedStepName(error) })
     const scope = { execution, stepName: null, isTransaction: false }
     const call = () => kit.stepScope.run(scope, () => job.run(ctx, payload))
-    execution.whenDismissed(settle)
+    execution.whenDismissed(resolve)
     // From a turn of its own, so that an error shows the stack of the job and not that of the engine. A deep one costs more, too.
     void READY.then(() => {
       try {
         const renewed = execution.assureLease()
-        Promise.resolve(renewed ? renewed.then(call) : call()).then((returned) => settle({ returned }), threw)
+        Promise.resolve(renewed ? renewed.then(call) : call()).then((returned) => resolve({ returned }), threw)
       } catch (error) {
         threw(error)
       }
@@ -153,7 +149,7 @@ function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: u
   const { deadlineAt } = execution.run
   const delayMs = job.retry ? delayOf(kit, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
-  const runAt = execution.storeNow() + delayMs
+  const runAt = execution.time.latest() + delayMs
   if (deadlineAt !== null && deadlineAt <= runAt) return ending
   return {
     type: 'retryLater',

@@ -2,20 +2,27 @@
 //   X1. The first reason to stop poisons it: later calls of `ctx` reject, what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
 //       signal is left behind, when the time is over or the job has thrown.
+//   X3. What it counts from now (a sleep, a delay) believes the clock that went further, so that it is not over too soon. A deadline
+//       that only one clock has reached is asked of the store, so that it is neither missed nor brought forward (store-time.ts).
+//       A timer does not fire while the machine sleeps: deadlines are looked at before every function, too.
 // What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
 import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { RecordedEvent, RecordedPayload } from '../model/event.ts'
+import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 import type { Claimed } from './claim-runs.ts'
 import { Heartbeat } from './heartbeat.ts'
-import type { LeaseAge } from './lease-age.ts'
+import type { LeaseAge, Moment } from './lease-age.ts'
 import { OpenEffects } from './open-effects.ts'
 import { OpenStreams } from './open-streams.ts'
 import { Owner, type OwnerKit } from './owner.ts'
 import { Parking } from './parking.ts'
 import type { Pulse } from './pulse.ts'
+import { StoreTime } from './store-time.ts'
+import { TimeLimits } from './time-limit.ts'
+import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 /** Where no step was ever in flight; a set of its own costs more than a small task. */
 const NO_STEPS = new Map<string, never>()
@@ -56,7 +63,8 @@ export class Execution {
   #parking: Parking | null = null
   #dismissal: Dismissed | null = null
   #onDismissed: ((outcome: Dismissed) => void)[] | null = null
-  #isLeaving = false
+  /** It waits no longer for functions that ignore their signal. */
+  isLeaving = false
   readonly #kit: ExecutionKit
   readonly #lease: LeaseAge
   #abort: AbortController | null = null
@@ -67,9 +75,13 @@ export class Execution {
   /** Since when it should have stopped. */
   #toldAt = Number.POSITIVE_INFINITY
   #isStuck = false
+  /** By the store's clock. */
   readonly #claimedAt: number
-  readonly #claimSent: number
-  readonly #claimAnswered: number
+  readonly #claimSent: Moment
+  readonly #claimAnswered: Moment
+  #time: StoreTime | null = null
+  /** Null while it has no limits. */
+  limits: TimeLimits | null = null
   #closed = false
   /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
   turnedAway = false
@@ -83,8 +95,8 @@ export class Execution {
     const claim = { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner, parentRunId: run.parentRunId }
     this.owner = new Owner(kit, claim, lease, this)
     this.#claimedAt = (run.leaseExpiresAt ?? 0) - kit.leaseMs
-    this.#claimAnswered = answered.mono
-    this.#claimSent = answered.mono - lease.msAt(answered)
+    this.#claimAnswered = answered
+    this.#claimSent = lease.renewedAt
     // While its last owner gave it back.
     if (run.cancelRequestedAt !== null) this.cancelRequested()
     this.heartbeat = new Heartbeat(kit, this, lease, answered.mono)
@@ -160,13 +172,9 @@ export class Execution {
     for (const tell of this.#onDismissed?.splice(0) ?? []) tell(this.#dismissal)
   }
 
-  /** Whoever was asked to stop before, and did not, is not waited for either. */
-  timeOut(message: string): void {
-    this.#leave('timeout', message)
-  }
-
   #leave(code: Interruption, message: string): void {
-    this.#isLeaving = true
+    if (this.isLeaving) return
+    this.isLeaving = true
     this.interrupt(code, message)
     this.#kit.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('left behind'))
   }
@@ -178,14 +186,50 @@ export class Execution {
     this.#dismiss('parked')
   }
 
-  /** By the store's clock, and never early: what is counted from it is not over too soon. */
-  storeNow(): number {
-    return this.#claimedAt + this.#kit.env.mono() - this.#claimSent
+  /** The store's, as the answer to the claim told it, or what was asked since. */
+  get time(): StoreTime {
+    this.#time ??= new StoreTime(this.#kit.env, this.#claimedAt, this.#claimSent, this.#claimAnswered)
+    return this.#time
   }
 
-  /** By the store's clock, and never late: what is over by it is over, however long the answer to the claim took. */
-  storeNowAtLeast(): number {
-    return this.#claimedAt + this.#kit.env.mono() - this.#claimAnswered
+  /** From now on it has to end in time. */
+  limitTime(job: Job): void {
+    if (job.timeout === undefined && this.run.deadlineAt === null) return
+    this.limits = new TimeLimits(this.#kit.env, this, job)
+    this.limits.watch()
+  }
+
+  /** The job function has ended: its time may have run out unseen, but does so no more. */
+  async stopTime(limits: TimeLimits): Promise<void> {
+    limits.stop()
+    await limits.look()
+    this.limits = null
+  }
+
+  /** Whoever was asked to stop before, and did not, is not waited for either. */
+  outOfTime(why: string): void {
+    this.#leave('timeout', `run ${this.run.id} is out of time: ${why}`)
+  }
+
+  /** Every accepted write leaves the store's time in the row. */
+  async askForTime(): Promise<void> {
+    const { store, leaseMs, report } = this.#kit
+    const { id } = this.run
+    try {
+      if (!(await this.owner.write({ type: 'heartbeat' }))) return
+      const sent = this.#lease.renewedAt
+      const row = await untilLeaseIsOver(this.#kit, () => store.runs.get(id))
+      if (row?.leaseGeneration === this.generation && row.leaseExpiresAt !== null)
+        return this.time.hear(row.leaseExpiresAt - leaseMs, sent, this.#lease.now())
+    } catch (error) {
+      report(error, id)
+    }
+    this.owner.lose('the store did not tell its time')
+  }
+
+  beaten(): void {
+    this.#tellIfStuck()
+    void this.limits?.look()
   }
 
   /** Every call of `ctx` that does work passes here. */
@@ -204,11 +248,13 @@ export class Execution {
 
   /** Before a function of the user starts: a lease that is nearly over is renewed first, so that nothing starts late. */
   assureLease(): Promise<void> | undefined {
-    if (!this.interrupted && this.#isNearlyOver()) return this.#renewLease()
+    const looked = this.limits?.look()
+    if (looked || (!this.interrupted && this.#isNearlyOver())) return this.#renewLease(looked)
     this.goOn()
   }
 
-  async #renewLease(): Promise<void> {
+  async #renewLease(looked: Promise<void> | undefined): Promise<void> {
+    await looked
     while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })
     this.goOn()
   }
@@ -230,23 +276,21 @@ export class Execution {
     this.#closed = true
     if (this.#inFlight.size === 0) return undefined
     if (hasThrown && !this.interrupted) this.#leave('job_failed', `run ${this.run.id} has failed: its job threw`)
-    if (!this.#isLeaving) return this.#settled()
+    if (!this.isLeaving) return this.#settled()
     // A step that ignores its signal is not waited for, its record will be refused.
     return Promise.race([this.#settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
   }
 
   /** Told once of what holds a slot for longer than a lease and may never end by itself. */
-  tellIfStuck(): void {
+  #tellIfStuck(): void {
     const { env, leaseMs, report } = this.#kit
     const since = Math.min(this.#toldAt, this.#parking?.askedAt ?? this.#toldAt)
     if (this.#isStuck || env.mono() - since < leaseMs) return
     this.#isStuck = true
     const { id, jobName } = this.run
-    const steps = [...this.#inFlight.keys()].map((name) => `step ${JSON.stringify(name)}`).join(', ') || 'its function'
-    const why = this.interrupted
-      ? `was told to stop (${this.interrupted.code}), but ${steps} ignores ctx.signal`
-      : `waits for ${this.#parking?.asked}, but holds its slot until ${steps} ends; what waits must be called beside a step, not inside`
-    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${why}`), id)
+    const wish = this.interrupted ? `was told to stop (${this.interrupted.code})` : `waits for ${this.#parking?.asked} (inside a step?)`
+    const steps = JSON.stringify([...this.#inFlight.keys()])
+    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${wish}, but its steps ${steps} go on`), id)
   }
 
   async #settled(): Promise<void> {

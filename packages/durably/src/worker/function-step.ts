@@ -57,6 +57,6 @@ async function execute(
 /** It must not look like an effect that failed. */
 function unrecorded({ name }: StepCall, error: unknown): unknown {
   if (!(error instanceof DurablyError)) return error
-  const message = `${error.message}; effect ${JSON.stringify(name)} took place, and is called again only if reconcile or decide() says so`
+  const message = `${error.message}; effect ${JSON.stringify(name)} took place: reconcile or decide() says what it came to`
   return new DurablyError(error.code, message, { cause: error })
 }

@@ -20,7 +20,7 @@ interface HeartbeatKit {
 /** Whose heart it is. */
 interface Patient {
   readonly owner: Owner
-  tellIfStuck(): void
+  beaten(): void
 }
 
 export class Heartbeat {
@@ -97,7 +97,7 @@ export class Heartbeat {
     }
     this.#beating = false
     if (this.#stopped || owner.lost) return
-    this.#patient.tellIfStuck()
+    this.#patient.beaten()
     this.#beatIn(owner.carriesNews ? CARRY_AGAIN_MS : heartbeatMs)
     if (!this.#beatAgain) return
     this.#beatAgain = false

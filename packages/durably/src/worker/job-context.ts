@@ -105,7 +105,9 @@ export class RunningJobContext implements JobContext {
 
   sleep(name: string, duration: Duration): Promise<void> {
     const execution = this.#execution
-    return handled(sleepStep(this.#steps, name, () => execution.storeNow() + durationMs(`the duration of sleep ${quote(name)}`, duration)))
+    return handled(
+      sleepStep(this.#steps, name, () => execution.time.latest() + durationMs(`the duration of sleep ${quote(name)}`, duration)),
+    )
   }
 
   sleepUntil(name: string, time: Date | number): Promise<void> {

@@ -21,6 +21,11 @@ export class LeaseAge {
     this.#renewed = claimed
   }
 
+  /** When what last renewed it was sent. */
+  get renewedAt(): Moment {
+    return this.#renewed
+  }
+
   now(): Moment {
     return momentOf(this.#env)
   }
@@ -30,14 +35,6 @@ export class LeaseAge {
   }
 
   ms(): number {
-    return this.#ms(this.#env.mono(), this.#env.wall())
-  }
-
-  msAt({ mono, wall }: Moment): number {
-    return this.#ms(mono, wall)
-  }
-
-  #ms(mono: number, wall: number): number {
-    return Math.max(mono - this.#renewed.mono, wall - this.#renewed.wall)
+    return Math.max(this.#env.mono() - this.#renewed.mono, this.#env.wall() - this.#renewed.wall)
   }
 }

@@ -65,7 +65,7 @@ export class Parking {
 
   /** What this execution asked to wait for. */
   get asked(): string {
-    return [...this.#askedFor].map((name) => JSON.stringify(name)).join(', ')
+    return JSON.stringify([...this.#askedFor])
   }
 
   /** What to write. What is asked for in this execution counts, also when it is due by now. */

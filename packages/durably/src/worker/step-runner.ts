@@ -71,7 +71,7 @@ export class StepRunner {
     if (mayWait && scope?.stepName && scope.execution === execution)
       throw new DurablyError(
         'nested_step',
-        `${JSON.stringify(name)} may wait, and step ${JSON.stringify(scope.stepName)} around it would wait too, for ever; call it beside the step, not inside`,
+        `step ${JSON.stringify(name)} may wait: call it beside step ${JSON.stringify(scope.stepName)}, not inside`,
       )
     checkName('step name', name)
     if (this.#called.has(name)) {
@@ -151,7 +151,7 @@ export class StepRunner {
     emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
     const delayMs = retry ? delayOf(this.parts, execution.run.id, retry, this.failed.times(call.name), error) : 'dead'
     if (delayMs === 'dead') throw error
-    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil(execution.storeNow() + delayMs) } }
+    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil(execution.time.latest() + delayMs) } }
   }
 
   row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {

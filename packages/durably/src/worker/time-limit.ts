@@ -1,30 +1,57 @@
+// TimeLimits — stop an execution when its own time is over, or the deadline of its run.
+//   The time of an execution is the time it had to work: while the machine sleeps it stands still. A deadline is the store's.
+//   So do timers stand still, and therefore a deadline is also looked at before a function starts, when the job has ended and with
+//   every heartbeat.
 import { durationMs } from '../model/duration.ts'
 import { type Env, iso, type TimerHandle } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
 import type { Execution } from './execution.ts'
 
-/** Stops an execution when its time, or that of its run, is over. */
-export function limitTime(env: Env, execution: Execution, { timeout }: Job): { stop(): void } {
-  const { id, deadlineAt } = execution.run
-  if (timeout === undefined && deadlineAt === null) return NO_LIMIT
-  const handles = new Set<TimerHandle>()
-  const stopAt = (end: number, why: string) => {
-    const left = end - execution.storeNowAtLeast()
-    if (left <= 0) return execution.timeOut(`run ${id} is out of time: ${why}`)
-    // A timer may be shorter than it was asked to be (model/env.ts).
-    const handle = env.timer(left, () => {
-      handles.delete(handle)
-      stopAt(end, why)
-    })
-    handles.add(handle)
+export class TimeLimits {
+  readonly #env: Env
+  readonly #execution: Execution
+  readonly #timeout: Job['timeout']
+  /** By the monotonic clock. */
+  readonly #endsAt: number
+  /** By the store's. */
+  readonly #deadlineAt: number
+  #timer: TimerHandle | null = null
+
+  constructor(env: Env, execution: Execution, { timeout }: Job) {
+    this.#env = env
+    this.#execution = execution
+    this.#timeout = timeout
+    this.#endsAt = timeout === undefined ? Number.POSITIVE_INFINITY : env.mono() + durationMs('timeout', timeout)
+    this.#deadlineAt = execution.run.deadlineAt ?? Number.POSITIVE_INFINITY
   }
-  if (timeout !== undefined) stopAt(execution.storeNowAtLeast() + durationMs('timeout', timeout), `its timeout is ${timeout}`)
-  if (deadlineAt !== null) stopAt(deadlineAt, `its deadline was ${iso(deadlineAt)}`)
-  return {
-    stop() {
-      for (const handle of handles) env.clear(handle)
-    },
+
+  /** Tells of one that is over; takes a while when only the store knows. */
+  look(): Promise<void> | undefined {
+    const execution = this.#execution
+    const isPast = execution.time.isPast(this.#deadlineAt)
+    if (this.#env.mono() >= this.#endsAt) execution.outOfTime(`its timeout is ${this.#timeout}`)
+    else if (isPast) execution.outOfTime(`its deadline was ${iso(this.#deadlineAt)}`)
+    else if (isPast === undefined) return this.#ask()
+  }
+
+  async #ask(): Promise<void> {
+    await this.#execution.askForTime()
+    if (!this.#execution.owner.lost) await this.look()
+  }
+
+  /** Looks when the next one may be over. */
+  watch(): void {
+    const left = Math.min(this.#endsAt - this.#env.mono(), this.#deadlineAt - this.#execution.time.earliest())
+    // A timer may be shorter than it was asked to be (model/env.ts), and a deadline may turn out to be ahead.
+    this.#timer = this.#env.timer(Math.max(0, left), async () => {
+      await this.look()
+      const { isLeaving, owner } = this.#execution
+      if (!isLeaving && !owner.lost && this.#timer !== null) this.watch()
+    })
+  }
+
+  stop(): void {
+    this.#env.clear(this.#timer)
+    this.#timer = null
   }
 }
-
-const NO_LIMIT = { stop() {} }

@@ -8,6 +8,7 @@ import { DurablyError } from '../../model/errors.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
+import { type Moment, momentOf } from '../../worker/lease-age.ts'
 import type { VirtualEnv } from '../virtual-env.ts'
 import { chance, pick } from './chance.ts'
 import type { CutLine } from './cut-line.ts'
@@ -42,7 +43,7 @@ interface Timer {
 interface Claimed {
   row: RunRow
   /** When it was asked for, and answered. */
-  sentAt: number
+  sent: Moment
   answeredAt: number
 }
 
@@ -53,7 +54,7 @@ export class SimProcess {
   readonly #world: SimWorld
   readonly #claimed = new Map<string, Claimed>()
   readonly #onDeath = new Set<() => void>()
-  #claimSentAt = 0
+  #claimSent: Moment = { wall: 0, mono: 0 }
   #calls = 0
   #alive = true
   #wakesAt = 0
@@ -115,11 +116,12 @@ export class SimProcess {
     return this.#claimed.get(runId)?.row.startedAt ?? 0
   }
 
-  /** The store's clock, as whoever claimed this run can know it: never early. */
+  /** The store's clock, as whoever claimed this run can know it: never early, also when a clock has jumped. */
   storeNow(runId: string): number {
     const claimed = this.#claimed.get(runId)
     if (!claimed) return 0
-    return this.#claimedAt(claimed) + this.env.mono() - claimed.sentAt
+    const { mono, wall } = claimed.sent
+    return this.#claimedAt(claimed) + Math.max(this.env.mono() - mono, this.env.wall() - wall)
   }
 
   /** When the claim of a run was answered, on its own clock. */
@@ -132,6 +134,11 @@ export class SimProcess {
     const claimed = this.#claimed.get(runId)
     if (!claimed || claimed.row.deadlineAt === null) return Number.POSITIVE_INFINITY
     return claimed.answeredAt + claimed.row.deadlineAt - this.#claimedAt(claimed)
+  }
+
+  /** By the store's clock, which may have jumped. */
+  isDeadlineOver(runId: string): boolean {
+    return (this.#claimed.get(runId)?.row.deadlineAt ?? Number.POSITIVE_INFINITY) <= this.#world.base.wall()
   }
 
   #claimedAt({ row }: Claimed): number {
@@ -194,19 +201,19 @@ export class SimProcess {
   }
 
   #remembersClaims(runs: RunStore): RunStore {
-    const remember = (runs: RunRow[], sentAt: number) => {
-      for (const row of runs) this.#claimed.set(row.id, { row, sentAt, answeredAt: this.env.mono() })
+    const remember = (runs: RunRow[], sent: Moment) => {
+      for (const row of runs) this.#claimed.set(row.id, { row, sent, answeredAt: this.env.mono() })
       return runs
     }
     return new Proxy(runs, {
       get: (target, verb) => {
         if (verb === 'claim')
           return async (request: Parameters<RunStore['claim']>[0]) => {
-            const sentAt = this.env.mono()
-            this.#claimSentAt = sentAt
-            return remember(await target.claim(request), sentAt)
+            const sent = momentOf(this.env)
+            this.#claimSent = sent
+            return remember(await target.claim(request), sent)
           }
-        if (verb === 'adopt') return async (tokens: readonly string[]) => remember(await target.adopt(tokens), this.#claimSentAt)
+        if (verb === 'adopt') return async (tokens: readonly string[]) => remember(await target.adopt(tokens), this.#claimSent)
         return Reflect.get(target, verb)
       },
     })

@@ -56,7 +56,7 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
       const isLate = () => process.env.mono() > Math.max(execution.freeAt ?? 0, process.wokeAt)
       execution.startedLate = isLate()
       ctx.signal.addEventListener('abort', () => {
-        if (hasCode(ctx.signal.reason, 'timeout')) execution.timedOutAt = process.env.mono()
+        if (hasCode(ctx.signal.reason, 'timeout') && !process.isDeadlineOver(ctx.runId)) execution.timedOutAt = process.env.mono()
       })
       const job = new SimJob({ seed, process, ledger, ctx, execution }, jobs)
       try {

@@ -1,0 +1,48 @@
+// StoreTime — what this process knows of the store's clock: what it last said, and how much time went by since.
+//   T1. A machine that sleeps stops one of our clocks, an adjusted one moves the other, and here nobody can tell which it was.
+//       What is counted from now believes the clock that went further: it is not over too soon.
+//   T2. A time is over when both clocks say so. When they differ only the store knows.
+import type { Env } from '../model/env.ts'
+import type { Moment } from './lease-age.ts'
+
+/** Clocks that differ by less are believed; one of them has whole milliseconds only, and both are corrected bit by bit. */
+const DIFFERENCE_MS_MAX = 1000
+
+export class StoreTime {
+  readonly #env: Env
+  #said: number
+  #asked: Moment
+  #heard: Moment
+
+  constructor(env: Env, said: number, asked: Moment, heard: Moment) {
+    this.#env = env
+    this.#said = said
+    this.#asked = asked
+    this.#heard = heard
+  }
+
+  /** It was `said` o'clock at some moment after it was asked and before that was heard. */
+  hear(said: number, asked: Moment, heard: Moment): void {
+    this.#said = said
+    this.#asked = asked
+    this.#heard = heard
+  }
+
+  /** Never early, however long the answer took (T1). */
+  latest(): number {
+    return this.#said + Math.max(this.#env.mono() - this.#asked.mono, this.#env.wall() - this.#asked.wall)
+  }
+
+  /** Never late, as long as no clock was adjusted. */
+  earliest(): number {
+    return this.#said + this.#env.mono() - this.#heard.mono
+  }
+
+  /** `undefined` when only the store knows (T2). */
+  isPast(time: number): boolean | undefined {
+    const byMono = this.earliest()
+    const byWall = this.#said + this.#env.wall() - this.#heard.wall
+    const isPast = byMono >= time
+    return Math.abs(byMono - byWall) < DIFFERENCE_MS_MAX || isPast === byWall >= time ? isPast : undefined
+  }
+}

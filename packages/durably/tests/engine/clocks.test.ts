@@ -1,0 +1,156 @@
+// Clocks that stand still and clocks that jump: no sleep is over too soon, no deadline is missed or brought forward.
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { JobContext } from '../../src/model/job.ts'
+import { retry } from '../../src/model/retry-policy.ts'
+import { gate } from './gate.ts'
+import { setup, WORLDS, type WorldName } from './world.ts'
+
+const anything = z.unknown()
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+/** A process whose own wall clock can be adjusted; the store's clock is another, as with Postgres. */
+async function adjustable(world: WorldName) {
+  const built = await setup(world)
+  let offMs = 0
+  const env = { ...built.env, wall: () => built.env.wall() + offMs }
+  const durably = built.another({ env, wrap: (store) => store })
+  const adjust = (ms: number) => {
+    offMs += ms
+  }
+  return { ...built, durably, adjust }
+}
+
+describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (world) => {
+  /** Its wall clock and the store's go on, its monotonic clock and its timers stand still. */
+  const sleepsThen = async (rest: (ctx: JobContext) => Promise<unknown>, deadline?: '10m' | '2h') => {
+    const built = await setup(world)
+    const { durably, env } = built
+    const job = durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 2, delay: '30m' }) }, async (ctx) => {
+      await ctx.run('work', () => env.jump(HOUR))
+      return rest(ctx)
+    })
+    const { id } = await job.trigger(null, deadline && { deadline })
+    durably.start()
+    await env.advance(1000)
+    return { ...built, id }
+  }
+
+  test.each([
+    ['ctx.sleep', (ctx: JobContext) => ctx.sleep('nap', '30m').then(() => 'done')],
+    ['the timeout of ctx.waitFor', (ctx: JobContext) => ctx.waitFor('word', { timeout: '30m' }).catch(() => 'done')],
+    ['the delay of a step', (ctx: JobContext) => tryTwice(ctx)],
+    ['the delay of a job', (ctx: JobContext) => (ctx.attempt === 1 ? Promise.reject(new Error('once')) : Promise.resolve('done'))],
+  ])('%s is not over too soon', async (_, rest) => {
+    const { durably, env, id } = await sleepsThen(rest)
+    await env.advance(29 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
+    await env.advance(2 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+  })
+
+  test('the deadline is over: no function begins after it', async () => {
+    let began = false
+    const { durably, id } = await sleepsThen(
+      (ctx) =>
+        ctx.run('late', () => {
+          began = true
+        }),
+      '10m',
+    )
+    expect(began).toBe(false)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+
+  test('the deadline is over: what returns after it does not complete the run', async () => {
+    const { durably, id } = await sleepsThen(async () => 'too late', '10m')
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+
+  test('the deadline is over: a function at work is told with the next heartbeat', async () => {
+    const { durably, env } = await setup(world)
+    const told = gate<unknown>()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('work', ({ signal }) => {
+        env.jump(HOUR)
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            told.open(signal.reason)
+            reject(signal.reason)
+          }),
+        )
+      }),
+    )
+    const { id } = await job.trigger(null, { deadline: '10m' })
+    durably.start()
+    await env.advance(11_000)
+    expect(await told.opened).toMatchObject({ code: 'timeout' })
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+
+  test('a deadline that is still ahead is not brought forward', async () => {
+    const { durably, id } = await sleepsThen((ctx) => ctx.run('in time', () => 'done'), '2h')
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+  })
+})
+
+function tryTwice(ctx: JobContext): Promise<unknown> {
+  return ctx.run('try', { retry: retry.fixed({ maxAttempts: 2, delay: '30m' }) }, ({ attempt }) => {
+    if (attempt === 1) throw new Error('once')
+    return 'done'
+  })
+}
+
+describe.each(WORLDS)('the clock of a process is adjusted on %s, the store’s is not', (world) => {
+  test.each([HOUR, -HOUR])('by %d ms: a sleep is not over too soon', async (ms) => {
+    const { durably, env, adjust } = await adjustable(world)
+    const start = env.wall()
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.run('work', () => adjust(ms))
+      await ctx.sleepUntil('until', start + 30 * MINUTE)
+      await ctx.sleep('nap', '10m')
+      return 'done'
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(39 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
+    await env.advance(HOUR + 2 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+  })
+
+  test.each([HOUR, -HOUR])('by %d ms: a deadline is neither brought forward nor missed', async (ms) => {
+    const { durably, env, adjust } = await adjustable(world)
+    const begun: string[] = []
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.run('work', () => adjust(ms))
+      await ctx.run('in time', ({ signal }) => {
+        begun.push('in time')
+        return new Promise((resolve) => signal.addEventListener('abort', resolve))
+      })
+      await ctx.run('late', () => void begun.push('late'))
+    })
+    const { id } = await job.trigger(null, { deadline: '10m' })
+    durably.start()
+    await env.advance(9 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'running' })
+    await env.advance(2 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+    expect(begun).toEqual(['in time'])
+  })
+
+  test.each([HOUR, -HOUR])('by %d ms: the timeout of a job counts the time it works', async (ms) => {
+    const { durably, env, adjust } = await adjustable(world)
+    const job = durably.defineJob({ name: 'job', input: anything, timeout: '10m' }, async (ctx) => {
+      await ctx.run('work', () => adjust(ms))
+      await ctx.run('long', ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)))
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(9 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'running' })
+    await env.advance(2 * MINUTE)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+})
