@@ -211,8 +211,8 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * Waits for the runs in hand. With `timeout` (ms) they are then asked to stop and given back, and it answers soon after. The
-   * database stays open.
+   * Waits for the runs in hand, except inside one of them. With `timeout` (ms) they are then asked to stop and given back, and it
+   * answers soon after. The database stays open.
    */
   async stop(options?: { timeout?: number }): Promise<void> {
     const { env } = this.#config

@@ -53,6 +53,9 @@ export class Dismissed {
 /** Why an execution must stop. */
 type Interruption = ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked' | 'job_failed')
 
+/** Which later reason replaces which earlier one. */
+const REPLACES: { [code in Interruption]?: Interruption } = { timeout: 'shutdown', lease_lost: 'job_failed' }
+
 export class Execution {
   readonly run: RunRow
   readonly generation: number
@@ -151,8 +154,8 @@ export class Execution {
   }
 
   interrupt(code: Interruption, message: string): void {
-    // Who gives a run back must not hide that its time is over.
-    if (this.interrupted && !(code === 'timeout' && this.interrupted.code === 'shutdown')) return
+    // Who gives a run back must not hide that its time is over, and who ends it not that it is somebody else's by now.
+    if (this.interrupted && this.interrupted.code !== REPLACES[code]) return
     this.interrupted = new DurablyError(code, message)
     this.#toldAt = this.#kit.env.mono()
     this.#abort?.abort(this.interrupted)

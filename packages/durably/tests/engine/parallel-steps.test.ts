@@ -4,6 +4,7 @@ import { createDurably } from '../../src/durably.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { retry } from '../../src/model/retry-policy.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType } from './listening.ts'
 import { setup, WORLDS } from './world.ts'
@@ -144,6 +145,26 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
     expect(await refused.opened).toMatchObject({ code: 'job_failed' })
     expect((await durably.getSteps(id)).map(({ name }) => name)).toEqual(['bad'])
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'bad' })
+  })
+
+  test('a lease that is lost while siblings are told to stop is told as such', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    const heard = listenTo(durably)
+    const job = durably.defineJob({ name: 'siblings', input: anything }, (ctx) =>
+      Promise.all([
+        ctx.run('bad', () => Promise.reject(new Error('bad'))),
+        ctx.run('deaf', () => {
+          ctx.signal.addEventListener('abort', () => faults.fail('apply.fail', { when: 'before', times: 1000 }))
+          return new Promise(() => {})
+        }),
+      ]),
+    )
+    await job.trigger(null)
+    durably.start()
+    await env.advance(40_000)
+    expect(ofType(heard, 'worker:error').map(({ cause }) => (cause as { code: string }).code)).toContain('lease_lost')
+    expect(ofType(heard, 'worker:error').map(({ cause }) => (cause as { code: string }).code)).not.toContain('job_failed')
   })
 
   test('an effect that was left behind is asked about, by a policy and by retry()', async () => {
