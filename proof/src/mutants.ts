@@ -102,7 +102,7 @@ export const MUTANTS: Mutant[] = [
     guard: 'a refused write ends the execution (R1)',
     file: 'worker/owner.ts',
     find: "if (!answer.ok) {\n          this.lose('another worker owns the run')",
-    replace: 'if (!answer.ok) {\n          lease.renewed(sent)',
+    replace: 'if (!answer.ok) {\n          lease.renewedAt = sent',
   },
   {
     name: 'poison-ignored',

@@ -29,8 +29,6 @@ export type TimerHandle = unknown
 export interface Scope<T> {
   run<R>(value: T, fn: () => R): R
   current(): T | undefined
-  /** It is lost at the first `await`. */
-  isShort?: boolean
 }
 
 export function systemEnv(): Env {
@@ -110,7 +108,7 @@ function deferredTurn(): Env['defer'] {
   }
 }
 
-/** All that a runtime without AsyncLocalStorage can know. */
+/** All that a runtime without AsyncLocalStorage can know: it is lost at the first `await`. */
 export function shortScope<T>(): Scope<T> {
   let current: T | undefined
   return {
@@ -124,7 +122,6 @@ export function shortScope<T>(): Scope<T> {
       }
     },
     current: () => current,
-    isShort: true,
   }
 }
 

@@ -216,18 +216,20 @@ export class Execution {
 
   /** Every accepted write leaves the store's time in the row. */
   async askForTime(): Promise<void> {
-    const { store, leaseMs, report } = this.#kit
+    const { store, env, leaseMs, report } = this.#kit
     const { id } = this.run
     try {
       if (!(await this.owner.write({ type: 'heartbeat' }))) return
       const sent = this.#lease.renewedAt
       const row = await untilLeaseIsOver(this.#kit, () => store.runs.get(id))
-      if (row?.leaseGeneration === this.generation && row.leaseExpiresAt !== null)
-        return this.time.hear(row.leaseExpiresAt - leaseMs, sent, this.#lease.now())
+      if (row?.leaseGeneration === this.generation && row.leaseExpiresAt !== null) {
+        this.#time = new StoreTime(env, row.leaseExpiresAt - leaseMs, sent, this.#lease.now())
+        return
+      }
     } catch (error) {
       report(error, id)
     }
-    this.owner.lose('the store did not tell its time')
+    this.owner.lose('the store did not answer for a whole lease')
   }
 
   beaten(): void {
@@ -278,7 +280,7 @@ export class Execution {
   close(hasThrown: boolean): Promise<unknown> | undefined {
     this.#closed = true
     if (this.#inFlight.size === 0) return undefined
-    if (hasThrown && !this.interrupted) this.#leave('job_failed', `run ${this.run.id} has failed: its job threw`)
+    if (hasThrown && !this.interrupted) this.#leave('job_failed', `the job of run ${this.run.id} threw`)
     if (!this.isLeaving) return this.#settled()
     // A step that ignores its signal is not waited for, its record will be refused.
     return Promise.race([this.#settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
@@ -291,7 +293,7 @@ export class Execution {
     if (this.#isStuck || env.mono() - since < leaseMs) return
     this.#isStuck = true
     const { id, jobName } = this.run
-    const wish = this.interrupted ? `was told to stop (${this.interrupted.code})` : `waits for ${this.#parking?.asked} (inside a step?)`
+    const wish = this.interrupted ? `was asked to stop (${this.interrupted.code})` : `waits for ${this.#parking?.asked} (inside a step?)`
     const steps = JSON.stringify([...this.#inFlight.keys()])
     report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${wish}, but its steps ${steps} go on`), id)
   }

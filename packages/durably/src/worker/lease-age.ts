@@ -13,28 +13,20 @@ export function momentOf(env: Env): Moment {
 
 export class LeaseAge {
   readonly #env: Env
-  #renewed: Moment
+  /** When what last renewed it was sent. */
+  renewedAt: Moment
 
   /** `claimed`: before the claim was sent. */
   constructor(env: Env, claimed: Moment) {
     this.#env = env
-    this.#renewed = claimed
-  }
-
-  /** When what last renewed it was sent. */
-  get renewedAt(): Moment {
-    return this.#renewed
+    this.renewedAt = claimed
   }
 
   now(): Moment {
     return momentOf(this.#env)
   }
 
-  renewed(sent: Moment): void {
-    this.#renewed = sent
-  }
-
   ms(): number {
-    return Math.max(this.#env.mono() - this.#renewed.mono, this.#env.wall() - this.#renewed.wall)
+    return Math.max(this.#env.mono() - this.renewedAt.mono, this.#env.wall() - this.renewedAt.wall)
   }
 }

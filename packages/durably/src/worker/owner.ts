@@ -169,7 +169,7 @@ export class Owner {
           this.lose('another worker owns the run')
           return 'lost'
         }
-        lease.renewed(sent)
+        lease.renewedAt = sent
         if (outcome.cancelRequested) this.#holder.cancelRequested()
         return 'recorded'
       } catch (error) {
@@ -234,7 +234,7 @@ export class Owner {
           this.lose('another worker owns the run')
           return false
         }
-        lease.renewed(sent)
+        lease.renewedAt = sent
         if (answer.cancelRequested) this.#holder.cancelRequested()
         return true
       } catch (error) {

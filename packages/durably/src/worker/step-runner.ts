@@ -71,7 +71,7 @@ export class StepRunner {
     if (mayWait && scope?.stepName && scope.execution === execution)
       throw new DurablyError(
         'nested_step',
-        `step ${JSON.stringify(name)} may wait: call it beside step ${JSON.stringify(scope.stepName)}, not inside`,
+        `step ${JSON.stringify(name)} was called inside step ${JSON.stringify(scope.stepName)}, but may wait; call it beside`,
       )
     checkName('step name', name)
     if (this.#called.has(name)) {
@@ -178,9 +178,9 @@ export class StepRunner {
 
   /** Without async scopes the step is known only while a single one is in flight. */
   currentStep(): string | null {
-    const { stepScope, execution } = this.parts
+    const { stepScope, execution, env } = this.parts
     const scope = stepScope.current()
-    if (!stepScope.isShort) return scope?.execution === execution ? scope.stepName : null
+    if (env.scope) return scope?.execution === execution ? scope.stepName : null
     const [only, ...others] = this.#inFlight
     return only !== undefined && others.length === 0 ? only : null
   }

@@ -10,19 +10,13 @@ const DIFFERENCE_MS_MAX = 1000
 
 export class StoreTime {
   readonly #env: Env
-  #said: number
-  #asked: Moment
-  #heard: Moment
-
-  constructor(env: Env, said: number, asked: Moment, heard: Moment) {
-    this.#env = env
-    this.#said = said
-    this.#asked = asked
-    this.#heard = heard
-  }
+  readonly #said: number
+  readonly #asked: Moment
+  readonly #heard: Moment
 
   /** It was `said` o'clock at some moment after it was asked and before that was heard. */
-  hear(said: number, asked: Moment, heard: Moment): void {
+  constructor(env: Env, said: number, asked: Moment, heard: Moment) {
+    this.#env = env
     this.#said = said
     this.#asked = asked
     this.#heard = heard

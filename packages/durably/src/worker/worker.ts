@@ -69,8 +69,8 @@ export class Worker {
 
   /** The caller is a job that this worker executes. */
   get isInsideRun(): boolean {
-    const caller = this.#kit.stepScope.current()?.execution
-    return caller !== undefined && this.#inHand.find((execution) => execution === caller) !== undefined
+    const scope = this.#kit.stepScope.current()
+    return scope !== undefined && this.#inHand.executions().includes(scope.execution)
   }
 
   async stop({ timeout }: { timeout?: number } = {}): Promise<void> {

@@ -44,7 +44,7 @@ describe.each(WORLDS)('steps inside steps on %s', (world) => {
       await soon(durably.processUntilIdle())
       expect(await durably.getRun(id)).toMatchObject({
         status: 'failed',
-        failure: { code: 'nested_step', message: expect.stringMatching(/"inner".*beside step "outer", not inside/) },
+        failure: { code: 'nested_step', message: expect.stringMatching(/"inner" was called inside step "outer".*call it beside/) },
       })
       expect(await child.getRuns()).toEqual([])
     })
