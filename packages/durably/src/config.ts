@@ -24,7 +24,7 @@ export interface DurablyOptions {
   concurrency?: number
   /** Workers lost in a row without a newly recorded step, until the run fails with reason `crash_loop`. Default 10; in a browser no limit. */
   maxRecoveries?: number
-  /** Put before every table name. Default none. */
+  /** Put before every table name: lower-case letters, digits and `_`. Default none. */
   tablePrefix?: string
   /** True accepts SQLocal without OPFS: everything is lost with the page. Default false: an error. */
   allowMemory?: boolean

@@ -51,7 +51,7 @@ describe('an unknown dialect is refused, with what was found and what is accepte
   })
 })
 
-test.each(['1runs', 'a-b', 'a b', 'x'.repeat(33), 'ä'])('the tablePrefix %j is refused', (tablePrefix) => {
+test.each(['1runs', 'a-b', 'a b', 'x'.repeat(33), 'ä', 'A_', 'myApp_'])('the tablePrefix %j is refused', (tablePrefix) => {
   expect(() => sqlStore({ dialect: sqlite(':memory:'), tablePrefix })).toThrow(DurablyError)
 })
 

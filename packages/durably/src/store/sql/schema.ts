@@ -111,13 +111,14 @@ export interface Tables {
   index(name: string): RawBuilder<unknown>
 }
 
-const PREFIX = /^[A-Za-z_][A-Za-z0-9_]{0,31}$/
+/** No capital letters: SQLite would take `a_` and `A_` for the same tables, Postgres would not. */
+const PREFIX = /^[a-z_][a-z0-9_]{0,31}$/
 
 export function tablesOf(prefix: string): Tables {
   if (prefix !== '' && !PREFIX.test(prefix)) {
     throw new DurablyError(
       'invalid_config',
-      `tablePrefix ${JSON.stringify(prefix)} must be 1 to 32 letters, digits or _, not starting with a digit`,
+      `tablePrefix ${JSON.stringify(prefix)} must be 1 to 32 lower-case letters, digits or _, not starting with a digit`,
     )
   }
   return {
