@@ -524,9 +524,16 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'cancel-not-passed-on',
     guard: 'a cancel reaches the children that sleep',
-    file: 'client/run-commands.ts',
-    find: 'for (const child of await runs.activeChildren(id)) await this.cancel(child)',
-    replace: 'await runs.activeChildren(id)',
+    file: 'store/memory/runs.ts',
+    find: 'const others = passesOn(row) ? stopBelow(tables, id) : []',
+    replace: 'const others: StoppedRun[] = []',
+  },
+  {
+    name: 'cancel-one-level',
+    guard: 'a cancel reaches every depth',
+    file: 'store/memory/runs.ts',
+    find: 'parents.push(child.id)',
+    replace: 'parents.push()',
   },
   {
     name: 'effect-not-noted',
@@ -600,10 +607,24 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'awaited-child-purged',
-    guard: 'an ended child is kept until its parent has ended',
+    guard: 'an ended child is kept as long as its parent may ask for it',
     file: 'store/memory/runs.ts',
-    find: '(!jobNames || jobNames.includes(row.jobName)) && !tables.isAwaited(row)',
+    find: '(!jobNames || jobNames.includes(row.jobName)) && tables.canGo(row)',
     replace: '!jobNames || jobNames.includes(row.jobName)',
+  },
+  {
+    name: 'child-of-failed-purged',
+    guard: 'an ended child of a failed run is kept as long as that one',
+    file: 'store/memory/tables.ts',
+    find: 'return parent !== undefined && !isFinal(parent.row.status)',
+    replace: 'return parent !== undefined && !isFinal(parent.row.status) && !isTerminal(parent.row.status)',
+  },
+  {
+    name: 'cancelled-parent-purged',
+    guard: 'a cancelled run is kept until its children have ended',
+    file: 'store/memory/tables.ts',
+    find: "return !this.#isAwaited(parentRunId) && !(status === 'cancelled' && ",
+    replace: "return !this.#isAwaited(parentRunId) && !(status === 'completed' && ",
   },
   {
     name: 'follower-claims',
@@ -708,11 +729,11 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'sql-awaited-child-purged',
-    guard: 'SQL: an ended child is kept until its parent has ended',
+    guard: 'SQL: an ended child is kept as long as its parent may ask for it',
     store: 'sqlite',
     file: 'store/sql/runs/purge.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
-    find: 'WHERE ${isOver(p)} AND NOT ${isAwaited(t)}',
+    find: 'WHERE ${isOver(p)} AND ${canGo(t)}',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     replace: 'WHERE ${isOver(p)}',
   },

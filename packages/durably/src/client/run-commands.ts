@@ -6,7 +6,8 @@ import { DECISION_PREFIX, type Decision, decisionName, decodeEffects, isDecision
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
-import { isTerminal, type Run, type RunRow, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
+import { isTerminal, type Run, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
+import { isFinal } from '../model/transitions.ts'
 import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 
@@ -59,14 +60,13 @@ export class RunCommands {
     return run
   }
 
-  /** A pending run is cancelled at once, a running one is asked to stop, and so are its children; a run that has ended stays as it is. */
+  /** A pending run is cancelled at once, a running one is asked to stop, and so are those below it; a run that has ended stays as it is. */
   async cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
     const { runs, emitter } = this.#parts
     checkVersion(options)
-    const { outcome, run } = sameVersion(found(await runs.cancel(id, options), id), id, options)
-    if (outcome === 'cancelled') emitter.emit({ type: 'run:cancel', runId: id, jobName: run.jobName })
-    // Those that run would notice by themselves; those that sleep would not. Who asks again ends what was left undone.
-    if (outcome !== 'refused' || run.status === 'cancelled') for (const child of await runs.activeChildren(id)) await this.cancel(child)
+    const { outcome, run, others } = sameVersion(found(await runs.cancel(id, options), id), id, options)
+    for (const { outcome: became, id: runId, jobName } of [{ ...run, outcome }, ...others])
+      if (became === 'cancelled') emitter.emit({ type: 'run:cancel', runId, jobName })
     return outcome
   }
 
@@ -94,7 +94,8 @@ export class RunCommands {
       const page = Math.min(PURGE_PAGE, limit - purged)
       const gone = await this.#parts.runs.purge({ statuses, olderThanMs, limit: page })
       purged += gone
-      if (gone < page || purged >= limit) return purged
+      // Not only after a full page: what went may have kept others.
+      if (gone === 0 || purged >= limit) return purged
     }
   }
 
@@ -124,11 +125,16 @@ export class RunCommands {
     checkVersion(options)
     const { outcome, status } = sameVersion(found(await runs.delete(id, options), id), id, options)
     if (outcome === 'deleted') return
-    const parentRunId = isTerminal(status) ? (await runs.get(id))?.parentRunId : undefined
-    const why = parentRunId
-      ? `run ${id} was triggered by run ${parentRunId}, which has not ended and may still ask for it; delete it after that one's end`
-      : `run ${id} is ${status}; cancel it and wait for its end, then delete it`
-    throw new DurablyError('run_active', why, { runId: id })
+    throw new DurablyError('run_active', `run ${id} ${await this.#whyItStays(id, status)}`, { runId: id })
+  }
+
+  async #whyItStays(id: string, status: RunStatus): Promise<string> {
+    const { runs } = this.#parts
+    if (!isTerminal(status)) return `is ${status}; cancel it and wait for its end, then delete it`
+    const parent = await runs.get((await runs.get(id))?.parentRunId ?? '')
+    return parent && !isFinal(parent.status)
+      ? `was triggered by run ${parent.id}, which is ${parent.status} and may ask for it; delete it once that one has completed, was cancelled or is deleted`
+      : 'was cancelled, and a run that it triggered has not ended; cancel it again and wait for that, then delete it'
   }
 }
 

@@ -85,9 +85,12 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
     },
     async cancel(id, options) {
       const answer = await runs.cancel(id, options)
-      if (answer?.outcome === 'cancelled') tell({ type: 'events', runId: id })
-      if (answer?.outcome === 'cancelled' && answer.run.parentRunId !== null) tell({ type: 'work' })
-      if (answer?.outcome === 'requested') tell({ type: 'cancel', runId: id })
+      if (!answer || answer.outcome === 'changed') return answer
+      for (const { outcome, id: runId } of [{ ...answer, id }, ...answer.others]) {
+        if (outcome === 'cancelled') tell({ type: 'events', runId })
+        if (outcome === 'requested') tell({ type: 'cancel', runId })
+      }
+      if (answer.outcome === 'cancelled' && answer.run.parentRunId !== null) tell({ type: 'work' })
       return answer
     },
     async retry(id, options) {
@@ -104,7 +107,6 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
       return answer
     },
     get: (id) => runs.get(id),
-    activeChildren: (id) => runs.activeChildren(id),
     list: (query) => runs.list(query),
     probe: (jobNames) => runs.probe(jobNames),
     count: (jobNames) => runs.count(jobNames),

@@ -40,6 +40,11 @@ export const TRANSITIONS = {
 
 export type Move = keyof typeof TRANSITIONS
 
+/** It stays as it is for ever. */
+export function isFinal(status: RunStatus): boolean {
+  return Object.values(TRANSITIONS).every(({ from }) => !(from as readonly RunStatus[]).includes(status))
+}
+
 export function canMove(move: Move, from: RunStatus): boolean {
   return (TRANSITIONS[move].from as readonly RunStatus[]).includes(from)
 }

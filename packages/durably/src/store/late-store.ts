@@ -28,7 +28,6 @@ const VERBS: Verbs = {
     retry: true,
     delete: true,
     get: true,
-    activeChildren: true,
     list: true,
     probe: true,
     count: true,

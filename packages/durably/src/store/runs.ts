@@ -16,7 +16,11 @@ export interface RunStore {
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
   /** Takes back runs whose lease is over, or those that are named, oldest lease first, at most REAP_MAX at a time. */
   reap(request: ReapRequest): Promise<Reaped[]>
-  /** Cancels a pending run, asks a running one to stop; `null` when there is no such run. */
+  /**
+   * Cancels a pending run, asks a running one to stop, and so do those that it triggered, at any depth: below one that is or was
+   * cancelled the walk goes on, below one that has completed or failed it does not. One that was cancelled before is walked from
+   * again. `null` when there is no such run.
+   */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
   /**
    * A failed run goes back to pending and keeps its steps; what counts tries and losses begins anew, a deadline that is over is
@@ -28,8 +32,6 @@ export interface RunStore {
   get(id: string): Promise<RunRow | null>
   /** Newest first: by `createdAt`, then by id. */
   list(query: RunQuery): Promise<RunRow[]>
-  /** The runs that a run triggered, and in place of a cancelled one those that it triggered: what has not ended, by id. */
-  activeChildren(id: string): Promise<string[]>
   /** How many runs there are in each phase; of these jobs, or of all. */
   count(jobNames?: readonly string[]): Promise<RunCount[]>
   /** Removes runs that ended long ago and can go, by `finishedAt`, then by id; answers how many. */
@@ -134,6 +136,14 @@ export interface CancelOutcome {
   /** `cancelled`: it will not start. `requested`: its owner will stop. `refused`: it had already ended. */
   outcome: 'cancelled' | 'requested' | 'refused'
   run: RunRow
+  /** The others that it changed, by id. */
+  others: StoppedRun[]
+}
+
+export interface StoppedRun {
+  outcome: 'cancelled' | 'requested'
+  id: string
+  jobName: string
 }
 
 export interface RetryOutcome {
@@ -141,7 +151,11 @@ export interface RetryOutcome {
   run: RunRow
 }
 
-/** A run can go when it has ended, and the run that triggered it, if there is one, has too: until then that one may ask for it. */
+/**
+ * A run can go when it has ended and nobody needs it any more:
+ *   - The run that triggered it is gone, has completed or was cancelled. Any other one may ask for it, a failed one when it is retried.
+ *   - If it was cancelled, those that it triggered have ended: below it a cancel that is asked for again finds them.
+ */
 export interface DeleteOutcome {
   outcome: 'deleted' | 'refused'
   status: RunStatus

@@ -27,7 +27,8 @@ export class Retention {
       // Not before the answer: one that fails is not tried again at once.
       this.#againAt = env.mono() + EVERY_MS
       const gone = await Promise.all(rules.map((rule) => runs.purge({ ...rule, limit: PURGE_PAGE })))
-      if (gone.includes(PURGE_PAGE)) this.#againAt = env.mono()
+      // Not only after a full page: what went may have kept others.
+      if (gone.some((count) => count > 0)) this.#againAt = env.mono()
     }
     return Math.max(0, this.#againAt - env.mono())
   }

@@ -249,41 +249,58 @@ describe.each(WORLDS)('child runs on %s', (world) => {
     ])
   })
 
-  test('a child that is not yet started when its parent was cancelled never starts', async () => {
-    const { durably, store, env, soon } = await setup(world)
-    let started = 0
-    const child = durably.defineJob({ name: 'child', input: anything }, async () => void started++)
-    const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
-      await ctx.trigger(child, null)
-      await ctx.sleep('nap', HOUR)
-    })
-    const { id } = await parent.trigger(null)
-    await soon(durably.processOne())
-    // The canceller died before it came to the children.
-    await store.runs.cancel(id)
-    durably.start()
-    await env.advance(1000)
-    expect(started).toBe(0)
-    expect(await child.getRuns()).toMatchObject([{ status: 'cancelled' }])
-  })
-
-  test('cancelling a cancelled parent again reaches those that the first attempt did not come to', async () => {
+  test('a cancel whose client dies after its commit leaves nobody behind, and those that sleep are told of at once', async () => {
     const { durably, store, env } = await setup(world, { pollingInterval: 10 * HOUR, concurrency: 5 })
     const sleeper = durably.defineJob({ name: 'sleeper', input: anything }, (ctx) => ctx.sleep('nap', HOUR))
     const middle = durably.defineJob({ name: 'middle', input: anything }, (ctx) => ctx.invoke(sleeper, null))
     const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) =>
       Promise.all([ctx.invoke(middle, null), ctx.invoke(sleeper, null)]),
     )
-    const { id } = await parent.trigger(null)
+    const [one, other] = [await parent.trigger(null), await parent.trigger(null)]
     durably.start()
     await env.advance(100)
-    // The canceller died on its way.
-    const [first] = await middle.getRuns()
+    const heard = listenTo(durably)
+    await store.runs.cancel(one.id)
+    expect(await durably.getRuns({ status: 'cancelled' })).toHaveLength(4)
+    await durably.cancel(other.id)
+    expect(await durably.getRuns({ status: 'cancelled' })).toHaveLength(8)
+    expect(ofType(heard, 'run:cancel').map(({ jobName }) => jobName)).toEqual(['parent', 'middle', 'sleeper', 'sleeper'])
+  })
+
+  test('the child of a parent that failed is kept for its retry, and goes with it in one purge', async () => {
+    const { durably, env } = await setup(world)
+    let runs = 0
+    const kid = durably.defineJob({ name: 'kid', input: anything }, async () => ++runs)
+    const parent = durably.defineJob({ name: 'parent', input: anything }, async (ctx) => {
+      const child = await ctx.trigger(kid, null)
+      await ctx.invoke(kid, null)
+      if (runs > 0) throw new Error(child.id)
+    })
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.purge({ olderThan: 0, status: 'completed' })).toBe(0)
+    const [child] = await kid.getRuns()
+    await expect(durably.deleteRun(child?.id ?? '')).rejects.toMatchObject({
+      code: 'run_active',
+      message: expect.stringContaining(`run ${id}, which is failed`),
+    })
+    await durably.retry(id)
+    await env.advance(1000)
+    expect(runs).toBe(2)
+    expect(await durably.purge({ olderThan: 0 })).toBe(3)
+  })
+
+  test('a cancelled run with a child that goes on is not deleted, and says why', async () => {
+    const { durably, store, env } = await setup(world)
+    const busy = durably.defineJob({ name: 'busy', input: anything }, () => new Promise(() => {}))
+    const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(busy, null))
+    const { id } = await parent.trigger(null)
+    durably.start()
+    await env.advance(1000)
     await store.runs.cancel(id)
-    await store.runs.cancel(first?.id ?? '')
-    expect(await sleeper.getRuns({ status: 'pending' })).toHaveLength(2)
-    expect(await durably.cancel(id)).toBe('refused')
-    expect(await sleeper.getRuns({ status: 'cancelled' })).toHaveLength(2)
+    expect(await durably.purge({ olderThan: 0 })).toBe(0)
+    await expect(durably.deleteRun(id)).rejects.toMatchObject({ code: 'run_active', message: expect.stringContaining('it triggered') })
   })
 
   test('many in parallel, nested', async () => {

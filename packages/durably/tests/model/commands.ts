@@ -32,7 +32,7 @@ const wanted = fc.constantFrom(1, 1, 2, 3)
 
 const newRun = fc.record({
   jobName: fc.constantFrom(...JOBS),
-  /** A child is known by its step; its parent is not among these runs, so nobody is woken by it. */
+  /** A child is known by its step. */
   known: often<Known>(
     null,
     { idempotencyKey: 'k1' },
@@ -45,24 +45,27 @@ const newRun = fc.record({
   /** From the moment that the store has it, or a time of the clock. */
   due: often(null, { delayMs: 1 }, { delayMs: LEASE_MS }, { runAtMs: 0 }, { runAtMs: 2 * LEASE_MS }),
   deadlineMs: often(null, 0, 2 * LEASE_MS),
+  /** Which of the runs before it triggered it. */
+  parent: often<number | null>(null, 0, 1, 2, UNKNOWN),
   /** Ids need not grow with time. */
   shelf: fc.constantFrom('run', 'run', 'pre', 'sun'),
 })
 
 type Known = { idempotencyKey: string } | { parentStep: string } | null
 
-function knownBy(known: Known): Pick<NewRun, 'idempotencyKey' | 'parentRunId' | 'parentStep'> {
-  const nothing = { idempotencyKey: null, parentRunId: null, parentStep: null }
-  return known && 'parentStep' in known ? { ...nothing, parentRunId: 'elsewhere', ...known } : { ...nothing, ...known }
+function knownBy(known: Known, parent: string | null): Pick<NewRun, 'idempotencyKey' | 'parentRunId' | 'parentStep'> {
+  const parentRunId = known && 'parentStep' in known ? (parent ?? 'elsewhere') : parent
+  return { idempotencyKey: null, parentStep: null, parentRunId, ...known }
 }
 
 const create = command('create', fc.array(newRun, { minLength: 1, maxLength: 4, size: 'max' }), async (world, store, specs) => {
-  const runs = specs.map(({ shelf, due, deadlineMs, known, ...keys }): NewRun => {
+  const runs = specs.map(({ shelf, due, deadlineMs, known, parent, ...keys }): NewRun => {
     const now = world.env.wall()
     const delayMs = due && 'delayMs' in due ? due.delayMs : null
     const runAt = due && 'runAtMs' in due ? now + due.runAtMs : null
     const times = { createdAt: world.at(), delayMs, runAt, deadlineAt: deadlineMs === null ? null : now + deadlineMs }
-    return { id: world.id(shelf), payload: `"${shelf}"`, ...keys, ...knownBy(known), ...times }
+    const parentRunId = parent === null ? null : world.runId(parent)
+    return { id: world.id(shelf), payload: `"${shelf}"`, ...keys, ...knownBy(known, parentRunId), ...times }
   })
   world.batches.push(runs)
   await sendRuns(world, store, runs)
@@ -98,8 +101,8 @@ async function sendClaim(world: World, store: Store, request: ClaimRequest): Pro
   for (const { id, status, jobName } of before) {
     if (jobNames.includes(jobName)) world.matrix.note(status, 'claim', claimed.has(id))
   }
-  for (const { id, leaseGeneration, leaseOwner } of claimed.values()) {
-    world.owners.push({ claim: { runId: id, generation: leaseGeneration, token: leaseOwner ?? '' }, number: 0 })
+  for (const { id, leaseGeneration, leaseOwner, parentRunId } of claimed.values()) {
+    world.owners.push({ claim: { runId: id, generation: leaseGeneration, token: leaseOwner ?? '', parentRunId }, number: 0 })
   }
   const touched = expected.map(({ id }) => id)
   await world.same(store, `claim(${jobNames} as ${tokens})`, store.runs.claim(request), expected, touched)
@@ -120,9 +123,14 @@ const reapRequest = fc.record({
 
 const RECLAIMS = ['reclaim', 'reclaimCancelled', 'reclaimTimedOut', 'reclaimCrashLoop'] as const
 
-/** Leases that end at the same time may be answered in any order. */
+/**
+ * Leases that end at the same time may be answered in any order. Whether a run that is taken back hears of the end of one that is
+ * lost with it is left open, so they are not reaped together.
+ */
 const reap = command('reap', reapRequest, async (world, store, { maxRecoveries, gone }) => {
   const request = { maxRecoveries, ...(gone && { tokens: gone.map((n) => world.token(n)) }) }
+  const lost = model.lostRuns(world.model, request).map(({ row }) => row)
+  if (lost.some(({ parentRunId }) => lost.some(({ id }) => id === parentRunId))) return
   const before = world.model.runs.map(({ row }) => ({ ...row }))
   const expected = model.reap(world.model, request)
   for (const { id, status } of before) {
@@ -146,7 +154,8 @@ const cancel = command('cancel', target, async (world, store, { status: wanted, 
   const status = statusOf(world, id)
   const expected = model.cancel(world.model, id)
   if (status) world.matrix.note(status, 'cancel', expected?.outcome === 'cancelled')
-  await world.same(store, `cancel(${id})`, store.runs.cancel(id), expected, [id])
+  const touched = [id, ...(expected?.others ?? []).map((other) => other.id)]
+  await world.same(store, `cancel(${id})`, store.runs.cancel(id), expected, touched)
 })
 
 const retry = command('retry', target, async (world, store, { status: wanted, n }) => {

@@ -80,6 +80,7 @@ function claimOne(model: Model, jobNames: readonly string[], token: string, leas
   row.leaseOwner = token
   row.leaseExpiresAt = now + leaseMs
   row.leaseWrites = 0
+  row.cancelRequestedAt = cancelOf(model, row)
   row.heartbeatAt = iso(now)
   row.startedAt ??= now
   move(model, oldest, 'claim', { generation: row.leaseGeneration })
@@ -104,10 +105,10 @@ function applyOne(model: Model, { claim, number, verb, ...riders }: OwnerWrite):
   const run = find(model, claim.runId)
   if (!run || run.row.leaseGeneration !== claim.generation) return { ok: false }
   const { row } = run
-  const accepted = { ok: true, cancelRequested: row.cancelRequestedAt !== null } as const
+  const accepted = () => ({ ok: true, cancelRequested: cancelOf(model, row) !== null }) as const
   // W2. An ended lease has forgotten its token; a step that was refused is not there.
   if (number <= row.leaseWrites && (row.leaseOwner === claim.token || row.leaseOwner === null)) {
-    return verb.type === 'recordStep' && !run.steps.some(({ id }) => id === verb.step.id) ? { ok: false } : accepted
+    return verb.type === 'recordStep' && !run.steps.some(({ id }) => id === verb.step.id) ? { ok: false } : accepted()
   }
   if (row.status !== 'running' || row.leaseOwner !== claim.token) return { ok: false } // W1
   if (verb.type === 'recordStep' && verb.step.status === 'completed' && isCompleted(run, verb.step.name)) return { ok: false }
@@ -120,7 +121,7 @@ function applyOne(model: Model, { claim, number, verb, ...riders }: OwnerWrite):
   addLines(model, riders.logs)
   for (const { type, payload, createdAt } of riders.events) tell(run, type, payload, createdAt) // W3: what gathered comes first
   perform(model, run, verb, claim.generation)
-  return accepted
+  return accepted()
 }
 
 function perform(model: Model, run: ModelRun, verb: OwnerVerb, generation: number): void {
@@ -138,8 +139,9 @@ function perform(model: Model, run: ModelRun, verb: OwnerVerb, generation: numbe
   if (verb.type === 'park' || verb.type === 'retryLater') {
     const isUnseen = verb.type === 'park' && row.signals > verb.signals
     row.waitingFor = verb.waitingFor
-    if (row.cancelRequestedAt === null && !isUnseen) row.runAt = verb.runAt
+    if (cancelOf(model, row) === null && !isUnseen) row.runAt = verb.runAt
   }
+  if (verb.type === 'abandon') row.cancelRequestedAt = cancelOf(model, row)
   move(model, run, verb.type, { generation, ...told(verb) })
 }
 
@@ -176,10 +178,15 @@ function recordStep(run: ModelRun, step: StepRow, generation: number, at: string
   tell(run, step.status === 'completed' ? 'step:complete' : 'step:fail', { generation, stepId: step.id }, at)
 }
 
-export function reap(model: Model, { maxRecoveries, tokens }: port.ReapRequest): port.Reaped[] {
+export function lostRuns(model: Model, { tokens }: port.ReapRequest): ModelRun[] {
+  return model.runs.filter(({ row }) => (tokens ? tokens.includes(row.leaseOwner ?? '') : isLost(row, model.now())))
+}
+
+export function reap(model: Model, request: port.ReapRequest): port.Reaped[] {
+  const { maxRecoveries, tokens } = request
   const now = model.now()
   const isFar = ({ row }: ModelRun) => Number(!tokens && (row.leaseExpiresAt ?? 0) > now + port.LEASE_MS_MAX)
-  const lost = model.runs.filter(({ row }) => (tokens ? tokens.includes(row.leaseOwner ?? '') : isLost(row, now)))
+  const lost = lostRuns(model, request)
   lost.sort((a, b) => isFar(a) - isFar(b) || (a.row.leaseExpiresAt ?? 0) - (b.row.leaseExpiresAt ?? 0))
   return lost.slice(0, port.REAP_MAX).map((run) => {
     const { row } = run
@@ -205,20 +212,40 @@ const LOST_FOR_GOOD: { [move in Move]?: (maxRecoveries: number) => { code: Failu
   reclaimCrashLoop: (maxRecoveries) => ({ code: 'crash_loop', error: port.crashLoopError(maxRecoveries) }),
 }
 
+/** When the run, or the one that triggered it, was asked to stop. */
+function cancelOf(model: Model, { cancelRequestedAt, parentRunId }: RunRow): number | null {
+  return cancelRequestedAt ?? find(model, parentRunId ?? '')?.row.cancelRequestedAt ?? null
+}
+
+function childrenOf(model: Model, id: string): ModelRun[] {
+  return model.runs.filter(({ row }) => row.parentRunId === id)
+}
+
 export function cancel(model: Model, id: string): port.CancelOutcome | null {
   const run = find(model, id)
   if (!run) return null
+  const { status } = run.row
+  const others = stop(model, run).filter((one) => one.id !== id)
+  const outcome = status === 'pending' ? 'cancelled' : status === 'running' ? 'requested' : 'refused'
+  return { outcome, run: { ...run.row }, others: others.sort((a, b) => compare(a.id, b.id)) }
+}
+
+/** Itself and what is below it; answers which of them it changed. */
+function stop(model: Model, run: ModelRun): port.StoppedRun[] {
   const { row } = run
-  if (row.status === 'pending') {
+  const { id, jobName, status } = row
+  if (status === 'completed' || status === 'failed') return []
+  const stopped: port.StoppedRun[] = []
+  if (status === 'pending') {
     row.cancelRequestedAt = model.now()
     move(model, run, 'cancel', {})
-    return { outcome: 'cancelled', run: { ...row } }
+    stopped.push({ outcome: 'cancelled', id, jobName })
   }
-  if (row.status !== 'running') return { outcome: 'refused', run: { ...row } }
-  if (row.cancelRequestedAt === null) {
+  if (status === 'running' && row.cancelRequestedAt === null) {
     Object.assign(row, { cancelRequestedAt: model.now(), updatedAt: iso(model.now()), version: row.version + 1 })
+    stopped.push({ outcome: 'requested', id, jobName })
   }
-  return { outcome: 'requested', run: { ...row } }
+  return [...stopped, ...childrenOf(model, id).flatMap((child) => stop(model, child))]
 }
 
 export function retry(model: Model, id: string): port.RetryOutcome | null {
@@ -240,16 +267,24 @@ export function remove(model: Model, id: string): port.DeleteOutcome | null {
   const run = find(model, id)
   if (!run) return null
   const { status } = run.row
-  if (!isTerminal(status)) return { outcome: 'refused', status }
+  if (!canGo(model, run)) return { outcome: 'refused', status }
   model.runs = model.runs.filter((other) => other !== run)
   return { outcome: 'deleted', status }
+}
+
+/** Nobody needs it any more. */
+function canGo(model: Model, { row }: ModelRun): boolean {
+  const parent = find(model, row.parentRunId ?? '')?.row.status
+  const mayBeAskedFor = parent === 'pending' || parent === 'running' || parent === 'failed'
+  const hasToStay = row.status === 'cancelled' && childrenOf(model, row.id).some((child) => !isTerminal(child.row.status))
+  return isTerminal(row.status) && !mayBeAskedFor && !hasToStay
 }
 
 export function purge(model: Model, { statuses, olderThanMs, jobNames, limit }: port.PurgeRequest): number {
   const end = model.now() - olderThanMs
   const page = model.runs
     .filter(({ row }) => statuses.some((status) => status === row.status) && (!jobNames || jobNames.includes(row.jobName)))
-    .filter(({ row }) => row.finishedAt !== null && row.finishedAt <= end)
+    .filter((run) => run.row.finishedAt !== null && run.row.finishedAt <= end && canGo(model, run))
     .sort((a, b) => (a.row.finishedAt ?? 0) - (b.row.finishedAt ?? 0) || compare(a.row.id, b.row.id))
     .slice(0, limit)
   model.runs = model.runs.filter((run) => !page.includes(run))
@@ -313,6 +348,15 @@ function move(model: Model, run: ModelRun, name: Move, payload: RecordedPayload)
   row.finishedAt = isTerminal(to) ? model.now() : null
   if (to !== 'running') Object.assign(row, { leaseOwner: null, leaseExpiresAt: null })
   tell(run, event, payload, iso(model.now()))
+  if (isTerminal(to)) wakeParent(model, row)
+}
+
+function wakeParent(model: Model, { parentRunId }: RunRow): void {
+  const parent = find(model, parentRunId ?? '')?.row
+  if (!parent || isTerminal(parent.status)) return
+  parent.signals += 1
+  const isAwaited = decodeWaits(parent.waitingFor).some(({ kind }) => kind === 'child')
+  if (parent.status === 'pending' && isAwaited) parent.runAt = Math.min(parent.runAt, model.now())
 }
 
 function tell({ row, events }: ModelRun, type: EventType, payload: RecordedPayload, createdAt: string): void {

@@ -101,7 +101,13 @@ describe.each(DIALECTS)('$name', ({ over }) => {
     expect(await apply(first)).toBe(2)
   })
 
-  test.each(['cancel', 'retry', 'delete'] as const)('%s is one round trip', async (verb) => {
+  test('a cancel is one transaction of two statements', async () => {
+    const { store, roundTrips } = await setup()
+    const [{ run } = { run: { id: '' } }] = await store.runs.create([newRun()])
+    expect(await roundTrips(() => store.runs.cancel(run.id))).toBe(4)
+  })
+
+  test.each(['retry', 'delete'] as const)('%s is one round trip', async (verb) => {
     const { store, roundTrips } = await setup()
     const [{ run } = { run: { id: '' } }] = await store.runs.create([newRun()])
     expect(await roundTrips(() => store.runs[verb](run.id))).toBe(1)

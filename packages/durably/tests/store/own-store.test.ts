@@ -80,9 +80,6 @@ class OwnRuns implements RunStore {
   list(query: RunQuery): Promise<RunRow[]> {
     return this.kept.list(query)
   }
-  activeChildren(id: string): Promise<string[]> {
-    return this.kept.activeChildren(id)
-  }
   count(jobNames?: readonly string[]): Promise<RunCount[]> {
     return this.kept.count(jobNames)
   }

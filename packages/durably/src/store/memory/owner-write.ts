@@ -43,7 +43,7 @@ function isPossible({ row, kept }: RunRecord, verb: OwnerVerb): boolean {
 function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
   const { verb } = write
   const events = eventsOf(write, tables.nowIso)
-  if (endsLease(verb)) return tables.move(record, verb.type, (row) => end(row, verb, tables.cancelOf(row) !== null), events)
+  if (endsLease(verb)) return tables.move(record, verb.type, (row) => end(row, verb, tables), events)
   if (verb.type === 'recordStep') {
     addStep(record, verb.step)
     if (verb.endsStream) tables.forgetStream(record, verb.step.name)
@@ -60,7 +60,8 @@ function addStep(record: RunRecord, step: Extract<OwnerVerb, { type: 'recordStep
   record.row.recoveries = 0
 }
 
-function end(row: RunRow, verb: EndingVerb, isCancelled: boolean): void {
+function end(row: RunRow, verb: EndingVerb, tables: Tables): void {
+  const cancelledAt = tables.cancelOf(row)
   switch (verb.type) {
     case 'complete':
       row.output = verb.output
@@ -79,11 +80,14 @@ function end(row: RunRow, verb: EndingVerb, isCancelled: boolean): void {
       row.failure = verb.failure
       row.attempts += 1
       row.waitingFor = verb.waitingFor
-      if (canWait(row, isCancelled)) row.runAt = verb.runAt
+      if (canWait(row, cancelledAt !== null)) row.runAt = verb.runAt
       return
     case 'park':
       row.waitingFor = verb.waitingFor
-      if (canWait(row, isCancelled, verb.signals)) row.runAt = verb.runAt
+      if (canWait(row, cancelledAt !== null, verb.signals)) row.runAt = verb.runAt
+      return
+    case 'abandon':
+      row.cancelRequestedAt = cancelledAt
       return
   }
 }

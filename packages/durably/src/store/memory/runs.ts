@@ -20,6 +20,7 @@ import {
   type RunCount,
   type RunQuery,
   type RunStore,
+  type StoppedRun,
 } from '../runs.ts'
 import { byTurn } from './job-queue.ts'
 import { applyWrite } from './owner-write.ts'
@@ -52,7 +53,6 @@ export function memoryRuns(tables: Tables): RunStore {
     list: verb(list),
     probe: verb(probe),
     count: verb(count),
-    activeChildren: verb(activeChildren),
     purge: verb(purge),
   }
 }
@@ -174,13 +174,41 @@ function cancel(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Canc
   if (!record) return null
   const { row } = record
   if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
+  const outcome = stop(tables, record)
+  const others = passesOn(row) ? stopBelow(tables, id) : []
+  return { outcome, run: { ...row }, others: others.sort((a, b) => compareText(a.id, b.id)) }
+}
+
+function stop(tables: Tables, record: RunRecord): CancelOutcome['outcome'] {
+  const { row } = record
   if (canMove('cancel', row.status)) {
     move(tables, record, 'cancel', { cancelRequestedAt: tables.nowMs })
-    return { outcome: 'cancelled', run: { ...row } }
+    return 'cancelled'
   }
-  if (row.status !== 'running') return { outcome: 'refused', run: { ...row } }
+  if (row.status !== 'running') return 'refused'
   requestCancel(tables, row)
-  return { outcome: 'requested', run: { ...row } }
+  return 'requested'
+}
+
+/** Those that it triggered share its cancel; they do not when it has come to another end. */
+function passesOn({ status }: RunRow): boolean {
+  return !isTerminal(status) || status === TRANSITIONS.cancel.to
+}
+
+/** From the top down: one that ends is not told of the end of those below it. */
+function stopBelow(tables: Tables, id: string): StoppedRun[] {
+  const stopped: StoppedRun[] = []
+  for (const parents = [id]; parents.length > 0; ) {
+    for (const child of tables.childrenOf(parents.pop() ?? '')) {
+      const record = tables.records.get(child.id)
+      if (!record || !passesOn(child)) continue
+      const { version } = child
+      const outcome = stop(tables, record)
+      if (outcome !== 'refused' && child.version > version) stopped.push({ outcome, id: child.id, jobName: child.jobName })
+      parents.push(child.id)
+    }
+  }
+  return stopped
 }
 
 function isChanged({ version }: RunRow, ifVersion: number | undefined): boolean {
@@ -228,7 +256,7 @@ function remove(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Dele
   if (!record) return null
   const { status, version } = record.row
   if (isChanged(record.row, ifVersion)) return { outcome: 'changed', version }
-  if (!isTerminal(status) || tables.isAwaited(record.row)) return { outcome: 'refused', status }
+  if (!isTerminal(status) || !tables.canGo(record.row)) return { outcome: 'refused', status }
   tables.remove(record)
   return { outcome: 'deleted', status }
 }
@@ -253,13 +281,6 @@ function list(tables: Tables, { status, jobName, limit = Number.POSITIVE_INFINIT
   return rows
 }
 
-function activeChildren(tables: Tables, id: string): string[] {
-  return tables
-    .childrenOf(id)
-    .flatMap((row) => (row.status === TRANSITIONS.cancel.to ? activeChildren(tables, row.id) : isTerminal(row.status) ? [] : row.id))
-    .sort(compareText)
-}
-
 function count(tables: Tables, jobNames?: readonly string[]): RunCount[] {
   const counts = new Map<string, RunCount>()
   for (const { row } of tables.records.values()) {
@@ -277,7 +298,7 @@ function purge(tables: Tables, { statuses, olderThanMs, jobNames, limit }: Purge
     const old: RunRow[] = []
     for (const row of tables.ended[status].ascending()) {
       if (endOf(row) > end || old.length === limit) break
-      if ((!jobNames || jobNames.includes(row.jobName)) && !tables.isAwaited(row)) old.push(row)
+      if ((!jobNames || jobNames.includes(row.jobName)) && tables.canGo(row)) old.push(row)
     }
     return old
   })

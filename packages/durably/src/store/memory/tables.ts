@@ -8,7 +8,7 @@ import { type Env, iso } from '../../model/env.ts'
 import { isStreamEvent, type RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from '../../model/run.ts'
-import { type Move, TRANSITIONS } from '../../model/transitions.ts'
+import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
 import { JobQueue } from './job-queue.ts'
 import { RunRecord } from './run-record.ts'
@@ -17,7 +17,7 @@ import { SortedSet } from './sorted-set.ts'
 interface Bounds {
   /** False: events are counted, not kept. */
   eventLog: boolean
-  /** So many that have ended are kept. One that its parent may still ask for stays, and counts. */
+  /** So many that have ended are kept. One that cannot go stays, and counts. */
   endedMax: number
 }
 
@@ -106,10 +106,14 @@ export class Tables {
     return [...(this.#children.get(id) ?? [])]
   }
 
-  /** It was triggered by a run that has not ended, and may still ask for it. */
-  isAwaited({ parentRunId }: RunRow): boolean {
+  /** Of a run that has ended: nobody needs it any more (`DeleteOutcome`). */
+  canGo({ id, status, parentRunId }: RunRow): boolean {
+    return !this.#isAwaited(parentRunId) && !(status === 'cancelled' && this.childrenOf(id).some((child) => !isTerminal(child.status)))
+  }
+
+  #isAwaited(parentRunId: string | null): boolean {
     const parent = parentRunId === null ? undefined : this.records.get(parentRunId)
-    return parent !== undefined && !isTerminal(parent.row.status)
+    return parent !== undefined && !isFinal(parent.row.status)
   }
 
   #removeChild(parentRunId: string, row: RunRow): void {
@@ -138,10 +142,11 @@ export class Tables {
     this.#enter(row)
     this.tell(record, events)
     if (isTerminal(to)) this.#wakeParent(row)
-    if (this.#endedCount > this.#bounds.endedMax) this.#removeOldest()
+    while (this.#endedCount > this.#bounds.endedMax && this.#removeOldest());
   }
 
-  #removeOldest(): void {
+  /** Those that it kept may go after it. */
+  #removeOldest(): boolean {
     let oldest: RunRow | undefined
     for (const status of TERMINAL_STATUSES) {
       const row = this.#firstToGo(this.ended[status])
@@ -149,12 +154,13 @@ export class Tables {
     }
     const record = oldest && this.records.get(oldest.id)
     if (record) this.remove(record)
+    return record !== undefined
   }
 
   #firstToGo(ended: SortedSet<RunRow>): RunRow | undefined {
     const first = ended.first()
-    if (!first || !this.isAwaited(first)) return first
-    for (const row of ended.ascending()) if (!this.isAwaited(row)) return row
+    if (!first || this.canGo(first)) return first
+    for (const row of ended.ascending()) if (this.canGo(row)) return row
   }
 
   /** It is told, and goes on if that is what it waits for. */

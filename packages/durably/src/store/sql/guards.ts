@@ -1,8 +1,8 @@
 // The guards of the transitions as SQL: a statement names the move it makes, never a status of its own.
 import { type RawBuilder, sql } from 'kysely'
-import { TERMINAL_STATUSES } from '../../model/run.ts'
+import { RUN_STATUSES, TERMINAL_STATUSES } from '../../model/run.ts'
 import type { StepStatus } from '../../model/step.ts'
-import { type Move, TRANSITIONS } from '../../model/transitions.ts'
+import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { LEASE_MS_MAX } from '../runs.ts'
 import type { Tables } from './schema.ts'
 import type { Param } from './statement.ts'
@@ -46,14 +46,20 @@ export function isActive(status?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`NOT (${isTerminal(status)})`
 }
 
-/** The run `r` was triggered by one that has not ended, and may still ask for it. */
-export function isAwaited(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
-  return sql`EXISTS (SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND ${isActive(sql`parent.status`)})`
+/** What is below the run `r` shares its cancel; not so when it has come to another end. */
+export function passesOn(): RawBuilder<unknown> {
+  return sql`NOT (${isOneOf(
+    sql`r.status`,
+    TERMINAL_STATUSES.filter((status) => status !== TRANSITIONS.cancel.to),
+  )})`
 }
 
-/** The run `r` has ended, and nobody will ask for it. */
+/** The run `r` has ended, and nobody needs it any more (`DeleteOutcome`). */
 export function canGo(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
-  return sql`${isTerminal()} AND NOT ${isAwaited(t)}`
+  const mayAsk = RUN_STATUSES.filter((status) => !isFinal(status))
+  return sql`${isTerminal()}
+    AND NOT EXISTS (SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND ${isOneOf(sql`parent.status`, mayAsk)})
+    AND NOT (r.status = ${target('cancel')} AND EXISTS (SELECT 1 FROM ${t.runs} AS child WHERE child.parent_run_id = r.id AND ${isActive(sql`child.status`)}))`
 }
 
 /** A partial index is only found by `=`, so one value is not written as a list. */

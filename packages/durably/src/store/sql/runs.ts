@@ -1,7 +1,7 @@
 import type { RunStore } from '../runs.ts'
 import type { SqlContext } from './context.ts'
 import { applyWrites } from './runs/apply.ts'
-import { clientMoves } from './runs/cancel-retry-delete.ts'
+import { cancelRuns } from './runs/cancel.ts'
 import { adoptRuns, claimRuns } from './runs/claim.ts'
 import { countRuns } from './runs/count.ts'
 import { createRuns } from './runs/create.ts'
@@ -9,9 +9,10 @@ import { probeRuns } from './runs/probe.ts'
 import { purgeRuns } from './runs/purge.ts'
 import { runQueries } from './runs/queries.ts'
 import { reapRuns } from './runs/reap.ts'
+import { clientMoves } from './runs/retry-delete.ts'
 
 /** The verbs that change runs. */
-export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe' | 'count' | 'purge' | 'activeChildren'>
+export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe' | 'count' | 'purge'>
 
 export function sqlRuns(context: SqlContext, writes: RunWrites): RunStore {
   return {
@@ -31,6 +32,7 @@ export function batchedWrites(context: SqlContext): RunWrites {
     claim: claimRuns(context),
     apply: applyWrites(context),
     reap: reapRuns(context),
+    cancel: cancelRuns(context),
     ...clientMoves(context),
   }
 }

@@ -1,8 +1,10 @@
 // Archive — keeps what is purged from a simulated world, for the judgement, and looks at what goes.
-//   I33. Only what has ended, and long enough ago, is purged; no ended child before the run that triggered it has ended.
+//   I33. Only what has ended, and long enough ago, is purged; no child while the run that triggered it may ask for it, and no cancelled
+//        run while one that it triggered has not ended.
 import type { EventRow } from '../../model/event.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
+import { isFinal } from '../../model/transitions.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import { readRows, type Violation } from '../invariants/index.ts'
@@ -35,13 +37,17 @@ export class Archive {
   }
 
   #keep({ runs, steps, events }: Awaited<ReturnType<typeof readRows>>, left: ReadonlySet<string>, olderThanMs: number): void {
+    const byId = new Map(runs.map((run) => [run.id, run]))
     const active = new Set(runs.filter(({ status }) => !isTerminal(status)).map(({ id }) => id))
     const isGone = (id: string) => !left.has(id)
     for (const run of runs.filter(({ id }) => isGone(id))) {
       const broken = (what: string) => this.violations.push({ invariant: 'I33', runId: run.id, what: `was purged, but ${what}` })
       if (active.has(run.id)) broken(`it was ${run.status}`)
       else if (run.finishedAt === null || run.finishedAt > this.#now() - olderThanMs) broken('it ended not long enough ago')
-      if (run.parentRunId !== null && active.has(run.parentRunId)) broken('the run that triggered it has not ended')
+      const parent = run.parentRunId === null ? undefined : byId.get(run.parentRunId)
+      if (parent && !isFinal(parent.status)) broken(`the run that triggered it was ${parent.status}`)
+      if (run.status === 'cancelled' && runs.some(({ id, parentRunId }) => parentRunId === run.id && active.has(id)))
+        broken('a run that it triggered has not ended')
       this.runs.push(run)
     }
     this.steps.push(...steps.filter(({ runId }) => isGone(runId)))

@@ -40,7 +40,7 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     const now = world.env.wall()
     const answer = await world.store.runs.cancel(before.id)
     const row = await get(world, before.id)
-    deepEqual(answer, { outcome: 'cancelled', run: row }, 'answer')
+    deepEqual(answer, { outcome: 'cancelled', run: row, others: [] }, 'answer')
     const ended = { status: 'cancelled' as const, cancelRequestedAt: now, finishedAt: now }
     const counted = { version: before.version + 1, lastEventSequence: 2 }
     deepEqual(row, { ...before, ...ended, ...counted, updatedAt: row.updatedAt }, 'the row')
@@ -53,7 +53,7 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     await world.env.advance(10)
     const answer = await world.store.runs.cancel(owner.run.id)
     const row = await get(world, owner.run.id)
-    deepEqual(answer, { outcome: 'requested', run: row }, 'answer')
+    deepEqual(answer, { outcome: 'requested', run: row, others: [] }, 'answer')
     const asked = { cancelRequestedAt: world.env.wall(), version: owner.run.version + 1 }
     deepEqual(row, { ...owner.run, ...asked, updatedAt: row.updatedAt }, 'the row')
     deepEqual(await eventTypes(world, row.id), ['run:trigger', 'run:start'], 'events')
@@ -64,14 +64,14 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     await world.store.runs.cancel(owner.run.id)
     await world.env.advance(10)
     const answer = await unchanged(world, owner.run.id, () => world.store.runs.cancel(owner.run.id))
-    deepEqual(answer, { outcome: 'requested', run: await get(world, owner.run.id) }, 'answer')
+    deepEqual(answer, { outcome: 'requested', run: await get(world, owner.run.id), others: [] }, 'answer')
   },
 
   'cancel of a finished run is refused': async (world) => {
     for (const status of ENDED) {
       const { id } = await inStatus(world, status, status)
       const answer = await unchanged(world, id, () => world.store.runs.cancel(id))
-      deepEqual(answer, { outcome: 'refused', run: await get(world, id) }, status)
+      deepEqual(answer, { outcome: 'refused', run: await get(world, id), others: [] }, status)
     }
   },
 

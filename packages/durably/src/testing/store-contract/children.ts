@@ -1,13 +1,16 @@
 // A run and those that it triggered: it hears of each end, whatever the end was, and they hear of its cancel.
-import { TERMINAL_STATUSES } from '../../model/run.ts'
+import { type RunRow, type RunStatus, TERMINAL_STATUSES } from '../../model/run.ts'
 import { NEVER_MS } from '../../model/wait.ts'
+import type { CancelOutcome, Changed, StoppedRun } from '../../store/runs.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
 import { type Case, chapter, type World } from './chapter.ts'
 import {
   abandon,
+  byId,
   claim,
   complete,
   create,
+  eventTypes,
   fail,
   get,
   heartbeat,
@@ -33,6 +36,26 @@ const FOR_A_CHILD = park([{ name: 'mail', kind: 'child', dueAt: null }])
 async function family(world: World): Promise<{ parent: Owner; child: Owner }> {
   const parent = await held(world)
   return { parent, child: await held(world, { jobName: CHILD, parentRunId: parent.run.id, deadlineAt: world.env.wall() + LEASE_MS }) }
+}
+
+function below(world: World, parentRunId: string, jobName: string): Promise<RunRow> {
+  return create(world, { jobName, parentRunId })
+}
+
+function othersOf(answer: CancelOutcome | Changed | null): StoppedRun[] {
+  return answer && 'others' in answer ? answer.others : []
+}
+
+/** By id. */
+function outcomes(runs: readonly [RunRow, StoppedRun['outcome']][]): StoppedRun[] {
+  return byId(runs.map(([{ id, jobName }, outcome]) => ({ outcome, id, jobName })))
+}
+
+/** Neither a delete nor a purge takes it. */
+async function keeps(world: World, id: string, status: RunStatus, when: string): Promise<void> {
+  const answer = await unchanged(world, id, () => world.store.runs.delete(id))
+  deepEqual(answer, { outcome: 'refused', status }, `delete while ${when}`)
+  equal(await unchanged(world, id, () => world.store.runs.purge(EVERYTHING)), 0, `purged while ${when}`)
 }
 
 /** How a run can end, by whoever ends it. */
@@ -187,34 +210,40 @@ export const children = chapter(
       equal((await get(world, parent.run.id)).signals, 2, 'signals')
     },
 
-    'children that have not ended are found, in the order of their ids': async (world) => {
+    'a cancel reaches those below at any depth, in its one commit': async (world) => {
       const { parent, child } = await family(world)
-      const others = [
-        await create(world, { jobName: 'b', parentRunId: parent.run.id }),
-        await create(world, { jobName: 'c', parentRunId: parent.run.id }),
-      ]
-      await create(world, { jobName: 'd' })
-      const all = ids([child.run, ...others]).sort()
-      deepEqual(await world.store.runs.activeChildren(parent.run.id), all, 'before')
-      await child.succeed(complete())
-      await world.store.runs.cancel(others[0]?.id ?? '')
-      deepEqual(await world.store.runs.activeChildren(parent.run.id), ids(others.slice(1)), 'after')
-      deepEqual(await world.store.runs.activeChildren('nobody'), [], 'of nobody')
-    },
-
-    'below a cancelled child those that it triggered are found, below any other they are not': async (world) => {
-      const { parent, child } = await family(world)
-      const below = (parentRunId: string, jobName: string) => create(world, { jobName, parentRunId })
-      const grandchild = await below(child.run.id, 'b')
-      const done = await held(world, { jobName: 'c', parentRunId: parent.run.id })
-      await below(done.run.id, 'd')
-      await done.succeed(complete())
-      deepEqual(await world.store.runs.activeChildren(parent.run.id), [child.run.id], 'while the child goes on')
-      await child.succeed(abandon())
-      deepEqual(await world.store.runs.activeChildren(parent.run.id), [grandchild.id], 'when it was cancelled')
-      const last = await below(grandchild.id, 'e')
-      await world.store.runs.cancel(grandchild.id)
-      deepEqual(await world.store.runs.activeChildren(parent.run.id), [last.id], 'when both were')
+      const sleeper = await below(world, child.run.id, 'b')
+      const grandchild = await held(world, { jobName: 'c', parentRunId: sleeper.id })
+      const last = await below(world, grandchild.run.id, 'd')
+      const stranger = await create(world, { jobName: 'e' })
+      await world.env.advance(10)
+      const now = world.env.wall()
+      const answer = await world.store.runs.cancel(parent.run.id)
+      deepEqual(
+        [answer?.outcome, othersOf(answer)],
+        [
+          'requested',
+          outcomes([
+            [child.run, 'requested'],
+            [sleeper, 'cancelled'],
+            [grandchild.run, 'requested'],
+            [last, 'cancelled'],
+          ]),
+        ],
+        'answer',
+      )
+      for (const { run } of [child, grandchild]) {
+        const row = await get(world, run.id)
+        const asked = { cancelRequestedAt: now, version: run.version + 1, signals: 1, updatedAt: row.updatedAt }
+        deepEqual(row, { ...run, ...asked }, 'one that runs')
+      }
+      for (const before of [sleeper, last]) {
+        const row = await get(world, before.id)
+        const ended = { status: 'cancelled' as const, cancelRequestedAt: now, finishedAt: now, updatedAt: row.updatedAt }
+        deepEqual(row, { ...before, ...ended, version: before.version + 1, lastEventSequence: 2 }, 'one that was pending')
+        deepEqual(await eventTypes(world, row.id), ['run:trigger', 'run:cancel'], 'its events')
+      }
+      deepEqual(await get(world, stranger.id), stranger, 'one of no concern')
     },
 
     'a known step of a parent answers with the child it has, as it is now, whatever else is asked for': async (world) => {
@@ -264,7 +293,8 @@ export const children = chapter(
       const child = await create(world, { jobName: CHILD, parentRunId: parent.id, parentStep: 'mail' })
       ok(child.id !== forged.id, 'two runs')
       equal((await create(world, { jobName: CHILD, idempotencyKey: `${parent.id}/mail` })).id, forged.id, 'the run of the key')
-      deepEqual(await world.store.runs.activeChildren(parent.id), [child.id], 'the children')
+      const children = (await world.store.runs.list({})).filter(({ parentRunId }) => parentRunId === parent.id)
+      deepEqual(ids(children), [child.id], 'the children')
     },
 
     'a child that was removed leaves its step free': async (world) => {
@@ -285,20 +315,121 @@ export const children = chapter(
       equal(answers.flat().filter(({ created }) => created).length, 1, 'new ones')
     },
 
-    'a child that has ended is kept until its parent has ended too': async (world) => {
+    'a cancel of a pending run tells nobody in its family but the run above it': async (world) => {
+      const top = await held(world)
+      const parent = await below(world, top.run.id, CHILD)
+      const child = await below(world, parent.id, 'b')
+      await world.store.runs.cancel(parent.id)
+      equal((await get(world, top.run.id)).signals, 1, 'signals of the run above')
+      deepEqual([(await get(world, parent.id)).signals, (await get(world, child.id)).status], [0, 'cancelled'], 'the family')
+    },
+
+    'below a run that was cancelled the walk goes on, below one with another end it does not': async (world) => {
       const { parent, child } = await family(world)
-      const { id } = child.run
-      await child.succeed(complete())
-      const keeps = async (when: string) => {
-        const answer = await unchanged(world, id, () => world.store.runs.delete(id))
-        deepEqual(answer, { outcome: 'refused', status: 'completed' }, `delete while its parent ${when}`)
-        equal(await unchanged(world, id, () => world.store.runs.purge(EVERYTHING)), 0, `purged while its parent ${when}`)
+      const found = await below(world, child.run.id, 'b')
+      await child.succeed(abandon())
+      const spared: RunRow[] = []
+      for (const [jobName, end] of [
+        ['c', complete()],
+        ['d', fail()],
+      ] as const) {
+        const done = await held(world, { jobName, parentRunId: parent.run.id })
+        spared.push(await below(world, done.run.id, `below ${jobName}`))
+        await done.succeed(end)
       }
-      await keeps('is running')
+      const answer = await world.store.runs.cancel(parent.run.id)
+      deepEqual(othersOf(answer), outcomes([[found, 'cancelled']]), 'the others')
+      for (const run of spared) deepEqual(await get(world, run.id), run, 'one that is left alone')
+    },
+
+    'a cancel that is asked for again walks on, also from a run that was cancelled': async (world) => {
+      const { parent, child } = await family(world)
+      await world.store.runs.cancel(parent.run.id)
+      const late = await below(world, parent.run.id, 'b')
+      const again = await world.store.runs.cancel(parent.run.id)
+      deepEqual([again?.outcome, othersOf(again)], ['requested', outcomes([[late, 'cancelled']])], 'while it runs')
+      await parent.succeed(abandon())
+      const later = await below(world, child.run.id, 'c')
+      const once = await world.store.runs.cancel(parent.run.id)
+      deepEqual([once?.outcome, othersOf(once)], ['refused', outcomes([[later, 'cancelled']])], 'when it was cancelled')
+      const nothing = await unchanged(world, child.run.id, () => world.store.runs.cancel(parent.run.id))
+      deepEqual(othersOf(nothing), [], 'when there is nothing left')
+    },
+
+    'a cancel of a run with another end reaches nobody': async (world) => {
+      for (const end of [complete(), fail()]) {
+        const parent = await held(world, { jobName: end.type })
+        const child = await below(world, parent.run.id, `below ${end.type}`)
+        await parent.succeed(end)
+        const answer = await unchanged(world, child.id, () => world.store.runs.cancel(parent.run.id))
+        deepEqual([answer?.outcome, othersOf(answer)], ['refused', []], end.type)
+      }
+    },
+
+    'the version that a cancel asks for is that of its run alone, and one that does not fit reaches nobody': async (world) => {
+      const { parent, child } = await family(world)
+      const other = await below(world, parent.run.id, 'b')
+      await unchanged(world, other.id, () => world.store.runs.cancel(parent.run.id, { ifVersion: parent.run.version + 1 }))
+      deepEqual(await get(world, child.run.id), child.run, 'the child')
+      const answer = await world.store.runs.cancel(parent.run.id, { ifVersion: parent.run.version })
+      deepEqual(
+        othersOf(answer),
+        outcomes([
+          [child.run, 'requested'],
+          [other, 'cancelled'],
+        ]),
+        'the others',
+      )
+    },
+
+    'a child that has ended is kept as long as its parent may ask for it': async (world) => {
+      const { parent, child } = await family(world)
+      await child.succeed(complete())
+      await keeps(world, child.run.id, 'completed', 'its parent is running')
       await parent.succeed(FOR_A_CHILD)
-      await keeps('is pending')
-      await (await mustClaim(world)).succeed(fail())
-      deepEqual(await world.store.runs.delete(id), { outcome: 'deleted', status: 'completed' }, 'delete after its end')
+      await keeps(world, child.run.id, 'completed', 'its parent is pending')
+      const again = await mustClaim(world)
+      await again.succeed(fail())
+      const answer = await unchanged(world, child.run.id, () => world.store.runs.delete(child.run.id))
+      deepEqual(answer, { outcome: 'refused', status: 'completed' }, 'delete while its parent is failed')
+      await world.store.runs.retry(parent.run.id)
+      await (await mustClaim(world)).succeed(complete())
+      deepEqual(await world.store.runs.delete(child.run.id), { outcome: 'deleted', status: 'completed' }, 'delete after its end')
+    },
+
+    'a child goes after its parent: at once when that one cannot ask for it any more, else when it is gone': async (world) => {
+      for (const [how, end, pages] of [
+        ['completed', complete(), [2, 0]],
+        ['cancelled', abandon(), [2, 0]],
+        ['failed', fail(), [1, 1, 0]],
+      ] as const) {
+        const { parent, child } = await family(world)
+        await child.succeed(complete())
+        await parent.succeed(end)
+        const gone: number[] = []
+        for (const _ of pages) gone.push(await world.store.runs.purge(EVERYTHING))
+        deepEqual(gone, [...pages], `pages when its parent has ${how}`)
+      }
+    },
+
+    'a cancelled run is kept as long as one that it triggered has not ended': async (world) => {
+      const { parent, child } = await family(world)
+      await parent.succeed(abandon())
+      await keeps(world, parent.run.id, 'cancelled', 'its child is running')
+      await child.succeed(release())
+      await keeps(world, parent.run.id, 'cancelled', 'its child is pending')
+      await (await mustClaim(world, [CHILD])).succeed(complete())
+      deepEqual(await world.store.runs.delete(parent.run.id), { outcome: 'deleted', status: 'cancelled' }, 'delete after that')
+    },
+
+    'a run with another end does not wait for those that it triggered': async (world) => {
+      for (const end of [complete(), fail()]) {
+        const parent = await held(world, { jobName: end.type })
+        const child = await below(world, parent.run.id, `below ${end.type}`)
+        await parent.succeed(end)
+        equal((await world.store.runs.delete(parent.run.id))?.outcome, 'deleted', end.type)
+        deepEqual(await get(world, child.id), child, 'the child')
+      }
     },
 
     'a purge that keeps a child takes others of its age, and takes it when its parent is gone': async (world) => {
@@ -331,12 +462,13 @@ export const children = chapter(
       )
     },
 
-    'the cancel of a run shows in the claims of its children': async (world) => {
-      const { parent, child } = await family(world)
-      await child.succeed(release())
+    'the cancel of a run shows in the claims of children that came after it': async (world) => {
+      const parent = await held(world)
       await world.store.runs.cancel(parent.run.id)
-      const { run } = await mustClaim(world, [CHILD])
-      equal(run.cancelRequestedAt, world.env.wall(), 'the request')
+      const asked = world.env.wall()
+      await world.env.advance(10)
+      const { run } = await held(world, { jobName: CHILD, parentRunId: parent.run.id })
+      equal(run.cancelRequestedAt, asked, 'the request')
       await leasesEnd(world)
       const moves = (await world.store.runs.reap({ maxRecoveries: 10 })).map(({ move }) => move)
       deepEqual(moves, ['reclaimCancelled', 'reclaimCancelled'], 'what becomes of both when they are lost')

@@ -49,7 +49,8 @@ function moved(move: OwnerMove, t: SqlContext['tables'], p: P, now: Fragment): F
     case 'park':
       return sql`status = ${target('park')}, ${due}, ${letGo}`
     case 'abandon':
-      return sql`status = ${target('abandon')}, ${finish}`
+      // One that heard of it from its parent alone hands it on.
+      return sql`status = ${target('abandon')}, cancel_requested_at = ${cancelOf(t)}, ${finish}`
   }
 }
 

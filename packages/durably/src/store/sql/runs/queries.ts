@@ -2,21 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { RUN_STATUSES, type RunStatus } from '../../../model/run.ts'
 import type { RunQuery, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { isActive, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import { statement } from '../statement.ts'
 
-export function runQueries({ db, session, tables: t }: SqlContext): Pick<RunStore, 'get' | 'list' | 'activeChildren'> {
+export function runQueries({ db, session, tables: t }: SqlContext): Pick<RunStore, 'get' | 'list'> {
   const byId = statement<{ id: string }>(db, (p) => sql`SELECT * FROM ${t.runs} WHERE id = ${p('id')}`)
-  const children = statement<{ id: string }>(
-    db,
-    (p) => sql`WITH RECURSIVE below AS (SELECT r.id, r.status FROM ${t.runs} AS r WHERE r.parent_run_id = ${p('id')}
-        UNION ALL SELECT r.id, r.status FROM below CROSS JOIN ${t.runs} AS r
-          WHERE r.parent_run_id = below.id AND below.status = ${target('cancel')})
-      SELECT id FROM below WHERE ${isActive(sql`below.status`)} ORDER BY id`,
-  )
   return {
-    activeChildren: async (id) => (await session.read(children({ id }))).map((row) => String(row.id)),
     async get(id) {
       const [row] = await session.read(byId({ id }))
       return row ? runRow(row) : null

@@ -1,10 +1,11 @@
 import type { SqlContext } from '../../context.ts'
 import type { RunWrites } from '../../runs.ts'
 import { applyWrites } from './apply-writes.ts'
+import { cancelRuns } from './cancel-runs.ts'
 import { claimRuns } from './claim-runs.ts'
-import { clientMoves } from './client-moves.ts'
 import { createRuns } from './create-runs.ts'
 import { reapRuns } from './reap-runs.ts'
+import { clientMoves } from './retry-delete.ts'
 
 /**
  * Each verb as one statement: one round trip, one transaction.
@@ -18,6 +19,7 @@ export function singleWrites(context: SqlContext): RunWrites {
     claim: claimRuns(context),
     apply: applyWrites(context),
     reap: reapRuns(context),
+    cancel: cancelRuns(context),
     ...clientMoves(context),
   }
 }
