@@ -1,7 +1,7 @@
 // Trigger — validates what shall run and stores it; a worker does the rest.
 import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
-import { type Duration, durationMs, NEVER_MS, timeMs } from '../model/duration.ts'
+import { type Duration, durationMs, timeMs } from '../model/duration.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
@@ -162,7 +162,6 @@ function oneTransaction(inputs: readonly BatchTriggerInput<unknown>[]): unknown 
 
 function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, options: ChildOptions, what: string): NewRun {
   const id = env.id()
-  const { delayMs, runAt, deadlineAt } = times(options, env)
   return {
     id,
     jobName: job.name,
@@ -171,30 +170,27 @@ function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, option
     concurrencyKey: key('concurrencyKey', options.concurrencyKey),
     // The id's own time, so that ids and creation times give the same order (ADR 0003).
     createdAt: iso(timeOfId(id)),
-    delayMs,
-    runAt,
-    deadlineAt,
+    ...times(options),
     parentRunId: options[PARENT]?.runId ?? null,
     parentStep: options[PARENT]?.step ?? null,
   }
 }
 
-type Times = Pick<NewRun, 'delayMs' | 'runAt' | 'deadlineAt'>
+type Times = Pick<NewRun, 'delayMs' | 'runAt' | 'deadlineMs' | 'deadlineAt'>
 
-const AT_ONCE: Times = { delayMs: null, runAt: null, deadlineAt: null }
+const AT_ONCE: Times = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
 
-/** Who could only start after its deadline is due at its deadline, to fail. */
-function times({ delay, runAt, deadline }: TriggerOptions, env: Env): Times {
+/** Durations stay durations: the store counts them from its own now. */
+function times({ delay, runAt, deadline }: TriggerOptions): Times {
   if (delay === undefined && runAt === undefined && deadline === undefined) return AT_ONCE
-  const nowMs = env.wall()
   if (delay !== undefined && runAt !== undefined) throw new DurablyError('invalid_argument', 'give either delay or runAt, not both')
-  const deadlineAt = deadline === undefined ? null : deadlineMs(deadline, nowMs)
-  const delayMs = delay === undefined ? null : Math.min(durationMs('delay', delay), Math.max(0, (deadlineAt ?? NEVER_MS) - nowMs))
-  return { delayMs, runAt: runAt === undefined ? null : Math.min(timeMs('runAt', runAt), deadlineAt ?? NEVER_MS), deadlineAt }
-}
-
-function deadlineMs(deadline: Date | Duration, nowMs: number): number {
-  return deadline instanceof Date ? timeMs('deadline', deadline) : nowMs + durationMs('deadline', deadline)
+  const isTime = deadline instanceof Date
+  return {
+    delayMs: delay === undefined ? null : durationMs('delay', delay),
+    runAt: runAt === undefined ? null : timeMs('runAt', runAt),
+    deadlineMs: deadline === undefined || isTime ? null : durationMs('deadline', deadline),
+    deadlineAt: isTime ? timeMs('deadline', deadline) : null,
+  }
 }
 
 function key(field: string, value: string | undefined): string | null {

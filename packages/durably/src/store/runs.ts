@@ -50,6 +50,11 @@ export interface NewRun {
   /** When it is due: this long after the store has it, or at a time. At once when both are null. */
   delayMs: number | null
   runAt: number | null
+  /**
+   * When it must have ended: this long after the store has it, or at a time. One that could only start after its deadline is due at
+   * its deadline, to fail.
+   */
+  deadlineMs: number | null
   deadlineAt: number | null
   /** The run that triggered it and shares its cancel. */
   parentRunId: string | null

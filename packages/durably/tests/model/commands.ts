@@ -44,7 +44,7 @@ const newRun = fc.record({
   concurrencyKey: often(null, 'c1', 'c2'),
   /** From the moment that the store has it, or a time of the clock. */
   due: often(null, { delayMs: 1 }, { delayMs: LEASE_MS }, { runAtMs: 0 }, { runAtMs: 2 * LEASE_MS }),
-  deadlineMs: often(null, 0, 2 * LEASE_MS),
+  deadline: often(null, { deadlineMs: 0 }, { deadlineMs: 2 * LEASE_MS }, { deadlineAtMs: -1 }, { deadlineAtMs: 2 * LEASE_MS }),
   /** Which of the runs before it triggered it. */
   parent: often<number | null>(null, 0, 1, 2, UNKNOWN),
   /** Ids need not grow with time. */
@@ -59,11 +59,13 @@ function knownBy(known: Known, parent: string | null): Pick<NewRun, 'idempotency
 }
 
 const create = command('create', fc.array(newRun, { minLength: 1, maxLength: 4, size: 'max' }), async (world, store, specs) => {
-  const runs = specs.map(({ shelf, due, deadlineMs, known, parent, ...keys }): NewRun => {
+  const runs = specs.map(({ shelf, due, deadline, known, parent, ...keys }): NewRun => {
     const now = world.env.wall()
     const delayMs = due && 'delayMs' in due ? due.delayMs : null
     const runAt = due && 'runAtMs' in due ? now + due.runAtMs : null
-    const times = { createdAt: world.at(), delayMs, runAt, deadlineAt: deadlineMs === null ? null : now + deadlineMs }
+    const deadlineMs = deadline && 'deadlineMs' in deadline ? deadline.deadlineMs : null
+    const deadlineAt = deadline && 'deadlineAtMs' in deadline ? now + deadline.deadlineAtMs : null
+    const times = { createdAt: world.at(), delayMs, runAt, deadlineMs, deadlineAt }
     const parentRunId = parent === null ? null : world.runId(parent)
     return { id: world.id(shelf), payload: `"${shelf}"`, ...keys, ...knownBy(known, parentRunId), ...times }
   })

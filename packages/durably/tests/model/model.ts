@@ -376,13 +376,16 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function newRow({ delayMs, runAt, ...given }: port.NewRun, now: number): RunRow {
+function newRow({ delayMs, runAt, deadlineMs, ...given }: port.NewRun, now: number): RunRow {
   const { createdAt } = given
+  const deadlineAt = deadlineMs === null ? given.deadlineAt : now + deadlineMs
+  const dueAt = runAt ?? now + (delayMs ?? 0)
   return {
     ...given,
     ...{ status: 'pending', currentStepIndex: 0, progress: null, streams: null, effects: null },
     ...{ output: null, error: null, failure: null, reason: null },
-    ...{ heartbeatAt: createdAt, updatedAt: createdAt, version: 0, runAt: runAt ?? now + (delayMs ?? 0) },
+    ...{ heartbeatAt: createdAt, updatedAt: createdAt, version: 0 },
+    ...{ deadlineAt, runAt: Math.min(dueAt, Math.max(deadlineAt ?? dueAt, now)) },
     ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
     ...{ attempts: 0, retryGeneration: 0, waitingFor: null, signals: 0 },
     ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },

@@ -42,6 +42,7 @@ async function fill(store: SqlStore, nowMs: number, all: readonly Facts[]): Prom
       idempotencyKey: null,
       concurrencyKey: null,
       payload: 'null',
+      deadlineMs: null,
       deadlineAt: null,
       parentRunId: null,
       parentStep: null,

@@ -13,7 +13,7 @@ const facts = {
   parentRunId: null,
   parentStep: null,
 }
-const due = { delayMs: null, runAt: null, deadlineAt: null }
+const due = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
 
 describe('purge', () => {
   it('looks at the page that goes and not at the whole history', async () => {

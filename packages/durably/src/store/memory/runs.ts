@@ -72,7 +72,9 @@ function create(tables: Tables, run: NewRun): Created {
 }
 
 function newRow(run: NewRun, nowMs: number): RunRow {
-  const { id, jobName, payload, idempotencyKey, concurrencyKey, createdAt, delayMs, runAt, deadlineAt, parentRunId, parentStep } = run
+  const { id, jobName, payload, idempotencyKey, concurrencyKey, createdAt, parentRunId, parentStep } = run
+  const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)
+  const deadlineAt = run.deadlineMs === null ? run.deadlineAt : nowMs + run.deadlineMs
   return {
     id,
     jobName,
@@ -92,7 +94,7 @@ function newRow(run: NewRun, nowMs: number): RunRow {
     createdAt,
     updatedAt: createdAt,
     version: 0,
-    runAt: runAt ?? nowMs + (delayMs ?? 0),
+    runAt: deadlineAt === null ? dueAt : Math.min(dueAt, Math.max(deadlineAt, nowMs)),
     leaseGeneration: 0,
     leaseOwner: null,
     leaseExpiresAt: null,

@@ -1,9 +1,36 @@
 // A run whose deadline is over when its worker is lost fails with `timeout`; its owner sees to it while there is one.
+import type { NewRun } from '../../store/runs.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { chapter } from './chapter.ts'
 import { claim, complete, create, fail, get, held, LEASE_MS, leasesEnd, mustClaim } from './world.ts'
 
+type NewTimes = Partial<Pick<NewRun, 'delayMs' | 'runAt' | 'deadlineMs' | 'deadlineAt'>>
+
 export const deadlines = chapter('deadlines', {
+  'a deadline is a time, or so long after the store has the run': async (world) => {
+    const now = world.env.wall()
+    equal((await create(world, { deadlineAt: now + 7 })).deadlineAt, now + 7, 'a time')
+    equal((await create(world, { deadlineMs: 5 })).deadlineAt, now + 5, 'a duration')
+    const other = await create(world, { idempotencyKey: 'k', deadlineMs: 5 })
+    await world.env.advance(3)
+    equal((await create(world, { idempotencyKey: 'k', deadlineMs: 5 })).deadlineAt, other.deadlineAt, 'of a run that is known')
+  },
+
+  'who could only start after its deadline is due at its deadline, and not before it is there': async (world) => {
+    const now = world.env.wall()
+    const cases: [NewTimes, number][] = [
+      [{ delayMs: 10, deadlineMs: 4 }, now + 4],
+      [{ delayMs: 10, deadlineMs: 40 }, now + 10],
+      [{ delayMs: 10, deadlineAt: now - 5 }, now],
+      [{ runAt: now + 10, deadlineMs: 4 }, now + 4],
+      [{ runAt: now + 10, deadlineAt: now + 40 }, now + 10],
+      [{ runAt: now - 10, deadlineMs: 4 }, now - 10],
+      [{ deadlineAt: now - 5 }, now],
+      [{ deadlineMs: 4 }, now],
+    ]
+    for (const [times, runAt] of cases) equal((await create(world, times)).runAt, runAt, JSON.stringify(times))
+  },
+
   'a lost run whose deadline is over fails with reason timeout': async (world) => {
     const owner = await held(world, { deadlineAt: world.env.wall() + LEASE_MS })
     await leasesEnd(world)

@@ -21,7 +21,7 @@ export const REFUSED: WriteOutcome = { ok: false }
 export function newRun({ env }: World, run: Partial<NewRun> = {}): NewRun {
   const createdAt = iso(env.wall())
   const keys = { idempotencyKey: null, concurrencyKey: null }
-  const times = { delayMs: null, runAt: null, deadlineAt: null }
+  const times = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
   return { id: env.id(), jobName: JOB, payload: '{"page":1}', ...keys, ...times, parentRunId: null, parentStep: null, createdAt, ...run }
 }
 

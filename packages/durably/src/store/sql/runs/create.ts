@@ -7,16 +7,18 @@ import type { SqlContext } from '../context.ts'
 import { chunked, jsonRows } from '../json-rows.ts'
 import { runRow } from '../rows.ts'
 import { queryRunner, type Row } from '../session.ts'
-import { statement } from '../statement.ts'
+import { type Param, statement } from '../statement.ts'
 
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
+  const due = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0))`
+  const deadline = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 8, ${p('now')} + (e.value ->> 11))`
   /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string; now: number }>(
     db,
     (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
         status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
-        'pending', coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0)), e.value ->> 8, e.value ->> 9, e.value ->> 10, 1
+        'pending', min(${due(p)}, max(coalesce(${deadline(p)}, ${due(p)}), ${p('now')})), ${deadline(p)}, e.value ->> 9, e.value ->> 10, 1
       FROM ${syntax.elements(p('rows'))} AS e WHERE true
       ON CONFLICT DO NOTHING`,
   )
@@ -64,6 +66,7 @@ function toRow(run: NewRun) {
     run.deadlineAt,
     run.parentRunId,
     run.parentStep,
+    run.deadlineMs,
   ]
 }
 

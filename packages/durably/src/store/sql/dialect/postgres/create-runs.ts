@@ -21,6 +21,7 @@ interface Columns {
   delays: (string | null)[]
   runAts: (string | null)[]
   deadlines: (string | null)[]
+  timeLimits: (string | null)[]
   parents: (string | null)[]
   parentSteps: (string | null)[]
 }
@@ -32,8 +33,8 @@ const LOOKS_MAX = 3
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
-      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[]) WITH ORDINALITY
-      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, parent_run_id, parent_step, position))`
+      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[]) WITH ORDINALITY
+      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, position))`
   /** PG1: those that were there when the statement began. */
   const known = sql`SELECT g.position, r.* FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
@@ -50,8 +51,9 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
     (p) => sql`${syntax.clock(p)}, ${given(p)},
       created AS (
         INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
-        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)), deadline_at, parent_run_id, parent_step, 1
-        FROM given ORDER BY parent_run_id, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
+        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', least(due, greatest(coalesce(deadline, due), ${syntax.now(p)})), deadline, parent_run_id, parent_step, 1
+        FROM (SELECT given.*, coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)) AS due, coalesce(deadline_at, ${syntax.now(p)} + time_limit) AS deadline FROM given) AS given
+        ORDER BY parent_run_id, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
       ${eventLog ? told(p) : sql``}
       SELECT NULL::bigint AS position, r.* FROM created AS r UNION ALL ${known}`,
@@ -92,6 +94,7 @@ function columnsOf(runs: readonly NewRun[]): Columns {
     delays: runs.map((run) => textOrNull(run.delayMs)),
     runAts: runs.map((run) => textOrNull(run.runAt)),
     deadlines: runs.map((run) => textOrNull(run.deadlineAt)),
+    timeLimits: runs.map((run) => textOrNull(run.deadlineMs)),
     parents: runs.map((run) => run.parentRunId),
     parentSteps: runs.map((run) => run.parentStep),
   }
