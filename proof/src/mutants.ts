@@ -101,7 +101,7 @@ export const MUTANTS: Mutant[] = [
     name: 'refusal-ignored',
     guard: 'a refused write ends the execution (R1)',
     file: 'worker/owner.ts',
-    find: "if (!answer.ok) {\n          this.lose('another worker owns the run')",
+    find: "if (!answer.ok) {\n          this.takenBack('another worker owns the run')",
     replace: 'if (!answer.ok) {\n          lease.renewedAt = sent',
   },
   {
@@ -326,8 +326,8 @@ export const MUTANTS: Mutant[] = [
     name: 'delay-ignored',
     guard: 'a delay counts from when the store has the run',
     file: 'store/memory/runs.ts',
-    find: 'runAt: runAt ?? nowMs + (delayMs ?? 0)',
-    replace: 'runAt: runAt ?? nowMs',
+    find: 'const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)',
+    replace: 'const dueAt = run.runAt ?? nowMs',
   },
   {
     name: 'signal-overwrites',
@@ -513,6 +513,13 @@ export const MUTANTS: Mutant[] = [
     file: 'store/memory/tables.ts',
     find: 'if (isTerminal(to)) this.#wakeParent(row)',
     replace: '',
+  },
+  {
+    name: 'living-not-heard',
+    guard: 'a loss whose owner was alive is no recovery',
+    file: 'worker/owner.ts',
+    find: 'if (!this.lost && this.#lease.ms() < leaseMs) store.runs',
+    replace: 'if (this.#lease.ms() < 0) store.runs',
   },
   {
     name: 'cancel-not-inherited',

@@ -83,6 +83,7 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
       if (reaped.length > 0) tell({ type: 'work' })
       return reaped
     },
+    wasAlive: (claim) => runs.wasAlive(claim),
     async cancel(id, options) {
       const answer = await runs.cancel(id, options)
       if (!answer || answer.outcome === 'changed') return answer

@@ -24,6 +24,7 @@ const VERBS: Verbs = {
     adopt: true,
     apply: true,
     reap: true,
+    wasAlive: true,
     cancel: true,
     retry: true,
     delete: true,

@@ -1,6 +1,6 @@
 import type { Phase } from '../model/phase.ts'
 import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
-import type { OwnerWrite, WriteOutcome } from './owner-write.ts'
+import type { Claim, OwnerWrite, WriteOutcome } from './owner-write.ts'
 
 export interface RunStore {
   /** Stores all of them or none. A known (parent, step) or (job, idempotency key) answers with the run that has it, as it is now. */
@@ -16,6 +16,11 @@ export interface RunStore {
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
   /** Takes back runs whose lease is over, or those that are named, oldest lease first, at most REAP_MAX at a time. */
   reap(request: ReapRequest): Promise<Reaped[]>
+  /**
+   * Its owner was alive when the lease was taken back: a clock was wrong, and that is no recovery. Takes one off the count of a run that
+   * has not ended and is not held under this claim. Said once and not again: an unknown outcome is left as it is.
+   */
+  wasAlive(claim: Claim): Promise<void>
   /**
    * Cancels a pending run, asks a running one to stop, and so do those that it triggered, at any depth: below one that is or was
    * cancelled the walk goes on, below one that has completed or failed it does not. One that was cancelled before is walked from

@@ -22,7 +22,7 @@ export async function executeRun(kit: ContextKit, execution: Execution): Promise
   const reading = readGiven(kit, execution)
   const given = reading instanceof Promise ? await reading : reading
   if (!given) {
-    owner.lose('its steps could not be read while it lasted')
+    owner.takenBack('its steps could not be read while it lasted')
     return kit.report(execution.interrupted, run.id)
   }
   kit.emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: given.payload })

@@ -166,7 +166,7 @@ export class Owner {
           continue
         }
         if (!outcome.ok) {
-          this.lose('another worker owns the run')
+          this.takenBack('another worker owns the run')
           return 'lost'
         }
         lease.renewedAt = sent
@@ -203,6 +203,13 @@ export class Owner {
     this.#effects ??= effects
   }
 
+  /** If the lease is not over by both of its own clocks, another clock was wrong, and the run is not to blame for the loss. */
+  takenBack(why: string): void {
+    const { store, leaseMs } = this.#kit
+    if (!this.lost && this.#lease.ms() < leaseMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
+    this.lose(why)
+  }
+
   lose(why: string): void {
     if (this.lost) return
     this.lost = true
@@ -231,7 +238,7 @@ export class Owner {
         const answer = await this.#answered(write)
         if (answer === 'lost') return false
         if (!answer.ok) {
-          this.lose('another worker owns the run')
+          this.takenBack('another worker owns the run')
           return false
         }
         lease.renewedAt = sent

@@ -169,6 +169,39 @@ describe.each(WORLDS)('crash loops on %s', (world) => {
     expect(ofType(heard, 'run:fail')).toMatchObject([{ runId: id, failedStepName: '', error: run?.error }])
   })
 
+  test.runIf(world === 'sqlite')('leases that a wrong clock takes back from the living do not count', async () => {
+    const { durably, env, another } = await setup(world, { maxRecoveries: 2, concurrency: 2 })
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('long', () => new Promise<void>((resolve) => void env.timer(30_000, resolve))),
+    )
+    const hasty = another({ maxRecoveries: 2, env: { ...env, wall: () => env.wall() + 60_000 } })
+    hasty.defineJob({ name: 'other', input: anything }, async () => {})
+    const { id } = await job.trigger(null)
+    durably.start()
+    hasty.start()
+    await env.advance(60_000)
+    expect((await durably.getRun(id))?.status).not.toBe('failed')
+    expect(await hasty.getRun(id)).toMatchObject({ reason: null })
+    await hasty.stop()
+    await env.advance(60_000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+  })
+
+  test('one that was silent for a whole lease by its own clocks does not say that it was alive', async () => {
+    const { env, another, store } = await setup(world)
+    const frozen = freezable(env)
+    const sleepy = another({ env: frozen })
+    const { id } = await defineHanging(sleepy).trigger(null)
+    sleepy.start()
+    await env.advance(1000)
+    frozen.freeze()
+    await env.advance(31_000)
+    await store.runs.reap({ maxRecoveries: 2 })
+    frozen.thaw()
+    await env.advance(0)
+    expect((await store.runs.get(id))?.recoveries).toBe(1)
+  })
+
   test('a newly recorded step starts the count again, so a run that gets on is never punished', async () => {
     const here = await setup(world, { maxRecoveries: 2 })
     const { durably, env } = here

@@ -148,6 +148,13 @@ const reap = command('reap', reapRequest, async (world, store, { maxRecoveries, 
   await world.same(store, `reap(${JSON.stringify(request)})`, store.runs.reap(request).then(plain), plain(expected), touched)
 })
 
+const wasAlive = command('wasAlive', some, async (world, store, n) => {
+  if (world.owners.length === 0) return
+  const { claim } = nthFromEnd(world.owners, n)
+  const expected = model.wasAlive(world.model, claim)
+  await world.same(store, `wasAlive(${claim.token})`, store.runs.wasAlive(claim), expected, [claim.runId])
+})
+
 /** A run in some status, so that none is rare. */
 const target = fc.record({ n: some, status: fc.constantFrom(...RUN_STATUSES) })
 
@@ -325,6 +332,7 @@ const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
   [1, adopt],
   [12, apply],
   [4, reap],
+  [1, wasAlive],
   [3, cancel],
   [3, retry],
   [2, remove],

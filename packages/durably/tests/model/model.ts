@@ -10,7 +10,7 @@ import type { StepRow } from '../../src/model/step.ts'
 import { decodeStreams } from '../../src/model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../src/model/transitions.ts'
 import { decodeWaits } from '../../src/model/wait.ts'
-import type { OwnerVerb, OwnerWrite, WriteOutcome } from '../../src/store/owner-write.ts'
+import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../../src/store/owner-write.ts'
 import * as port from '../../src/store/runs.ts'
 import type { SendOutcome } from '../../src/store/signals.ts'
 
@@ -210,6 +210,12 @@ function fateOf(row: RunRow, now: number, maxRecoveries: number): port.Reaped['m
 const LOST_FOR_GOOD: { [move in Move]?: (maxRecoveries: number) => { code: FailureReason; error: string } } = {
   reclaimTimedOut: () => ({ code: 'timeout', error: port.DEADLINE_ERROR }),
   reclaimCrashLoop: (maxRecoveries) => ({ code: 'crash_loop', error: port.crashLoopError(maxRecoveries) }),
+}
+
+export function wasAlive(model: Model, { runId, generation, token }: Claim): void {
+  const row = find(model, runId)?.row
+  if (!row || isTerminal(row.status) || row.leaseGeneration < generation || row.leaseOwner === token) return
+  if (row.recoveries > 0) row.recoveries -= 1
 }
 
 /** When the run, or the one that triggered it, was asked to stop. */

@@ -111,6 +111,7 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await runs.cancel(claim.runId)
   await runs.delete(claim.runId)
   await runs.reap({ maxRecoveries: 3 })
+  await runs.wasAlive(claim)
   await runs.probe(['watched', 'job'])
   await runs.adopt(['token'])
   await steps.find('id', ['a', 'b'])

@@ -3,7 +3,7 @@ import { phase } from '../../model/phase.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
-import { eventOf, type OwnerWrite } from '../owner-write.ts'
+import { type Claim, eventOf, type OwnerWrite } from '../owner-write.ts'
 import {
   type CancelOutcome,
   type Changed,
@@ -46,6 +46,7 @@ export function memoryRuns(tables: Tables): RunStore {
     adopt: verb(adopt),
     apply: verb((tables, writes: readonly OwnerWrite[]) => writes.map((write) => applyWrite(tables, write))),
     reap: verb(reap),
+    wasAlive: verb(wasAlive),
     cancel: verb(cancel),
     retry: verb(retry),
     delete: verb(remove),
@@ -169,6 +170,12 @@ function adopt(tables: Tables, tokens: readonly string[]): RunRow[] {
     if (row) held.push({ ...row })
   }
   return held.sort(byTurn)
+}
+
+function wasAlive(tables: Tables, { runId, generation, token }: Claim): void {
+  const row = tables.records.get(runId)?.row
+  if (!row || isTerminal(row.status) || row.leaseGeneration < generation || row.leaseOwner === token) return
+  row.recoveries = Math.max(0, row.recoveries - 1)
 }
 
 function cancel(tables: Tables, id: string, { ifVersion }: IfVersion = {}): CancelOutcome | Changed | null {

@@ -10,9 +10,10 @@ import { purgeRuns } from './runs/purge.ts'
 import { runQueries } from './runs/queries.ts'
 import { reapRuns } from './runs/reap.ts'
 import { clientMoves } from './runs/retry-delete.ts'
+import { wasAlive } from './runs/was-alive.ts'
 
 /** The verbs that change runs. */
-export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe' | 'count' | 'purge'>
+export type RunWrites = Omit<RunStore, 'adopt' | 'get' | 'list' | 'probe' | 'count' | 'purge' | 'wasAlive'>
 
 export function sqlRuns(context: SqlContext, writes: RunWrites): RunStore {
   return {
@@ -22,6 +23,7 @@ export function sqlRuns(context: SqlContext, writes: RunWrites): RunStore {
     probe: probeRuns(context),
     count: countRuns(context),
     purge: purgeRuns(context),
+    wasAlive: wasAlive(context),
   }
 }
 

@@ -21,6 +21,35 @@ import {
 } from './world.ts'
 
 export const reapChapter = chapter('reap', {
+  'a recovery whose owner was alive does not count': async (world) => {
+    const owner = await held(world)
+    const recoveries = async () => (await get(world, owner.run.id)).recoveries
+    await unchanged(world, owner.run.id, () => world.store.runs.wasAlive(owner.claim))
+    await leasesEnd(world)
+    await reap(world)
+    const { recoveries: _, ...before } = await get(world, owner.run.id)
+    await world.store.runs.wasAlive({ ...owner.claim, generation: owner.claim.generation + 1 })
+    equal(await recoveries(), 1, 'after a word of one who never had it')
+    await world.store.runs.wasAlive(owner.claim)
+    const { recoveries: left, ...after } = await get(world, owner.run.id)
+    deepEqual([left, after], [0, before], 'while it is pending')
+    await world.store.runs.wasAlive(owner.claim)
+    equal(await recoveries(), 0, 'never below nothing')
+    await mustClaim(world)
+    await leasesEnd(world)
+    await reap(world)
+    const next = await mustClaim(world)
+    await world.store.runs.wasAlive(next.claim)
+    equal(await recoveries(), 1, 'after a word of one who has it')
+    await world.store.runs.wasAlive(owner.claim)
+    equal(await recoveries(), 0, 'while it has another owner')
+    await leasesEnd(world)
+    await reap(world)
+    await (await mustClaim(world)).succeed(complete())
+    await unchanged(world, owner.run.id, () => world.store.runs.wasAlive(owner.claim))
+    await world.store.runs.wasAlive({ ...owner.claim, runId: 'nobody' })
+  },
+
   'there is nothing to take back while every lease lasts': async (world) => {
     const owner = await held(world)
     await create(world)
