@@ -62,6 +62,7 @@ export type {
   RunCount,
   RunQuery,
   RunStore,
+  StoppedRun,
 } from './store/runs.ts'
 export type { SendOutcome, SignalStore } from './store/signals.ts'
 export type { StepStore } from './store/steps.ts'

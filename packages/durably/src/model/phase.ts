@@ -5,9 +5,11 @@ import { awaitsSignal } from './wait.ts'
 export const PHASES = ['pending', 'sleeping', 'waiting', 'running', 'cancelling', 'stale', 'completed', 'failed', 'cancelled'] as const
 export type Phase = (typeof PHASES)[number]
 
-export type PhaseFacts = Pick<RunRow, 'runAt' | 'leaseExpiresAt' | 'cancelRequestedAt' | 'waitingFor'> & { status: RunStatus }
+export type PhaseFacts = Pick<RunRow, 'runAt' | 'leaseExpiresAt' | 'cancelRequestedAt' | 'waitingFor' | 'readAt'> & { status: RunStatus }
 
-export function phase(row: PhaseFacts, nowMs: number): Phase {
+/** `wallMs`: the clock of this process, which is the store's unless the row says otherwise. */
+export function phase(row: PhaseFacts, wallMs: number): Phase {
+  const nowMs = row.readAt ?? wallMs
   if (row.status === 'running') {
     if (row.leaseExpiresAt !== null && row.leaseExpiresAt <= nowMs) return 'stale'
     return row.cancelRequestedAt === null ? 'running' : 'cancelling'

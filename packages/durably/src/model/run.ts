@@ -71,6 +71,8 @@ export interface RunRow {
   startedAt: number | null
   finishedAt: number | null
   lastEventSequence: number
+  /** The store's time when the row was read, where its clock is another than that of the process. Not kept. */
+  readAt?: number
 }
 
 export interface Progress {

@@ -125,5 +125,5 @@ export class TaskQueue implements Queue {
   }
 
   readonly #record = (row: RunRow): TaskRecord =>
-    taskRecord(row, this.#engine.trigger.codec, this.#config.maxAttempts, this.#config.env.wall())
+    taskRecord(row, this.#engine.trigger.codec, this.#config.maxAttempts, row.readAt ?? this.#config.env.wall())
 }

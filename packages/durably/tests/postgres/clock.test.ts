@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDurably } from '../../src/durably.ts'
 import { systemEnv } from '../../src/model/env.ts'
 import { postgres } from '../../src/postgres/index.ts'
+import { gate } from '../engine/gate.ts'
 import { temporaryDatabase } from './place.ts'
 
 const HOUR = 3_600_000
@@ -21,6 +22,22 @@ describe.each([2 * HOUR, -2 * HOUR])('with a client whose clock is %i ms ahead',
     const job = wrong.defineJob({ name: 'job', input: anything }, async () => 'done')
     return { job, wrong, right: open() }
   }
+
+  test('a reader sees the phase that the server counts', async () => {
+    const { job, wrong, right } = await setup()
+    const later = await job.trigger({}, { delay: '1h' })
+    expect(later.phase).toBe('sleeping')
+    const end = gate()
+    const steady = right.defineJob({ name: 'steady', input: anything }, () => end.opened)
+    const { id } = await steady.trigger({})
+    right.start()
+    await expect.poll(async () => (await right.getRun(id))?.status).toBe('running')
+    expect((await wrong.getRun(id))?.phase).toBe('running')
+    expect((await wrong.getRuns({ limit: 5 })).map(({ phase }) => phase).sort()).toEqual(['running', 'sleeping'])
+    expect((await wrong.getRuns()).map(({ phase }) => phase).sort()).toEqual(['running', 'sleeping'])
+    expect(await wrong.countsByState()).toMatchObject({ running: 1, sleeping: 1, stale: 0 })
+    end.open()
+  })
 
   test('a deadline and a delay count from the time of the server', async () => {
     const { job, wrong } = await setup()

@@ -80,6 +80,9 @@ class OwnRuns implements RunStore {
   list(query: RunQuery): Promise<RunRow[]> {
     return this.kept.list(query)
   }
+  wasAlive(claim: Claim): Promise<void> {
+    return this.kept.wasAlive(claim)
+  }
   count(jobNames?: readonly string[]): Promise<RunCount[]> {
     return this.kept.count(jobNames)
   }

@@ -33,6 +33,8 @@ export interface Syntax {
   clock(p: Param<{ now: number }>): RawBuilder<unknown>
   /** The time that decides, in milliseconds; the same wherever it stands in a statement. */
   now(p: Param<{ now: number }>): RawBuilder<unknown>
+  /** After the columns of a run that is read: the time that decides, as `read_at`, where it is not that of the process. */
+  readAt: RawBuilder<unknown>
   /** How many members a JSON array has; 0 for NULL. */
   count(json: RawBuilder<unknown>): RawBuilder<unknown>
   /** The text of a member of a JSON object. */

@@ -9,7 +9,7 @@ import type { Row } from './session.ts'
 
 export function runRow(row: Row): RunRow {
   const read = reader('run', row.id, row)
-  return {
+  const run: RunRow = {
     id: read.text('id'),
     jobName: read.text('job_name'),
     payload: read.textOrNull('payload'),
@@ -46,6 +46,8 @@ export function runRow(row: Row): RunRow {
     finishedAt: read.integerOrNull('finished_at'),
     lastEventSequence: read.integer('last_event_sequence'),
   }
+  if (row.read_at !== undefined) run.readAt = read.integer('read_at')
+  return run
 }
 
 export function stepRow(row: Row): StepRow {

@@ -41,9 +41,10 @@ export class StoreNotes {
   #created(asked: readonly NewRun[], created: readonly Created[], { storeMs }: Moment): void {
     for (const [i, { run, created: isNew }] of created.entries()) {
       const { runAt, delayMs } = asked[i] ?? { runAt: null, delayMs: null }
+      // Who could only start after its deadline is due at its deadline.
+      const dueAt = Math.min(runAt ?? storeMs + (delayMs ?? 0), run.deadlineAt ?? Number.POSITIVE_INFINITY)
       // One that is sent again was made the first time.
-      if (isNew && !this.#rows.has(run.id))
-        this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt: runAt ?? storeMs + (delayMs ?? 0) })
+      if (isNew && !this.#rows.has(run.id)) this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt })
     }
   }
 

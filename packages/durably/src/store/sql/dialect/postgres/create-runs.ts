@@ -36,7 +36,7 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
       ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[]) WITH ORDINALITY
       AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, position))`
   /** PG1: those that were there when the statement began. */
-  const known = sql`SELECT g.position, r.* FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
+  const known = sql`SELECT g.position, r.*${syntax.readAt} FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
       (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = g.parent_run_id AND child.parent_step = g.parent_step),
       (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = g.job_name AND known.idempotency_key = g.idempotency_key))`
@@ -56,7 +56,7 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
         ORDER BY parent_run_id, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
       ${eventLog ? told(p) : sql``}
-      SELECT NULL::bigint AS position, r.* FROM created AS r UNION ALL ${known}`,
+      SELECT NULL::bigint AS position, r.*${syntax.readAt} FROM created AS r UNION ALL ${known}`,
   )
   const look = statement<CreateValues>(db, (p) => sql`WITH ${given(p)} ${known}`)
 

@@ -25,7 +25,7 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
           last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
         FROM r WHERE run.id = r.id AND ${canMove('retry')} AND ${isVersion(p)} RETURNING run.*)${eventLog ? told(p) : sql``},
       forgotten AS (DELETE FROM ${t.signals} AS s USING moved WHERE s.run_id = moved.id AND ${isRefused(t)})
-      SELECT 'retried' AS outcome, moved.* FROM moved UNION ALL SELECT 'refused', locked.* FROM locked WHERE NOT EXISTS (SELECT 1 FROM moved)`,
+      SELECT 'retried' AS outcome, moved.*${syntax.readAt} FROM moved UNION ALL SELECT 'refused', locked.*${syntax.readAt} FROM locked WHERE NOT EXISTS (SELECT 1 FROM moved)`,
   )
   /** Its events, steps and log lines go with it, also those that were committed while this waited for the lock. */
   const remove = statement<GuardValues>(

@@ -17,6 +17,7 @@ export function postgresSyntax(whose: Clock): Syntax {
     // Asked once per statement: the time would go on within it, and no index is searched for a moving value.
     clock: (p) => sql`WITH clock AS MATERIALIZED (SELECT ${whose === 'env' ? sql`${p('now')}::bigint` : DATABASE_CLOCK} AS now)`,
     now: () => sql`(SELECT now FROM clock)`,
+    readAt: whose === 'env' ? nothing : sql`, ${DATABASE_CLOCK} AS read_at`,
     // Not FOR UPDATE, which would also pass over a run that a row of the user's own just refers to.
     skipLocked: sql`FOR NO KEY UPDATE OF r SKIP LOCKED`,
     lock: sql`FOR NO KEY UPDATE OF r`,

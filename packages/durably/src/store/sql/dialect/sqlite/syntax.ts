@@ -11,6 +11,7 @@ export const sqliteSyntax: Syntax = {
   member: (json, name) => sql`${json} ->> ${sql.lit(name)}`,
   clock: () => nothing,
   now: (p) => p('now'),
+  readAt: nothing,
   skipLocked: nothing,
   lock: nothing,
   keep: nothing,
