@@ -79,18 +79,13 @@ export const runningMeansOwned: Invariant = ({ runs }) =>
     )
     .map((run) => ({ invariant: 'I13', runId: run.id, what: `${run.status} with owner ${run.leaseOwner} and lease ${run.leaseExpiresAt}` }))
 
-/** I15: a run that was asked to stop does not stay, and no other one is cancelled. A child may have heard it from its parent alone. */
-export const cancelHolds: Invariant = ({ runs }) => {
-  const byId = new Map(runs.map((run) => [run.id, run]))
-  const wasAsked = ({ cancelRequestedAt, parentRunId }: RunRow): boolean => {
-    if (cancelRequestedAt !== null || parentRunId === null) return cancelRequestedAt !== null
-    const parent = byId.get(parentRunId)
-    return parent === undefined || parent.retryGeneration > 0 || wasAsked(parent)
-  }
-  return runs
-    .filter((run) => (run.status === 'cancelled' ? !wasAsked(run) : run.cancelRequestedAt !== null && !isTerminal(run.status)))
+/** I15: a run that was asked to stop does not stay, and no other one is cancelled. */
+export const cancelHolds: Invariant = ({ runs }) =>
+  runs
+    .filter(({ status, cancelRequestedAt }) =>
+      status === 'cancelled' ? cancelRequestedAt === null : cancelRequestedAt !== null && !isTerminal(status),
+    )
     .map((run) => ({ invariant: 'I15', runId: run.id, what: `is ${run.status}, asked to stop at ${run.cancelRequestedAt}` }))
-}
 
 /** I17: recoveries stay within their cap. */
 export const recoveriesAreCapped: Invariant = ({ runs, maxRecoveries }) =>
