@@ -515,13 +515,6 @@ export const MUTANTS: Mutant[] = [
     replace: '',
   },
   {
-    name: 'living-not-heard',
-    guard: 'a loss whose owner was alive is no recovery',
-    file: 'worker/owner.ts',
-    find: 'if (!this.lost && this.#lease.ms() < leaseMs) store.runs',
-    replace: 'if (this.#lease.ms() < 0) store.runs',
-  },
-  {
     name: 'cancel-not-inherited',
     guard: 'a child whose parent was asked to stop does not start',
     file: 'store/memory/tables.ts',
@@ -625,13 +618,6 @@ export const MUTANTS: Mutant[] = [
     file: 'store/memory/tables.ts',
     find: 'return parent !== undefined && !isFinal(parent.row.status)',
     replace: 'return parent !== undefined && !isFinal(parent.row.status) && !isTerminal(parent.row.status)',
-  },
-  {
-    name: 'cancelled-parent-purged',
-    guard: 'a cancelled run is kept until its children have ended',
-    file: 'store/memory/tables.ts',
-    find: "return !this.#isAwaited(parentRunId) && !(status === 'cancelled' && ",
-    replace: "return !this.#isAwaited(parentRunId) && !(status === 'completed' && ",
   },
   {
     name: 'follower-claims',
