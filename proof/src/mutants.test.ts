@@ -2,8 +2,11 @@
 import { expect, test } from 'vitest'
 import { patchedSources } from './mutant-build.ts'
 import { MUTANTS } from './mutants.ts'
+import { controlsOf } from './torture/controls.ts'
 
-test.each(MUTANTS)('mutant $name fits the source', (mutant) => {
+const controls = [...controlsOf('inside'), ...controlsOf('outside')].map(({ mutant }) => mutant)
+
+test.each([...new Set([...MUTANTS, ...controls])])('mutant $name fits the source', (mutant) => {
   expect(patchedSources(mutant).size).toBeGreaterThan(0)
 })
 

@@ -2,6 +2,7 @@
 import type { SimFigures } from '../../packages/durably/dist/testing/simulator/judge.js'
 import type { Hunted } from './mutant-hunt.ts'
 import { MUTANT_SEEDS_MAX } from './mutant-hunt.ts'
+import type { TorturedControl } from './torture/controls.ts'
 import type { Tortured } from './torture/torture.ts'
 
 export interface ProofFigures {
@@ -9,7 +10,14 @@ export interface ProofFigures {
   node: string
   simulations: Simulation[]
   mutants: Hunted[]
-  tortures: { real: Tortured; control: Tortured }[]
+  tortures: TorturedTwice[]
+  /** The same with the workload and the judge of an outsider. */
+  outsides: TorturedTwice[]
+}
+
+interface TorturedTwice {
+  real: Tortured
+  controls: TorturedControl[]
 }
 
 interface Simulation extends SimFigures {
@@ -111,11 +119,12 @@ const FEATURES: [string, (figures: SimFigures) => number][] = [
   ['of them stolen', ({ thefts }) => thefts],
 ]
 
-export function proofPage({ cores, node, simulations, mutants, tortures }: ProofFigures): string {
-  const columns = tortures.flatMap(({ real, control }): Column[] => [
+export function proofPage({ cores, node, simulations, mutants, tortures, outsides }: ProofFigures): string {
+  const columns = tortures.flatMap(({ real, controls }): Column[] => [
     { ...real, kind: '' },
-    { ...control, kind: ', control' },
+    ...controls.map((control) => ({ ...control, kind: ', control' as const })),
   ])
+  const outsideColumns = outsides.map(({ real }): Column => ({ ...real, kind: '' }))
   const caught = mutants.filter(({ seed }) => seed !== null).length
   return `# Proof
 
@@ -179,10 +188,42 @@ answer comes. No worker process may end by itself.
 
 \`npm run torture -- --seconds 60\` repeats it on SQLite, with \`--store postgres\` on Postgres.
 
-${row('', columns, ({ store, kind }) => `${NAMES[store]}${kind}`)}
-| --- |${' --- |'.repeat(columns.length)}
-${figureRows(columns)}
+${table(columns)}
+
+## A judge from outside
+
+The same storm over a second workload, written with the public API alone: every run has plain steps, a transaction with rows of the user,
+a stream with checkpoints, an effect with \`reconcile\`, children, a sleep, a signal, side by side as it comes; three processes race to
+trigger it, others send its signal until they hear that it was accepted, and follow it while they are cut off again and again. The judge
+knows no lease. It has what an outsider can see: public reads, rows, and a ledger of effects that is on the disk before they count.
+Workers are stopped with SIGTERM too, clocks are wrong and jump (by seconds on SQLite, by hours on Postgres), and now and then a run has
+a hundred and fifty children. \`npm run torture -- --workload outside --faults kill,skew\` repeats a part of it.
+
+${table(outsideColumns)}
+
+Controls, each with one guard taken out, and what was broken then:
+
+| Taken out | ${outsides.map(({ real }) => NAMES[real.store]).join(' | ')} |
+| --- |${' --- |'.repeat(outsides.length)}
+${controlRows(outsides)}
 `
+}
+
+function table(columns: Column[]): string {
+  return [
+    row('', columns, ({ store, kind }) => `${NAMES[store]}${kind}`),
+    `| --- |${' --- |'.repeat(columns.length)}`,
+    figureRows(columns),
+  ].join('\n')
+}
+
+function controlRows(outsides: TorturedTwice[]): string {
+  const [first] = outsides
+  const lines = first?.controls.map(({ mutant }, i) => {
+    const cells = outsides.map(({ controls }) => [...new Set(controls[i]?.violations.map(({ invariant }) => invariant))].join(' '))
+    return `| ${mutant.guard} | ${cells.map((cell) => cell || 'not caught').join(' | ')} |`
+  })
+  return lines?.join('\n') ?? ''
 }
 
 const NAMES = { sqlite: 'SQLite', postgres: 'Postgres' }
@@ -205,6 +246,7 @@ function figureRows(columns: Column[]): string {
     ['step executions', ({ figures }) => figures.stepExecutions],
     ['steps executed more than once', ({ figures }) => figures.stepsExecutedMoreThanOnce],
     ['SIGKILL', ({ figures }) => figures.kills],
+    ['SIGTERM', ({ figures }) => figures.stops],
     ['SIGSTOP', ({ figures }) => figures.pauses],
     ['server crashes', fault('restarts')],
     ['backends terminated', fault('terminated')],
@@ -212,6 +254,7 @@ function figureRows(columns: Column[]): string {
     ['delays on the line', fault('delays')],
     ['replies swallowed', fault('swallowed')],
     ['runs taken back', ({ figures }) => figures.reclaims],
+    ['runs given back', ({ figures }) => figures.releases],
     ['healed in, s', ({ figures }) => (figures.healMs / 1000).toFixed(1)],
     ['violations', ({ violations }) => violations.length],
   ]

@@ -9,8 +9,8 @@ import { type ProofFigures, proofPage } from './proof-page.ts'
 import { freshRange, seedsOf, tellRange } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
 import type { SimStore } from './sim-seeds.ts'
-import { type Tortured, torture } from './torture/torture.ts'
-import { tortureUnfenced } from './torture/unfenced.ts'
+import { controlsOf, type TorturedControl, tortureControl } from './torture/controls.ts'
+import { type TortureOptions, torture } from './torture/torture.ts'
 
 const SEEDS: Record<SimStore, number> = { memory: 200_000, sqlite: 20_000 }
 const TORTURE_SECONDS = 60
@@ -19,15 +19,18 @@ const simulations = [await simulateOn('memory'), await simulateOn('sqlite')]
 const mutants = await huntMutants(({ mutant, seed, by }) =>
   console.log(`mutant ${mutant.name}: ${seed === null ? 'NOT CAUGHT' : `seed ${seed}, ${by.join(' ')}`}`),
 )
-const tortures = [await tortureOn('sqlite'), await tortureOn('postgres')]
+const tortures = [await tortureOn('sqlite', 'inside'), await tortureOn('postgres', 'inside')]
+const outsides = [await tortureOn('sqlite', 'outside'), await tortureOn('postgres', 'outside')]
 
-const figures: ProofFigures = { cores: availableParallelism(), node: process.version, simulations, mutants, tortures }
+const figures: ProofFigures = { cores: availableParallelism(), node: process.version, simulations, mutants, tortures, outsides }
 writeFileSync(join(REPO, 'docs', 'proof.md'), proofPage(figures))
 console.log('docs/proof.md is written')
 const failed =
   simulations.some(({ violations }) => violations > 0) ||
   mutants.some(({ seed }) => seed === null) ||
-  tortures.some(({ real, control }) => real.violations.length > 0 || control.violations.length === 0)
+  [...tortures, ...outsides].some(
+    ({ real, controls }) => real.violations.length > 0 || controls.some(({ violations }) => violations.length === 0),
+  )
 if (failed) process.exitCode = 1
 
 async function simulateOn(store: SimStore): Promise<ProofFigures['simulations'][number]> {
@@ -43,10 +46,15 @@ async function simulateOn(store: SimStore): Promise<ProofFigures['simulations'][
   return { store, seeds: checked, range: tellRange(range), seconds, faults, violations: failures.length, ...seen }
 }
 
-async function tortureOn(store: Tortured['store']): Promise<ProofFigures['tortures'][number]> {
-  const real = await torture({ store, dist: ENGINE_DIST, seconds: TORTURE_SECONDS })
-  console.log(`torture on ${store}: ${JSON.stringify(real.figures)}, ${real.violations.length} violations`)
-  const control = await tortureUnfenced({ store, seconds: TORTURE_SECONDS })
-  console.log(`its control: ${control.violations.length} violations`)
-  return { real, control }
+async function tortureOn(store: TortureOptions['store'], workload: TortureOptions['workload']): Promise<ProofFigures['tortures'][number]> {
+  const options = { store, workload, seconds: TORTURE_SECONDS }
+  const real = await torture({ ...options, dist: ENGINE_DIST })
+  console.log(`torture on ${store}, ${workload}: ${JSON.stringify(real.figures)}, ${real.violations.length} violations`)
+  const controls: TorturedControl[] = []
+  for (const control of controlsOf(workload)) {
+    const tortured = await tortureControl(control, options)
+    console.log(`its control ${control.mutant.name}: ${tortured.violations.length} violations`)
+    controls.push(tortured)
+  }
+  return { real, controls }
 }

@@ -1,35 +1,26 @@
 // Client — the people around the workers: they trigger, sometimes the same thing twice at once, cancel and retry.
 import { createDurably, type Durably } from '../../../packages/durably/dist/durably.js'
-import type { Store } from '../../../packages/durably/dist/store/store.js'
-import type { Crew } from './crew.ts'
 import { LedgerWriter, UNSETTLED } from './ledger.ts'
 import { settles } from './settles.ts'
 import { defineWorkload, planRun, type TriggerPlanned } from './workload.ts'
+import type { People, PeopleParts } from './workloads.ts'
 
 /** Enough that no worker is ever idle, few enough that all of it ends soon after the storm. */
 const WAITING_MAX = 16
 const CANCELS = 0.04
 const RETRIES = 0.1
 
-export interface ClientParts {
-  store: Store
-  crew: Crew
-  ledgerFolder: string
-  leaseMs: number
-  seed: number
-}
-
-export class Client {
-  readonly #parts: ClientParts
+export class Client implements People {
+  readonly #parts: PeopleParts
   readonly #durably: Durably
   readonly #ledger: LedgerWriter
   readonly #trigger: TriggerPlanned
   #planned = 0
 
-  constructor(parts: ClientParts) {
+  constructor(parts: PeopleParts) {
     this.#parts = parts
     this.#ledger = new LedgerWriter(parts.ledgerFolder, 'client')
-    this.#durably = createDurably({ store: parts.store })
+    this.#durably = createDurably({ store: parts.place.client })
     this.#trigger = defineWorkload(this.#durably, 'client', this.#ledger)
   }
 
@@ -43,7 +34,7 @@ export class Client {
   }
 
   async #act(): Promise<void> {
-    const { runs } = this.#parts.store
+    const { runs } = this.#parts.place.client
     const waiting = await runs.list({ status: 'pending' })
     const inLanes = waiting.filter(({ concurrencyKey }) => concurrencyKey !== null).length
     if (inLanes < WAITING_MAX) await this.#plan(true)
@@ -53,8 +44,8 @@ export class Client {
   }
 
   async #plan(inLane: boolean): Promise<void> {
-    const { seed, leaseMs, crew } = this.#parts
-    const plan = planRun(seed, this.#planned++, leaseMs, inLane)
+    const { seed, place, crew } = this.#parts
+    const plan = planRun(seed, this.#planned++, place.leaseMs, inLane)
     // A second click, in another process, at the same moment.
     if (plan.idempotencyKey !== null) for (const worker of crew.awake.slice(0, 2)) worker.tell({ type: 'trigger', plan })
     await this.#trigger(plan)

@@ -1,32 +1,47 @@
-// Crew — the worker processes of one torture: each that dies is replaced at once, under a new name.
+// Crew — the processes of one torture: each that dies is replaced at once, under a new name.
+import type { Faults } from './faults.ts'
+import type { Incidents } from './incidents.ts'
 import type { Place } from './place.ts'
 import type { WorkerSetup } from './worker.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 export interface CrewFigures {
-  kills: number
-  pauses: number
+  kill: number
+  freeze: number
+  stop: number
+}
+
+export interface CrewParts {
+  /** By seat. */
+  roles: WorkerSetup['role'][]
+  place: Place
+  faults: Faults
+  incidents: Incidents
+  setup: Omit<WorkerSetup, 'name' | 'seat' | 'role' | 'address' | 'clock'>
 }
 
 /** More of them, and there is no crew to speak of. */
 const FINDINGS_MAX = 20
 
 export class Crew {
-  readonly #place: Place
-  readonly #setup: Omit<WorkerSetup, 'name' | 'address'>
+  readonly #parts: CrewParts
   readonly #members = new Map<number, WorkerProcess>()
-  /** When the killed ones died, by name. */
+  /** When they ended, by name. */
   readonly diedAt = new Map<string, number>()
   /** What no worker should ever do. */
   readonly findings: string[] = []
-  readonly figures: CrewFigures = { kills: 0, pauses: 0 }
+  readonly figures: CrewFigures = { kill: 0, freeze: 0, stop: 0 }
   #lives = 0
+  #isCalm = false
   #disbanded = false
 
-  constructor(size: number, place: Place, setup: Omit<WorkerSetup, 'name' | 'address'>) {
-    this.#place = place
-    this.#setup = setup
-    for (let seat = 0; seat < size; seat++) this.#hire(seat)
+  constructor(parts: CrewParts) {
+    this.#parts = parts
+    for (const seat of parts.roles.keys()) this.#hire(seat)
+  }
+
+  get size(): number {
+    return this.#parts.roles.length
   }
 
   get awake(): WorkerProcess[] {
@@ -38,13 +53,25 @@ export class Crew {
   }
 
   kill(member: WorkerProcess): void {
-    this.figures.kills++
+    this.#struck('kill', member)
     member.kill()
   }
 
-  pause(member: WorkerProcess, ms: number): void {
-    this.figures.pauses++
+  stopOne(member: WorkerProcess): void {
+    this.#struck('stop', member)
+    member.terminate()
+  }
+
+  freeze(member: WorkerProcess, ms: number): void {
+    this.#struck('freeze', member, { ms: Math.round(ms) })
     member.pause(ms)
+  }
+
+  /** All clocks are right from now on. */
+  calm(): void {
+    this.#isCalm = true
+    this.#parts.incidents.note('calm', 'all')
+    for (const member of this.#members.values()) member.tell({ type: 'calm' })
   }
 
   /** All work again, and have dealt with everything that they were told. */
@@ -59,11 +86,7 @@ export class Crew {
 
   async stop(): Promise<void> {
     this.#disbanded = true
-    await Promise.all(
-      [...this.#members.values()].map(async (member) => {
-        if (!(await member.stop())) this.findings.push(`worker ${member.name} did not stop`)
-      }),
-    )
+    await Promise.all([...this.#members.values()].map((member) => member.stop()))
   }
 
   /** At once, whatever they do. */
@@ -72,12 +95,28 @@ export class Crew {
     for (const member of this.#members.values()) member.kill()
   }
 
+  #struck(strike: keyof CrewFigures, { name }: WorkerProcess, details?: Record<string, unknown>): void {
+    this.figures[strike]++
+    this.#parts.incidents.note(strike, name, details)
+  }
+
   #hire(seat: number): void {
-    const member = new WorkerProcess({ ...this.#setup, address: this.#place.address(), name: `w${seat}.${this.#lives++}` })
+    const { place, faults, incidents, setup, roles } = this.#parts
+    const member = new WorkerProcess({
+      ...setup,
+      seat,
+      role: roles[seat] ?? 'worker',
+      address: place.address(),
+      clock: { rangeMs: place.clockRangeMs, skews: !this.#isCalm && faults.has('skew'), jumps: !this.#isCalm && faults.has('jump') },
+      name: `${roles[seat]}${seat}.${this.#lives++}`,
+    })
     this.#members.set(seat, member)
+    incidents.note('hire', member.name)
     void member.ended.then(() => {
+      incidents.note('end', member.name)
       if (member.diedAt !== null) this.diedAt.set(member.name, member.diedAt)
       if (member.endedByItself) this.findings.push(`worker ${member.name} ${member.endedByItself}`)
+      if (member.wouldNotStop) this.findings.push(`worker ${member.name} did not stop`)
       if (!this.#disbanded) this.#hire(seat)
     })
   }

@@ -6,17 +6,25 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'vite'
 import { REPO } from '../engine-build.ts'
 
+type Root = typeof import('../../../packages/durably/dist/index.js')
+type Sqlite = typeof import('../../../packages/durably/dist/sqlite/index.js')
+type Postgres = typeof import('../../../packages/durably/dist/postgres/index.js')
+type Plugins = typeof import('../../../packages/durably/dist/plugins/index.js')
+
 /** What the bundle exports, under the names that the engine's own files have. */
-export interface WorkerEngine {
-  createDurably: typeof import('../../../packages/durably/dist/durably.js')['createDurably']
-  sqlite: typeof import('../../../packages/durably/dist/sqlite/index.js')['sqlite']
-  postgres: typeof import('../../../packages/durably/dist/postgres/index.js')['postgres']
-}
+export type WorkerEngine = Pick<Root, 'createDurably' | 'emptyRunView' | 'reduceRun' | 'retry'> &
+  Pick<Sqlite, 'sqlite'> &
+  Pick<Postgres, 'postgres'> &
+  Pick<Plugins, 'withLogPersistence'>
 
 const EXPORTS = {
-  createDurably: 'durably.js',
+  createDurably: 'index.js',
+  emptyRunView: 'index.js',
+  reduceRun: 'index.js',
+  retry: 'index.js',
   sqlite: 'sqlite/index.js',
   postgres: 'postgres/index.js',
+  withLogPersistence: 'plugins/index.js',
 } satisfies Record<keyof WorkerEngine, string>
 /** Inside the repository, so that the drivers, which are not bundled, are found. */
 const BUNDLES = join(REPO, '.tmp')

@@ -1,17 +1,26 @@
 // Place — where a torture happens: a database, the ways to it, and what befalls it besides the deaths of workers.
 import type { SqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
 import type { Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
+import type { FaultName } from './faults.ts'
 import type { StoreAddress } from './store-address.ts'
+
+export interface PlaceOptions {
+  leaseMs: number
+  seconds: number
+}
 
 export interface Place {
   /** Steps last about as long; so a lease must be longer than what is usual here takes. */
   leaseMs: number
   /** Runs that a worker has in hand at once: as many as the machine can keep in time. */
   concurrency: number
-  killsPerS: number
-  pausesPerS: number
+  /** How often workers are struck, each time one of them. */
+  strikesPerS: { kill: number; freeze: number; stop: number }
   /** How many workers may be frozen at once. */
   pausedMax: number
+  /** How far the clock of a process may be off. Where each process goes by its own, it is this that leases and sleeps are off by. */
+  clockRangeMs: number
+  clockIsOurs: boolean
   /** What workers and clients may be told here. */
   expectedTroubles: ReadonlySet<string>
   faults: readonly Fault[]
@@ -34,6 +43,7 @@ export interface Place {
 
 /** Happens again and again while the storm lasts. */
 export interface Fault {
+  name: FaultName
   waitMs(): number
   strike(): Promise<void>
 }

@@ -5,12 +5,11 @@ import { postgres } from '../../../packages/durably/dist/postgres/index.js'
 import { type SqlStore, sqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
 import { FaultyLine, type LineFault } from '../../dist/postgres/faulty-line.js'
 import { type PostgresServer, startPostgres } from '../../dist/postgres/server.js'
-import type { Fault, Place } from './place.ts'
+import type { Fault, Place, PlaceOptions } from './place.ts'
 import { settles } from './settles.ts'
 
-const LEASE_MS = 600
 /** One that is waited for in vain within a lease, so that its write is sent again; one of about a lease, and one beyond. */
-const QUERY_TIMEOUTS_MS = [LEASE_MS * 0.6, LEASE_MS, LEASE_MS * 3]
+const QUERY_TIMEOUTS_LEASES = [0.6, 1, 3]
 /** Who judges in the same process may keep it from its replies for so long. */
 const CLIENT_TIMEOUT_MS = 3000
 
@@ -24,34 +23,36 @@ const DELAY_LEASES_MAX = 1.5
 /** Rare: who waits for a connection waits much longer than a lease. */
 const SWALLOWS_OF_WELCOMES = 0.02
 
-export async function openPostgresPlace(seconds: number): Promise<Place> {
+export async function openPostgresPlace(options: PlaceOptions): Promise<Place> {
   const server = await startPostgres({ own: true })
   try {
     const line = await FaultyLine.to(server.url)
     const store = sqlStore({ dialect: postgres(server.url) })
     await store.migrate()
-    return placeOf(server, line, store, seconds)
+    return placeOf(server, line, store, options)
   } catch (error) {
     await server.stop()
     throw error
   }
 }
 
-function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, seconds: number): Place {
+function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, { leaseMs, seconds }: PlaceOptions): Place {
   const client = sqlStore({ dialect: postgres(line.url, { queryTimeout: CLIENT_TIMEOUT_MS }) })
   let restarts = 0
   let terminated = 0
   const restartMsMax = Math.min(RESTART_MS_MAX, Math.max(RESTART_MS_MIN, (seconds * 1000) / RESTARTS_MIN))
   const faults: Fault[] = [
     {
+      name: 'server',
       waitMs: () => between(RESTART_MS_MIN, restartMsMax),
       async strike() {
         await server.crash()
         restarts++
       },
     },
-    { waitMs: () => between(0, 2 * LINE_FAULT_EVERY_MS), strike: async () => line.order(lineFault()) },
+    { name: 'line', waitMs: () => between(0, 2 * LINE_FAULT_EVERY_MS), strike: async () => line.order(lineFault(leaseMs)) },
     {
+      name: 'server',
       waitMs: () => between(0, 2 * TERMINATE_EVERY_MS),
       async strike() {
         terminated += await terminateOne(server.url)
@@ -59,14 +60,17 @@ function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, seco
     },
   ]
   return {
-    leaseMs: LEASE_MS,
+    leaseMs,
     concurrency: 4,
-    killsPerS: 1.5,
-    pausesPerS: 2,
+    strikesPerS: { kill: 1.5, freeze: 2, stop: 0.7 },
     pausedMax: 3,
+    clockRangeMs: 3 * 3_600_000,
+    clockIsOurs: false,
     expectedTroubles: new Set([
       'lease_lost',
       'cancel_requested',
+      'parked',
+      'shutdown',
       'store_busy',
       'store_unavailable',
       'run_not_retryable',
@@ -74,7 +78,7 @@ function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, seco
     ]),
     faults,
     figures: () => ({ restarts, ...line.figures, terminated }),
-    address: () => ({ kind: 'postgres', url: line.url, queryTimeout: oneOf(QUERY_TIMEOUTS_MS) }),
+    address: () => ({ kind: 'postgres', url: line.url, queryTimeout: Math.round(oneOf(QUERY_TIMEOUTS_LEASES) * leaseMs) }),
     client,
     store,
     atOneMoment: (look) => atOneMoment(server.url, look),
@@ -90,9 +94,9 @@ function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, seco
   }
 }
 
-function lineFault(): LineFault {
+function lineFault(leaseMs: number): LineFault {
   if (Math.random() < SWALLOWS_OF_WELCOMES) return { type: 'swallow welcome' }
-  const ms = between(0, DELAY_LEASES_MAX * LEASE_MS)
+  const ms = between(0, DELAY_LEASES_MAX * leaseMs)
   return oneOf<LineFault>([
     { type: 'cut request' },
     { type: 'cut reply' },

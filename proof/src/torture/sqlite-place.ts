@@ -3,26 +3,27 @@ import { join } from 'node:path'
 import { CompiledQuery } from 'kysely'
 import { sqlite } from '../../../packages/durably/dist/sqlite/index.js'
 import { sqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
-import type { Place } from './place.ts'
+import type { Place, PlaceOptions } from './place.ts'
 import type { StoreAddress } from './store-address.ts'
 
 /** What was written survives a kill without a flush to the disk; a flush per heartbeat would leave no time for the runs. */
 const DURABILITY = 'relaxed'
 
-export async function openSqlitePlace(folder: string): Promise<Place> {
+export async function openSqlitePlace(folder: string, { leaseMs }: PlaceOptions): Promise<Place> {
   const address: StoreAddress = { kind: 'sqlite', file: join(folder, 'durably.db'), durability: DURABILITY }
   const open = () => sqlStore({ dialect: sqlite(address.file, { durability: DURABILITY }) })
   // A transaction of many reads needs the connection for itself.
   const [store, audit] = [open(), open()]
   await store.migrate()
   return {
-    leaseMs: 300,
+    leaseMs,
     concurrency: 2,
-    killsPerS: 2.2,
-    pausesPerS: 1.4,
+    strikesPerS: { kill: 2.2, freeze: 1.4, stop: 0.7 },
     // A frozen worker may hold the write lock; more of them would only make all others wait.
     pausedMax: 2,
-    expectedTroubles: new Set(['lease_lost', 'cancel_requested', 'store_busy', 'run_not_retryable']),
+    clockRangeMs: 3000,
+    clockIsOurs: true,
+    expectedTroubles: new Set(['lease_lost', 'cancel_requested', 'parked', 'shutdown', 'store_busy', 'run_not_retryable']),
     faults: [],
     figures: () => ({}),
     address: () => address,

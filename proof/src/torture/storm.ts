@@ -3,12 +3,14 @@
 //   T2. Only a worker that has begun to work is struck, and only while enough others do: every strike can hit a run, and runs
 //       go on also where the machine is slow.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RowAudit } from '../../../packages/durably/dist/testing/invariants/index.js'
-import type { Client } from './client.ts'
-import type { Crew } from './crew.ts'
+import { RowAudit, type Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
+import type { Crew, CrewFigures } from './crew.ts'
+import type { Faults } from './faults.ts'
+import type { Incidents } from './incidents.ts'
 import { patiently } from './patiently.ts'
 import type { Fault, Place } from './place.ts'
-import { type Evidence, judgeSoFar } from './verdict.ts'
+import type { Evidence } from './verdict.ts'
+import type { People, Workload } from './workloads.ts'
 
 /** Short enough to keep the rates also where timers are late. */
 const STRIKE_EVERY_MS = 80
@@ -22,14 +24,23 @@ const LOOK_EVERY_MS = 250
 const LOOK_RUNS = 300
 const JUDGE_EVERY_MS = 1000
 const HEALED_EVERY_MS = 50
-const HEAL_MS_MAX = 60_000
+/** A busy machine takes its time; what has not ended by then never will. */
+const HEAL_MS_MAX = 120_000
+
+/** They have no runs to lose. */
+const STRIKES_ON_OUTSIDERS = 0.3
+const STRIKES = ['kill', 'freeze', 'stop'] as const satisfies (keyof CrewFigures)[]
+
+type Repeated = Pick<Fault, 'waitMs' | 'strike'>
 
 export interface StormParts {
   crew: Crew
-  client: Client
+  people: People
   place: Place
+  faults: Faults
+  incidents: Incidents
   evidence: Evidence
-  workers: number
+  judgeSoFar: Workload['judgeSoFar']
   seconds: number
   /** End as soon as a violation is seen. */
   untilCaught: boolean
@@ -40,29 +51,33 @@ export class Storm {
   readonly audit = new RowAudit()
   readonly #over = new AbortController()
   #began = 0
+  #caught: Violation[] = []
 
   constructor(parts: StormParts) {
     this.#parts = parts
   }
 
-  async run(): Promise<{ stormMs: number; healMs: number }> {
-    const { seconds, crew, client, place, untilCaught } = this.#parts
+  /** Who is caught need not heal. */
+  async run(): Promise<{ stormMs: number; healMs: number; caught: Violation[] }> {
+    const { seconds, crew, people, place, faults, untilCaught } = this.#parts
     await crew.recover()
     this.#began = performance.now()
     const end = setTimeout(() => this.#over.abort(), seconds * 1000)
     await Promise.all([
-      ...Array.from({ length: ACTING }, () => this.#every(ACT_EVERY_MS * ACTING, () => client.act())),
+      ...Array.from({ length: ACTING }, () => this.#every(ACT_EVERY_MS * ACTING, () => people.act())),
       this.#every(STRIKE_EVERY_MS, async () => this.#strike()),
       this.#every(LOOK_EVERY_MS, () => this.#look()),
       untilCaught && this.#every(JUDGE_EVERY_MS, () => this.#judge()),
-      ...place.faults.map((fault) => this.#repeat(fault)),
+      ...place.faults.filter(({ name }) => faults.has(name)).map((fault) => this.#repeat(this.#noted(fault))),
     ])
     clearTimeout(end)
     const stormMs = performance.now() - this.#began
     place.calm()
+    if (this.#caught.length > 0) return { stormMs, healMs: 0, caught: this.#caught }
+    crew.calm()
     const healMs = await this.#heal()
     await crew.stop()
-    return { stormMs, healMs }
+    return { stormMs, healMs, caught: [] }
   }
 
   /** About so often, never twice at once. */
@@ -70,7 +85,17 @@ export class Storm {
     return this.#repeat({ waitMs: () => ms * 2 * Math.random(), strike })
   }
 
-  async #repeat({ waitMs, strike }: Fault): Promise<void> {
+  #noted({ name, waitMs, strike }: Fault): Repeated {
+    return {
+      waitMs,
+      strike: () => {
+        this.#parts.incidents.note(name, 'database')
+        return strike()
+      },
+    }
+  }
+
+  async #repeat({ waitMs, strike }: Repeated): Promise<void> {
     for (;;) {
       await sleep(waitMs(), undefined, { signal: this.#over.signal }).catch(() => {})
       if (this.#over.signal.aborted) return
@@ -78,26 +103,39 @@ export class Storm {
     }
   }
 
+  /** The kind that is most behind its rate. */
   #strike(): void {
-    const { crew, place, workers } = this.#parts
+    const { crew, place, faults } = this.#parts
     const { awake, figures } = crew
-    const victim = awake[Math.floor(Math.random() * awake.length)]
-    if (!victim || awake.length <= workers / 3) return
+    const victims = awake.filter(({ role }) => role === 'worker' || Math.random() < STRIKES_ON_OUTSIDERS)
+    const victim = victims[Math.floor(Math.random() * victims.length)]
+    if (!victim || awake.length <= crew.size / 3) return
     const elapsedS = (performance.now() - this.#began) / 1000
-    const killsDone = figures.kills / place.killsPerS
-    const pausesDone = figures.pauses / place.pausesPerS
-    if (Math.min(killsDone, pausesDone) >= elapsedS) return
-    if (killsDone <= pausesDone) crew.kill(victim)
-    else if (crew.paused < place.pausedMax) crew.pause(victim, pauseMs(place.leaseMs))
+    const due = STRIKES.filter((strike) => faults.has(strike))
+      .map((strike) => ({ strike, doneS: figures[strike] / place.strikesPerS[strike] }))
+      .filter(({ strike, doneS }) => doneS < elapsedS && (strike !== 'freeze' || crew.paused < place.pausedMax))
+      .toSorted((a, b) => a.doneS - b.doneS)
+    switch (due[0]?.strike) {
+      case 'kill':
+        return crew.kill(victim)
+      case 'stop':
+        return crew.stopOne(victim)
+      case 'freeze':
+        return crew.freeze(victim, pauseMs(place.leaseMs))
+    }
   }
 
   async #look(): Promise<void> {
-    const runs = await patiently(() => this.#parts.place.store.runs.list({ limit: LOOK_RUNS }))
-    this.audit.look(runs, [], Date.now())
+    const { place, faults } = this.#parts
+    const runs = await patiently(() => place.store.runs.list({ limit: LOOK_RUNS }))
+    // By a clock that may be anywhere a lease may be over at any time.
+    this.audit.look(runs, [], clocksLie(place, faults) ? Number.POSITIVE_INFINITY : Date.now())
   }
 
   async #judge(): Promise<void> {
-    if ((await patiently(() => judgeSoFar(this.#parts.evidence))).length > 0) this.#over.abort()
+    const { judgeSoFar, evidence } = this.#parts
+    this.#caught = await patiently(() => judgeSoFar(evidence))
+    if (this.#caught.length > 0) this.#over.abort()
   }
 
   /** No more strikes: everything must come to its end. Answers how long that took. */
@@ -111,6 +149,11 @@ export class Storm {
     }
     return Math.round(performance.now() - began)
   }
+}
+
+/** Processes go by clocks of their own, and those are wrong. */
+export function clocksLie({ clockIsOurs }: Place, faults: Faults): boolean {
+  return clockIsOurs && (faults.has('skew') || faults.has('jump'))
 }
 
 async function isAtRest({ store }: Place): Promise<boolean> {

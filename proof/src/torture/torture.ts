@@ -1,28 +1,33 @@
 // Torture — worker processes on one database that are killed and frozen at random, while steps last about as long as a lease;
 // on Postgres the server and the line to it break as well. Then everything shall heal, and the invariants must hold.
-//   T1. Whatever becomes of this process, its workers and its server die with it and its files are removed.
+//   T1. Whatever becomes of this process, its workers and its server die with it and its files are removed; only what shows how a
+//       promise was broken stays.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
-import { Client } from './client.ts'
 import { Crew } from './crew.ts'
 import { bundleEngine } from './engine-bundle.ts'
+import { type FaultName, isStruck } from './faults.ts'
+import { Incidents } from './incidents.ts'
 import { patiently } from './patiently.ts'
 import type { Place } from './place.ts'
 import { openPostgresPlace } from './postgres-place.ts'
 import { openSqlitePlace } from './sqlite-place.ts'
 import { Storm } from './storm.ts'
-import { type Evidence, type Judged, judge } from './verdict.ts'
-
-export const STORES = ['sqlite', 'postgres'] as const
+import type { Evidence, Judged } from './verdict.ts'
+import type { WorkerSetup } from './worker.ts'
+import { type StoreName, WORKLOADS } from './workloads.ts'
 
 export interface TortureOptions {
-  store: (typeof STORES)[number]
+  store: StoreName
+  workload: WorkerSetup['workload']
   /** The folder of the compiled engine under test. */
   dist: string
   seconds: number
   workers?: number
+  /** Those that the workload is made for, unless given. */
+  faults?: readonly FaultName[]
   /** End as soon as a violation is seen. */
   untilCaught?: boolean
 }
@@ -38,59 +43,84 @@ export interface TortureFigures {
   stepsExecutedMoreThanOnce: number
   kills: number
   pauses: number
+  stops: number
   /** What befell the database and the line to it. */
   faults: Record<string, number>
   reclaims: number
+  /** Given back by a worker that was stopped. */
+  releases: number
   healMs: number
   /** What workers reported that was no job's fault, by code. */
   troubles: Record<string, number>
 }
 
 export interface Tortured {
-  store: TortureOptions['store']
+  store: StoreName
+  workload: WorkerSetup['workload']
   figures: TortureFigures
   violations: Violation[]
+  /** The folder with the ledger and the incidents, kept where there are violations and nobody expected them. */
+  evidence: string | null
 }
 
 const POLLING_MS = 50
+/** Where nobody is struck a lease must not be lost, and a busy machine alone shall not be what loses it. */
+const CALM_LEASE_MS = 6000
 const WORKERS = 8
 /** More deaths in a row than chance brings: a run that fails of them fails by our fault. */
 const MAX_RECOVERIES = 30
 
-export async function torture({ store, dist, seconds, workers = WORKERS, untilCaught = false }: TortureOptions): Promise<Tortured> {
+export async function torture(options: TortureOptions): Promise<Tortured> {
+  const { store, dist, seconds, workers = WORKERS, untilCaught = false } = options
+  const workload = WORKLOADS[options.workload]
+  const faults = new Set(options.faults ?? workload.faults)
   const bundle = await bundleEngine(dist)
   const folder = mkdtempSync(join(tmpdir(), 'durably-torture-'))
   const ledgerFolder = join(folder, 'ledger')
   mkdirSync(ledgerFolder)
+  let isKept = false
   let crew: Crew | undefined
   const clear = () => {
     crew?.killAll()
     bundle.remove()
     // A killed worker may be about to write its last line.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+    if (!isKept) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   }
   process.once('exit', clear)
   let place: Place | undefined
   try {
-    place = store === 'sqlite' ? await openSqlitePlace(folder) : await openPostgresPlace(seconds)
+    const placeOptions = { seconds, leaseMs: isStruck(faults) ? workload.leaseMs[store] : CALM_LEASE_MS }
+    place = await (store === 'sqlite' ? openSqlitePlace(folder, placeOptions) : openPostgresPlace(placeOptions))
+    await workload.prepare(place)
     const { leaseMs, concurrency } = place
-    crew = new Crew(workers, place, {
-      engineUrl: bundle.url,
-      ledgerFolder,
-      leaseMs,
-      pollingMs: POLLING_MS,
-      concurrency,
-      maxRecoveries: MAX_RECOVERIES,
+    const incidents = new Incidents(join(folder, 'incidents'))
+    crew = new Crew({
+      roles: Array.from({ length: workers + workload.outsiders }, (_, seat) => (seat < workers ? 'worker' : 'outsider')),
+      place,
+      faults,
+      incidents,
+      setup: {
+        workload: options.workload,
+        engineUrl: bundle.url,
+        ledgerFolder,
+        leaseMs,
+        pollingMs: POLLING_MS,
+        concurrency,
+        maxRecoveries: MAX_RECOVERIES,
+      },
     })
-    const client = new Client({ store: place.client, crew, ledgerFolder, leaseMs, seed: Date.now() })
-    const evidence: Evidence = { place, ledgerFolder, diedAt: crew.diedAt, maxRecoveries: MAX_RECOVERIES }
-    const storm = new Storm({ crew, client, place, evidence, workers, seconds, untilCaught })
-    const { healMs, stormMs } = await storm.run()
-    const judged = await patiently(() => judge(evidence))
+    const people = workload.people({ place, crew, faults, ledgerFolder, seed: Date.now() })
+    const evidence: Evidence = { place, faults, ledgerFolder, diedAt: crew.diedAt, maxRecoveries: MAX_RECOVERIES }
+    const { judgeSoFar } = workload
+    const storm = new Storm({ crew, people, place, faults, incidents, evidence, judgeSoFar, seconds, untilCaught })
+    const { healMs, stormMs, caught } = await storm.run()
+    if (caught.length > 0) crew.killAll()
+    const judged = await patiently(() => workload.judge(evidence))
     const findings = [...crew.findings, ...unexpectedTroubles(judged, place)].map((what) => ({ invariant: 'process', runId: null, what }))
-    const violations = [...storm.audit.violations, ...findings, ...judged.violations]
+    const violations = caught.length > 0 ? caught : [...storm.audit.violations, ...findings, ...judged.violations]
     const figures = { ...figuresOf(judged, crew, place), workers, seconds: Math.round(stormMs / 1000), healMs }
-    return { store, figures, violations }
+    isKept = violations.length > 0 && !untilCaught
+    return { store, workload: options.workload, figures, violations, evidence: isKept ? folder : null }
   } finally {
     crew?.killAll()
     await place?.close()
@@ -111,10 +141,12 @@ function figuresOf({ rows, ledger }: Judged, crew: Crew, place: Place): Omit<Tor
     endings: counted(rows.runs.map(({ status, reason }) => (reason === null ? status : `${status}: ${reason}`))),
     stepExecutions: ledger.effects.length,
     stepsExecutedMoreThanOnce: Object.values(times).filter((count) => count > 1).length,
-    kills: crew.figures.kills,
-    pauses: crew.figures.pauses,
+    kills: crew.figures.kill,
+    pauses: crew.figures.freeze,
+    stops: crew.figures.stop,
     faults: place.figures(),
     reclaims: rows.events.filter(({ type }) => type === 'run:reclaim').length,
+    releases: rows.events.filter(({ type }) => type === 'run:release').length,
     troubles: Object.fromEntries(ledger.troubles),
   }
 }

@@ -1,5 +1,6 @@
 // What the rows and the ledger say together, in the end and while the storm goes on.
 import { checkInvariants, type History, readRows, type Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
+import type { Faults } from './faults.ts'
 import { type LedgerReading, readLedger } from './ledger.ts'
 import type { Place } from './place.ts'
 
@@ -7,6 +8,7 @@ export type Rows = Awaited<ReturnType<typeof readRows>>
 
 export interface Evidence {
   place: Place
+  faults: Faults
   ledgerFolder: string
   diedAt: ReadonlyMap<string, number>
   maxRecoveries: number
@@ -32,7 +34,7 @@ export async function judge(evidence: Evidence): Promise<Judged> {
 }
 
 /** What is a violation at any moment: not that something is unfinished, nor what the ledger knows before the rows were read. */
-const AT_ANY_MOMENT = new Set(['I1a', 'I1b', 'I2b', 'I2c', 'I3', 'I4', 'I6', 'I7', 'I12', 'I13'])
+export const AT_ANY_MOMENT: ReadonlySet<string> = new Set(['I1a', 'I1b', 'I2b', 'I2c', 'I3', 'I4', 'I6', 'I7', 'I12', 'I13'])
 
 export async function judgeSoFar(evidence: Evidence): Promise<Violation[]> {
   const { history } = await gather(evidence)
@@ -55,7 +57,7 @@ async function gather({ place, ledgerFolder, diedAt, maxRecoveries }: Evidence) 
 }
 
 /** I9: nothing here but its own code makes a run fail. */
-function failuresAreThrown({ runs }: Rows): Violation[] {
+export function failuresAreThrown({ runs }: Rows): Violation[] {
   return runs
     .filter(({ status, reason }) => status === 'failed' && reason !== 'error')
     .map(({ id, reason, error }) => ({ invariant: 'I9', runId: id, what: `failed of ${reason}: ${error}` }))
@@ -73,8 +75,10 @@ function outputsAreRecords({ runs, steps }: Rows): Violation[] {
 }
 
 /** I2b, I11: what a worker was told that a step returned is what stands in its record. */
-function seenIsRecorded({ steps }: Rows, { seen }: LedgerReading): Violation[] {
-  const recorded = new Map(steps.filter(({ status }) => status === 'completed').map((step) => [`${step.runId}/${step.name}`, step.output]))
+export function seenIsRecorded({ steps }: Pick<Rows, 'steps'>, { seen }: Pick<LedgerReading, 'seen'>): Violation[] {
+  const recorded = new Map(
+    steps.filter(({ status }) => status === 'completed').map((step) => [`${step.runId}/${step.name}`, step.output ?? 'null']),
+  )
   return seen
     .filter(({ runId, step, value }) => recorded.get(`${runId}/${step}`) !== JSON.stringify(value))
     .map(({ runId, step, value }) => ({

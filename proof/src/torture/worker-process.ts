@@ -1,5 +1,5 @@
 // WorkerProcess — the parent's hand on one worker process, from its start to its end.
-//   P1. It ends when it is killed or stopped; ending by itself is a finding.
+//   P1. It ends when it is killed or stopped; ending by itself is a finding, and so is not to end when it is asked to.
 //   P2. Who stops it leaves somebody behind who wakes it: a parent that dies leaves no frozen process.
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,11 +16,14 @@ const STOP_MS_MAX = 20_000
 
 export class WorkerProcess {
   readonly name: string
+  readonly role: WorkerSetup['role']
   readonly #child: ChildProcess
   readonly ended: Promise<void>
   /** Why it ended, when nobody asked it to. */
   endedByItself: string | null = null
   diedAt: number | null = null
+  /** It was asked to end, and had to be killed. */
+  wouldNotStop = false
   #ready = false
   #asked = false
   #pause: Promise<void> | null = null
@@ -28,6 +31,7 @@ export class WorkerProcess {
 
   constructor(setup: WorkerSetup) {
     this.name = setup.name
+    this.role = setup.role
     this.#child = fork(WORKER, { execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     this.#child.stderr?.on('data', (text) => {
       this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_KEPT)
@@ -66,6 +70,13 @@ export class WorkerProcess {
     this.diedAt = sharedClock()
   }
 
+  /** SIGTERM: it is given a moment to let go of its runs. */
+  terminate(): void {
+    this.#asked = true
+    this.#child.kill('SIGTERM')
+    void this.#endsInTime()
+  }
+
   /** SIGSTOP, and SIGCONT after `ms`, by a process of its own. */
   pause(ms: number): void {
     const sleeper = spawn('sh', ['-c', 'kill -STOP "$0"; sleep "$1"; kill -CONT "$0"', `${this.#child.pid}`, `${ms / 1000}`], {
@@ -85,15 +96,21 @@ export class WorkerProcess {
     await Promise.race([answered, this.ended])
   }
 
-  /** Lets its runs end. False when they do not. */
-  async stop(): Promise<boolean> {
+  /** Lets its runs end. */
+  async stop(): Promise<void> {
     await this.#pause
     this.#asked = true
     this.tell({ type: 'stop' })
-    const late = setTimeout(() => this.kill(), STOP_MS_MAX)
+    await this.#endsInTime()
+  }
+
+  async #endsInTime(): Promise<void> {
+    const late = setTimeout(() => {
+      this.wouldNotStop = true
+      this.kill()
+    }, STOP_MS_MAX)
     await this.ended
     clearTimeout(late)
-    return this.diedAt === null
   }
 
   #answer(type: FromWorker['type']): Promise<void> {
@@ -108,7 +125,7 @@ export class WorkerProcess {
   }
 
   #end(code: number | null, signal: string | null): void {
-    this.diedAt ??= this.#asked ? null : sharedClock()
+    this.diedAt ??= sharedClock()
     if (!this.#asked) this.endedByItself = `ended by itself with ${signal ?? `code ${code}`}: ${this.#stderr.trim()}`
     this.#ready = false
   }

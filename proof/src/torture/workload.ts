@@ -60,7 +60,7 @@ export function defineWorkload(durably: Durably, processName: string, ledger: Le
     ctx.run(planned.name, async ({ signal }) => {
       // Unique to this execution, so that a second one cannot look like the first.
       const value = `${planned.name} by ${processName}#${executions++}`
-      const entry = ledger.enterStep(ctx.runId, planned.name, generation, signal.aborted)
+      const entry = ledger.enterStep({ runId: ctx.runId, step: planned.name, generation, toldToStop: signal.aborted })
       await passTime(planned, signal)
       if (signal.aborted && !planned.deaf) {
         ledger.exit(entry, 'unfinished')
@@ -105,7 +105,8 @@ export function defineWorkload(durably: Durably, processName: string, ledger: Le
   }
 }
 
-function passTime({ ms, deaf }: PlannedStep, signal: AbortSignal): Promise<void> {
+/** Ends early when it is told to stop, unless it is deaf. */
+export function passTime({ ms, deaf }: Pick<PlannedStep, 'ms' | 'deaf'>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
     if (deaf) return
@@ -116,4 +117,4 @@ function passTime({ ms, deaf }: PlannedStep, signal: AbortSignal): Promise<void>
   })
 }
 
-const ANYTHING: Job['input'] = { '~standard': { version: 1, vendor: 'durably', validate: (value) => ({ value }) } }
+export const ANYTHING: Job['input'] = { '~standard': { version: 1, vendor: 'durably', validate: (value) => ({ value }) } }

@@ -1,0 +1,74 @@
+// Controls: engines with one guard taken out. A torture that they survive proves nothing.
+import { buildMutant } from '../mutant-build.ts'
+import { MUTANTS, type Mutant } from '../mutants.ts'
+import type { FaultName } from './faults.ts'
+import { UNFENCED } from './races.ts'
+import { type Tortured, type TortureOptions, torture } from './torture.ts'
+
+export interface Control {
+  mutant: Mutant
+  /** Those that show it soonest; all that the workload is made for, unless given. */
+  faults?: readonly FaultName[]
+}
+
+export interface TorturedControl extends Tortured {
+  mutant: Mutant
+}
+
+const SIGNAL_KEY_IGNORED: Mutant = {
+  name: 'signal-key-ignored',
+  guard: 'a signal that is sent again with its key is the same one',
+  file: 'client/run-commands.ts',
+  find: 'await this.#send(runId, name, value, key)',
+  replace: 'await this.#send(runId, name, value, key && undefined)',
+}
+
+/** Leases are lost without anybody's death: its owner goes on. */
+const LOSES_LEASES: readonly FaultName[] = ['freeze', 'skew', 'jump', 'line', 'server']
+const KILLS: readonly FaultName[] = ['kill']
+
+/** The first is the one that every torture takes. */
+const CONTROLS: Record<TortureOptions['workload'], readonly [Control, ...Control[]]> = {
+  inside: [{ mutant: UNFENCED }],
+  outside: [
+    { mutant: UNFENCED, faults: LOSES_LEASES },
+    { mutant: named('recorded-runs-again'), faults: KILLS },
+    { mutant: SIGNAL_KEY_IGNORED, faults: KILLS },
+    { mutant: named('sleep-cut-short'), faults: KILLS },
+    { mutant: named('child-of-each-lease'), faults: KILLS },
+    { mutant: named('effect-not-noted'), faults: KILLS },
+    { mutant: named('kept-not-read'), faults: KILLS },
+  ],
+}
+
+export function controlsOf(workload: TortureOptions['workload']): readonly [Control, ...Control[]] {
+  return CONTROLS[workload]
+}
+
+/** One of them, or any mutant. */
+export function controlNamed(workload: TortureOptions['workload'], name: string): Control {
+  return CONTROLS[workload].find(({ mutant }) => mutant.name === name) ?? { mutant: named(name) }
+}
+
+/** Ends when it is caught. */
+export async function tortureControl(
+  { mutant, faults }: Control,
+  options: Omit<TortureOptions, 'dist' | 'untilCaught'>,
+): Promise<TorturedControl> {
+  const { dist, remove } = await buildMutant(mutant)
+  process.once('exit', remove)
+  try {
+    const { violations, ...rest } = await torture({ ...(faults && { faults }), ...options, dist, untilCaught: true })
+    // A worker in trouble is no work of a missing guard.
+    return { ...rest, mutant, violations: violations.filter(({ invariant }) => invariant !== 'process') }
+  } finally {
+    remove()
+    process.off('exit', remove)
+  }
+}
+
+function named(name: string): Mutant {
+  const found = MUTANTS.find((mutant) => mutant.name === name)
+  if (!found) throw new Error(`there is no mutant ${JSON.stringify(name)}`)
+  return found
+}
