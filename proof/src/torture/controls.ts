@@ -36,7 +36,7 @@ const CONTROLS: Record<TortureOptions['workload'], readonly [Control, ...Control
     { mutant: SIGNAL_KEY_IGNORED, faults: KILLS },
     { mutant: named('sleep-cut-short'), faults: KILLS },
     { mutant: named('child-of-each-lease'), faults: KILLS },
-    { mutant: named('effect-not-noted'), faults: KILLS },
+    { mutant: named('effect-asks-nobody'), faults: KILLS },
     { mutant: named('kept-not-read'), faults: KILLS },
   ],
 }

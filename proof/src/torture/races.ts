@@ -72,24 +72,24 @@ const REAP_UNGUARDED: RaceMutant = {
   name: 'sql-reap-unguarded',
   guard: 'only a running run whose lease is over is taken back',
   file: 'store/sql/runs/reap.ts',
-  find: `\${syntax.by(t.index('runs_lease_end'))} WHERE \${canMove('reclaim')} AND r.lease_expires_at \${when}`,
-  replace: 'WHERE r.lease_generation > 0',
+  find: `WHERE \${canMove('reclaim')} AND \${when}`,
+  replace: `WHERE r.lease_generation > 0 OR \${when}`,
 }
 
 const REAP_THE_LIVING: RaceMutant = {
   name: 'sql-reap-the-living',
   guard: 'only a lease that is over is taken back',
   file: 'store/sql/runs/reap.ts',
-  find: `WHERE \${canMove('reclaim')} AND r.lease_expires_at \${when}`,
-  replace: `WHERE \${canMove('reclaim')}`,
+  find: `WHERE \${canMove('reclaim')} AND \${when}`,
+  replace: `WHERE \${canMove('reclaim')} AND (\${when} OR r.lease_generation > 0)`,
 }
 
 export const UNFENCED: Mutant = {
   name: 'sql-unfenced',
   guard: 'owner writes need generation and token (W1)',
   file: 'store/sql/guards.ts',
-  find: `AND r.lease_generation = \${p('generation')} AND r.lease_owner = \${p('token')} AND r.lease_writes < \${p('number')}\``,
-  replace: `AND r.lease_writes < \${p('number')}\``,
+  find: `return sql\`\${isHeld(p)} AND r.lease_writes`,
+  replace: `return sql\`r.id = \${p('runId')} AND \${canMove('complete')} AND r.lease_writes`,
 }
 
 export const RACES: ContestedRace[] = [
