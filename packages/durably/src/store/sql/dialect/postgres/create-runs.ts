@@ -53,7 +53,7 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
         INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
         SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', least(due, greatest(coalesce(deadline, due), ${syntax.now(p)})), deadline, parent_run_id, parent_step, 1
         FROM (SELECT given.*, coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)) AS due, coalesce(deadline_at, ${syntax.now(p)} + time_limit) AS deadline FROM given) AS given
-        ORDER BY parent_run_id, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
+        ORDER BY CASE WHEN parent_step IS NOT NULL THEN parent_run_id END, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
       ${eventLog ? told(p) : sql``}
       SELECT NULL::bigint AS position, r.*${syntax.readAt} FROM created AS r UNION ALL ${known}`,
