@@ -3,6 +3,7 @@
 import type { Phase } from '../src/model/phase.ts'
 import { PHASES } from '../src/model/phase.ts'
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../src/model/run.ts'
+import { TRANSITION_RULES } from '../src/model/transition-rules.ts'
 import { canMove, type Move, TRANSITIONS, type Transition } from '../src/model/transitions.ts'
 import type { OwnerVerb } from '../src/store/owner-write.ts'
 
@@ -40,7 +41,7 @@ const VERB_MEANS: Record<OwnerVerb['type'], string> = {
 }
 
 export function stateMachineDoc(): string {
-  return `<!-- Printed from packages/durably/src/model/transitions.ts. Do not edit: run \`npm run docs\`. -->
+  return `<!-- Printed from packages/durably/src/model/transitions.ts and its rules. Do not edit: run \`npm run docs\`. -->
 
 # The state machine of a run
 
@@ -106,7 +107,10 @@ function diagram(): string {
 function moves(): string {
   return table(
     ['Move', 'Who', 'From', 'To', 'Guard', 'Event'],
-    MOVES.map(([name, { who, from, to, guard, event }]) => [code(name), who, from.map(code).join(', '), code(to), guard, code(event)]),
+    MOVES.map(([name, { from, to, event }]) => {
+      const { who, guard } = TRANSITION_RULES[name]
+      return [code(name), who, from.map(code).join(', '), code(to), guard, code(event)]
+    }),
   )
 }
 

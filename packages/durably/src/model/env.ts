@@ -1,5 +1,6 @@
 // Env — the kernel's only source of time, timers, turns, ids and chance.
 // Everything that decides goes through here, so a simulation can replay it byte for byte.
+import { DurablyError } from './errors.ts'
 import { monotonicUlids } from './ulid.ts'
 
 export interface Env {
@@ -59,8 +60,12 @@ export function sleep(env: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void env.timer(ms, resolve))
 }
 
+/** Code that is loaded late. When it cannot be had, as in a page that went offline, that is like a database that is away. */
 export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
-  const loading = load()
+  const loading = load().catch((cause) => {
+    if (cause instanceof DurablyError) throw cause
+    throw new DurablyError('store_unavailable', 'some code could not be loaded; the next call tries again', { cause })
+  })
   return env.load ? env.load(loading) : loading
 }
 

@@ -1,5 +1,6 @@
 // Matrix — which cells of status × transition were tried, and what came of it.
 import { RUN_STATUSES, type RunStatus } from '../../src/model/run.ts'
+import { TRANSITION_RULES } from '../../src/model/transition-rules.ts'
 import { canMove, type Move, TRANSITIONS } from '../../src/model/transitions.ts'
 
 const MOVES = Object.keys(TRANSITIONS) as Move[]
@@ -24,7 +25,7 @@ export class Matrix {
     return CELLS.flatMap(({ status, move }) => {
       const { made, refused } = this.of(status, move)
       const isAllowed = canMove(move, status)
-      const isGuarded = !TRANSITIONS[move].guard.startsWith('none')
+      const isGuarded = !TRANSITION_RULES[move].guard.startsWith('none')
       if (made > 0 !== isAllowed) return `${move} of a ${status} run was made ${made} times`
       return refused === 0 && (!isAllowed || isGuarded) ? `${move} of a ${status} run was never refused` : []
     })

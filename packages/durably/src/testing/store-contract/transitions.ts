@@ -1,5 +1,6 @@
 // Every status × every move of the table: allowed or refused exactly as it says.
 import { isTerminal, RUN_STATUSES, type RunRow, type RunStatus } from '../../model/run.ts'
+import { TRANSITION_RULES } from '../../model/transition-rules.ts'
 import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import type { EndingVerb } from '../../store/owner-write.ts'
 import { deepEqual, equal } from '../assert.ts'
@@ -42,7 +43,7 @@ async function reap({ store }: World, move: Move, maxRecoveries: number): Promis
 /** What must be true of a run for the guard of the move to hold. */
 async function meetGuard(world: World, move: Move, { id }: Subject, status: RunStatus): Promise<void> {
   if (move === 'reclaimCancelled' && status === 'running') await world.store.runs.cancel(id)
-  if (TRANSITIONS[move].who === 'anyone') await leasesEnd(world)
+  if (TRANSITION_RULES[move].who === 'anyone') await leasesEnd(world)
 }
 
 function caseOf(status: RunStatus, move: Move): Case {
