@@ -19,7 +19,7 @@ import type { TailParts } from './events/tail.ts'
 import { tellingStore } from './events/telling-store.ts'
 import { jsonCodec } from './model/codec.ts'
 import type { Decision } from './model/effect.ts'
-import { type Env, shortScope } from './model/env.ts'
+import { type Env, loaded, shortScope } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
 import { failureOf } from './model/failure.ts'
@@ -34,7 +34,7 @@ import { lateSqlStore } from './store/sql/late-sql-store.ts'
 import type { DurablyTables } from './store/sql/schema.ts'
 import type { Store } from './store/store.ts'
 import { persistEvent } from './worker/persist-event.ts'
-import { processUntilIdle, type UntilIdleOptions } from './worker/process-until-idle.ts'
+import type { UntilIdleOptions } from './worker/process-until-idle.ts'
 import type { StepScope, StepWrapper } from './worker/step-wrapper.ts'
 import { TurnBudget } from './worker/turn-budget.ts'
 import { Worker } from './worker/worker.ts'
@@ -231,6 +231,7 @@ export class Durably implements AsyncDisposable {
 
   /** Executes what is due, without `start()`, and returns how many runs that were; for serverless functions and tests. */
   async processUntilIdle(options?: UntilIdleOptions): Promise<number> {
+    const { processUntilIdle } = await loaded(this.#config.env, () => import('./worker/executor.ts'))
     const processed = await processUntilIdle(this.#worker, this.#config, options)
     await this.#logWriter.drain()
     return processed

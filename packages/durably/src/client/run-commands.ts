@@ -133,8 +133,8 @@ export class RunCommands {
     if (!isTerminal(status)) return `is ${status}; cancel it and wait for its end, then delete it`
     const parent = await runs.get((await runs.get(id))?.parentRunId ?? '')
     return parent && !isFinal(parent.status)
-      ? `was triggered by run ${parent.id}, which is ${parent.status} and may ask for it; delete it once that one has completed, was cancelled or is deleted`
-      : 'was cancelled, and a run that it triggered has not ended; cancel it again and wait for that, then delete it'
+      ? `was triggered by run ${parent.id}, which is ${parent.status} and may ask for it; delete that one first, or wait for its end`
+      : 'was cancelled, and a run that it triggered has not ended; cancel it again, and wait'
   }
 }
 

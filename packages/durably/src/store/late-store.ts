@@ -15,32 +15,8 @@ export interface LateStoreParts {
 }
 
 type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals'
-type Verbs = { [C in Chapter]: Record<keyof Store[C], true> }
-
-const VERBS: Verbs = {
-  runs: {
-    create: true,
-    claim: true,
-    adopt: true,
-    apply: true,
-    reap: true,
-    wasAlive: true,
-    cancel: true,
-    retry: true,
-    delete: true,
-    get: true,
-    list: true,
-    probe: true,
-    count: true,
-    purge: true,
-  },
-  steps: { list: true, listOwned: true, find: true },
-  events: { list: true, heads: true },
-  logs: { append: true, list: true, find: true },
-  signals: { send: true, list: true },
-}
-
 type Verb = (...args: unknown[]) => Promise<unknown>
+type Verbs = Record<string | symbol, Verb>
 
 export function lateStore({ env, eventLog, isLed = false, load }: LateStoreParts): Store {
   let there: Store | null = null
@@ -60,12 +36,17 @@ export function lateStore({ env, eventLog, isLed = false, load }: LateStoreParts
     return coming
   }
 
+  /** Its verbs are made when they are first asked for: their names are the store's to know. */
   function chapter<C extends Chapter>(name: C): Store[C] {
-    const verbs = Object.keys(VERBS[name]).map((verb) => {
-      const call = (store: Store, args: unknown[]) => (store[name] as unknown as Record<string, Verb>)[verb]?.(...args)
-      return [verb, (...args: unknown[]) => (there ? call(there, args) : store().then((store) => call(store, args)))]
-    })
-    return Object.fromEntries(verbs)
+    const late = (verb: string | symbol): Verb => {
+      const call = (store: Store, args: unknown[]) => (store[name] as unknown as Verbs)[verb]?.(...args) as Promise<unknown>
+      return (...args) => (there ? call(there, args) : store().then((store) => call(store, args)))
+    }
+    const get = (made: Verbs, verb: string | symbol) => {
+      made[verb] ??= late(verb)
+      return made[verb]
+    }
+    return new Proxy({} as Verbs, { get }) as unknown as Store[C]
   }
 
   const openLeadership: OpenLeadership = (parts) =>

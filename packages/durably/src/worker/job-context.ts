@@ -24,13 +24,13 @@ import type { Execution } from './execution.ts'
 import { functionStep } from './function-step.ts'
 import { handled } from './handled.ts'
 import type { WorkerKit } from './kit.ts'
+import { lateStreamStep } from './late-stream-step.ts'
 import { signalStep } from './signal-step.ts'
 import { sleepStep } from './sleep-step.ts'
 import { plainStep } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
 import { StepRunner } from './step-runner.ts'
 import type { StepScope, StepWrapper } from './step-wrapper.ts'
-import { streamStep } from './stream-step.ts'
 import { transactionStep } from './transaction-step.ts'
 
 export interface JobContextParts {
@@ -95,7 +95,7 @@ export class RunningJobContext implements JobContext {
   }
 
   stream<T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> {
-    return handled(functionStep(this.#steps, name, fn, () => streamStep({ stepName: name, ...this.#steps.parts }, fn)))
+    return handled(functionStep(this.#steps, name, fn, () => lateStreamStep({ stepName: name, ...this.#steps.parts }, fn)))
   }
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {

@@ -11,7 +11,7 @@ import { readForRun } from './read-for-run.ts'
 import type { StepBody } from './step-body.ts'
 import { StreamWriter } from './stream-writer.ts'
 
-interface StreamStepParts {
+export interface StreamStepParts {
   execution: Execution
   store: Store
   env: Env

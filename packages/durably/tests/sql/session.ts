@@ -3,13 +3,14 @@ import { onTestFinished } from 'vitest'
 import { systemEnv } from '../../src/model/env.ts'
 import { detectDialect } from '../../src/store/sql/dialect/detect.ts'
 import { openKysely } from '../../src/store/sql/dialect/open-kysely.ts'
-import { openSqliteSession, sqliteTransport } from '../../src/store/sql/dialect/sqlite/open-session.ts'
+import { foreignTransport } from '../../src/store/sql/dialect/sqlite/foreign-transport.ts'
+import { openSqliteSession } from '../../src/store/sql/dialect/sqlite/open-session.ts'
 import type { Session } from '../../src/store/sql/session.ts'
 
 /** The store's way to the database, for statements of the test's own. */
 export function openSession(dialect: Dialect): Session {
   const parts = { ...openKysely(dialect), env: systemEnv(), dialect, detected: detectDialect(dialect) }
-  const session = openSqliteSession(parts, sqliteTransport(parts))
+  const session = openSqliteSession(parts, foreignTransport(parts))
   onTestFinished(() => session.close())
   return session
 }

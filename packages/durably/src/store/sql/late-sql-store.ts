@@ -1,10 +1,10 @@
-import { DurablyError } from '../../model/errors.ts'
 import { lateStore } from '../late-store.ts'
 import { isLed } from './dialect/leading.ts'
 import { openSql, type SqlStore, type SqlStoreOptions, storeKind } from './opened-sql.ts'
 
 const STORES = {
   sqlite: async () => (await import('./sqlite-store.ts')).sqliteStore,
+  foreignSqlite: async () => (await import('./foreign-sqlite-store.ts')).foreignSqliteStore,
   sqlocal: async () => (await import('./sqlocal-store.ts')).sqlocalStore,
   postgres: async () => (await import('./postgres-store.ts')).postgresStore,
 }
@@ -14,13 +14,8 @@ export function lateSqlStore(options: SqlStoreOptions): SqlStore {
   const opened = openSql(options)
   const { db, env, eventLog } = opened
   async function load(): Promise<SqlStore> {
-    const open = await STORES[storeKind(opened)]().catch(notLoaded)
+    const open = await STORES[storeKind(opened)]()
     return open(opened)
   }
   return { db, ...lateStore({ env, eventLog, isLed: isLed(opened), load }) }
-}
-
-/** Like a database that is away. */
-function notLoaded(cause: unknown): never {
-  throw new DurablyError('store_unavailable', 'the code of the store could not be loaded; the next call tries again', { cause })
 }

@@ -48,7 +48,15 @@ export function openSql(options: SqlStoreOptions): OpenedSql {
   return { ...openKysely(dialect), dialect, detected, tablePrefix, tables, env, clock, eventLog, allowMemory }
 }
 
-/** Which store it needs: one file in several tabs is another matter than a connection of one's own. */
-export function storeKind({ detected, driver }: OpenedSql): DialectKind | 'sqlocal' {
-  return hasSqlocalClient(driver) ? 'sqlocal' : detected.kind
+export type StoreKind = DialectKind | 'sqlocal' | 'foreignSqlite'
+
+/** Which store it needs: each has its own way to the database. */
+export function storeKind({ detected, driver, dialect }: OpenedSql): StoreKind {
+  if (hasSqlocalClient(driver)) return 'sqlocal'
+  return detected.kind === 'sqlite' && !resetsStatements(dialect) ? 'foreignSqlite' : detected.kind
+}
+
+/** A dialect may vouch for its driver. */
+function resetsStatements(dialect: Dialect): boolean {
+  return 'resetsStatements' in dialect && dialect.resetsStatements === true
 }

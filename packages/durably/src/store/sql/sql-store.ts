@@ -1,3 +1,4 @@
+import { foreignSqliteStore } from './foreign-sqlite-store.ts'
 import { openSql, type SqlStore, type SqlStoreOptions, storeKind } from './opened-sql.ts'
 import { postgresStore } from './postgres-store.ts'
 import { sqliteStore } from './sqlite-store.ts'
@@ -5,7 +6,7 @@ import { sqlocalStore } from './sqlocal-store.ts'
 
 export type { SqlStore, SqlStoreOptions }
 
-const STORES = { sqlite: sqliteStore, sqlocal: sqlocalStore, postgres: postgresStore }
+const STORES = { sqlite: sqliteStore, foreignSqlite: foreignSqliteStore, sqlocal: sqlocalStore, postgres: postgresStore }
 
 /** A store in an SQL database, whichever it is; `createDurably` loads only the one that its dialect needs. */
 export function sqlStore(options: SqlStoreOptions): SqlStore {

@@ -1,18 +1,12 @@
-import { CompiledQuery, type Dialect, type Driver, type Kysely } from 'kysely'
+import { CompiledQuery, type Dialect } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
-import type { DurablyTables } from '../../schema.ts'
 import type { Session } from '../../session.ts'
 import { type Detected, notConfirmed } from '../detect.ts'
 import { classifyError } from './classify-error.ts'
-import { CleanTransport } from './clean-transport.ts'
-import { kyselyTransport } from './kysely-transport.ts'
-import { libsqlClientOf, libsqlTransport } from './libsql-transport.ts'
 import { SqliteSession } from './sqlite-session.ts'
 import type { Transport } from './transport.ts'
 
 export interface SessionParts {
-  db: Kysely<DurablyTables>
-  driver: Driver
   env: Env
   dialect: Dialect
   detected: Detected
@@ -23,17 +17,6 @@ export function openSqliteSession({ env, dialect, detected }: SessionParts, tran
     if (!detected.certain) await confirm(transport, dialect)
     await waitBriefly(transport)
   })
-}
-
-export function sqliteTransport({ db, driver, env, dialect }: SessionParts): Transport {
-  const client = libsqlClientOf(driver)
-  const direct = client ? libsqlTransport(db, client) : kyselyTransport(db, dialect)
-  return resetsStatements(dialect) ? direct : new CleanTransport(direct, env)
-}
-
-/** A dialect may vouch for its driver; `sqlite()` does. Without that word every driver is taken for libsql. */
-function resetsStatements(dialect: Dialect): boolean {
-  return 'resetsStatements' in dialect && dialect.resetsStatements === true
 }
 
 async function confirm(transport: Transport, dialect: Dialect): Promise<void> {
