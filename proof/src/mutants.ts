@@ -395,6 +395,13 @@ export const MUTANTS: Mutant[] = [
     also: [{ file: 'worker/parking.ts', find: 'while (!isQuiet())', replace: 'while (!isQuiet)' }],
   },
   {
+    name: 'waits-for-the-last',
+    guard: 'a run goes on when the first of what it waits for falls due (K2)',
+    file: 'worker/parking.ts',
+    find: 'Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead)',
+    replace: 'Math.min(run.deadlineAt ?? NEVER_MS, Math.max(...ahead))',
+  },
+  {
     name: 'tried-too-soon',
     guard: 'a step that failed is tried again when its delay is over',
     file: 'worker/function-step.ts',

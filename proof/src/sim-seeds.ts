@@ -57,5 +57,19 @@ export function noFigures(): SimFigures {
   const writes = { commits: 0, groups: 0, claims: 0, batches: 0 }
   const again = { retries: 0, tries: 0, timeouts: 0, doubts: 0 }
   const waits = { sleeps: 0, signals: 0, waitsOver: 0, children: 0 }
-  return { ...work, ...writes, ...again, ...waits, transactions: 0, cuts: 0, purged: 0, terms: 0, thefts: 0, kills: 0, simulatedMs: 0 }
+  const rare = { races: 0 }
+  return {
+    ...work,
+    ...rare,
+    ...writes,
+    ...again,
+    ...waits,
+    transactions: 0,
+    cuts: 0,
+    purged: 0,
+    terms: 0,
+    thefts: 0,
+    kills: 0,
+    simulatedMs: 0,
+  }
 }

@@ -56,7 +56,8 @@ export const attemptsWait: Invariant = (history) => {
 
 /**
  * I28: a step is tried as often as its policy says, and the job hears of its failure when that is used up. After an execution of the
- * job that failed, was lost or given back it may be called once more; after a retry by hand the count begins anew.
+ * job that failed, was lost or given back it may be called once more, and so may one whose failure did not end the job after every
+ * wait: only completed steps are skipped. After a retry by hand the count begins anew.
  */
 export const triesAreCounted: Invariant = (history) => {
   const events = eventsByRun(history)
@@ -71,7 +72,7 @@ export const triesAreCounted: Invariant = (history) => {
     const runId = key.slice(0, key.indexOf('/'))
     for (const round of roundsOf(events.get(runId) ?? [])) {
       const times = failed.filter(({ leaseGeneration }) => isWithin(round, leaseGeneration)).length
-      const most = plan.triesMax + round.callsAgain
+      const most = plan.triesMax + round.callsAgain + (plan.isLeg ? round.waits : 0)
       if (times > most) violations.push({ invariant: 'I28', runId, what: `${key} failed ${times} times, at most ${most} are allowed` })
     }
   }
@@ -93,16 +94,18 @@ interface Round {
   last: number
   /** How often the job was called again without having parked. */
   callsAgain: number
+  waits: number
 }
 
 function roundsOf(events: readonly ToldEvent[]): Round[] {
-  let round: Round = { first: 0, last: 0, callsAgain: 0 }
+  let round: Round = { first: 0, last: 0, callsAgain: 0, waits: 0 }
   const rounds = [round]
   for (const event of events) {
     if (isSentBack(event)) {
-      round = { first: round.last + 1, last: round.last, callsAgain: 0 }
+      round = { first: round.last + 1, last: round.last, callsAgain: 0, waits: 0 }
       rounds.push(round)
     }
+    if (event.type === 'run:wait') round.waits++
     if (event.type === 'run:start') round.last = event.payload.generation ?? round.last
     if (callsAgain(event)) round.callsAgain++
   }

@@ -33,6 +33,8 @@ export interface StepPlan {
   kind: 'work' | 'sleep' | 'wait' | 'child' | 'booking'
   /** How often it may be tried in all; 1 without a policy of its own. */
   triesMax: number
+  /** One of several of which the first to settle counts: the job goes on though it has failed. */
+  isLeg?: boolean
   /** A child that is waited for. */
   isInvoked: boolean
   /** Triggers a run in its transaction. */

@@ -1,10 +1,11 @@
 // The judgement over a simulated world, when everything has had time to come to its end: the invariants, and what was seen.
 import { jsonCodec } from '../../model/codec.ts'
 import { checkInvariants, type History, type JobPlan, recordsByStep, type StepPlan, stepKey, type Violation } from '../invariants/index.ts'
-import { type PlannedStep, type PlannedWork, SHAPES, type SteadyJobs, steady } from './plan-runs.ts'
+import { callsOf, type PlannedCall, type PlannedWork, SHAPES, type SteadyJobs, steady } from './plan-runs.ts'
+import type { RareFigures } from './rare-figures.ts'
 import type { Part, SimPayload } from './workload.ts'
 
-export interface SimFigures {
+export interface SimFigures extends RareFigures {
   runs: number
   steps: number
   executions: number
@@ -45,8 +46,9 @@ const codec = jsonCodec()
 export function plansOf(runs: History['runs'], { attempts, delayMs, jitter, timeoutMs }: SteadyJobs): NonNullable<History['plans']> {
   const steps = new Map<string, StepPlan>()
   for (const { id, payload } of runs) {
-    for (const planned of (codec.decode(payload) as SimPayload).steps)
-      steps.set(stepKey({ runId: id, step: planned.name }), stepPlan(planned))
+    for (const step of (codec.decode(payload) as SimPayload).steps)
+      for (const planned of callsOf([step]))
+        steps.set(stepKey({ runId: id, step: planned.name }), { ...stepPlan(planned), isLeg: step.kind === 'race' })
   }
   const plain: JobPlan = { attemptsMax: 1, delayMs: 0, timeoutMs: null }
   const persistent: JobPlan = { attemptsMax: attempts, delayMs: jitter ? 0 : delayMs, timeoutMs: timeoutMs ?? null }
@@ -57,7 +59,7 @@ export function plansOf(runs: History['runs'], { attempts, delayMs, jitter, time
   return { steps, jobs: new Map(jobs) }
 }
 
-function stepPlan(planned: PlannedStep): StepPlan {
+function stepPlan(planned: PlannedCall): Omit<StepPlan, 'isLeg'> {
   return {
     kind: planned.kind,
     triesMax: planned.kind === 'work' ? triesOf(planned) : 1,

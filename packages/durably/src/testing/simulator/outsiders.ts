@@ -8,7 +8,7 @@ import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeWaits } from '../../model/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { oneOf, pick } from './chance.ts'
-import { isHopeless } from './plan-runs.ts'
+import { callsOf, isHopeless } from './plan-runs.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { SimPayload } from './workload.ts'
 
@@ -70,7 +70,7 @@ export class Outsiders {
 
   #meet(run: RunRow): void {
     this.#known.add(run.id)
-    for (const step of this.#payloadOf(run).steps) {
+    for (const step of callsOf(this.#payloadOf(run).steps)) {
       if (step.kind !== 'wait') continue
       for (const [n, { afterMs, twice }] of step.senders.entries())
         this.#later(afterMs, async () => {

@@ -10,7 +10,7 @@ const PLAIN_WORLDS = 0.45
 const KIND_SHARE = 0.55
 const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
-const KINDS = ['sleep', 'wait', 'child', 'booking'] as const
+const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
 const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless'] as const
 
 interface Named {
@@ -84,7 +84,18 @@ export interface PlannedBooking extends Named {
   enqueues: boolean
 }
 
-export type PlannedStep = PlannedWork | PlannedSleep | PlannedWait | PlannedChild | PlannedBooking
+export type PlannedLeg = PlannedWork | PlannedSleep | PlannedWait
+
+/** Calls of which the first one to settle counts; none of them has to, but the last. */
+export interface PlannedRace extends Named {
+  kind: 'race'
+  legs: PlannedLeg[]
+}
+
+/** What has a record of its own. */
+export type PlannedCall = PlannedWork | PlannedSleep | PlannedWait | PlannedChild | PlannedBooking
+
+export type PlannedStep = PlannedCall | PlannedRace
 
 export interface PlannedRun {
   job: string
@@ -194,6 +205,8 @@ class Planner {
           throws: chance(this.#seed, `${name} throws`) < 0.15 ? 1 : 0,
           enqueues: chance(this.#seed, `${name} enqueues`) < 0.3,
         }
+      case 'race':
+        return this.#race(name, i)
     }
   }
 
@@ -250,6 +263,21 @@ class Planner {
     return { kind: 'wait', name: `w${i}`, timeoutMs, senders, tolerant: chance(seed, `${name} tolerant`) < 0.7 }
   }
 
+  /** The first may never come to an end; the other does. */
+  #race(name: string, i: number): PlannedRace {
+    const seed = this.#seed
+    const first = this.#wait(`${name} first`, i)
+    const other = oneOf(seed, `${name} other`, ['sleep', 'sleep', 'wait', 'work'] as const)
+    const last = { sleep: () => this.#sleep(name, i), work: () => this.#work(name, i), wait: () => this.#wait(`${name} last`, i) }[other]()
+    const nobody = { senders: chance(seed, `${name} nobody sends`) < 0.4 ? [] : first.senders }
+    const certain = last.kind === 'wait' && isHopeless([last]) ? { timeoutMs: 2000 } : {}
+    const legs = [
+      { ...first, ...nobody },
+      { ...last, ...certain },
+    ].map((leg, n) => ({ ...leg, name: `r${i}.${n}` }))
+    return { kind: 'race', name: `r${i}`, legs: chance(seed, `${name} turned`) < 0.5 ? legs : legs.toReversed() }
+  }
+
   #child(name: string, i: number, depth: number): PlannedChild {
     const seed = this.#seed
     return {
@@ -271,6 +299,11 @@ class Planner {
 /** The name of the job of this shape that tries again by itself. */
 export function steady(shape: string): string {
   return `steady ${shape}`
+}
+
+/** Each with its own record: those of races too. */
+export function callsOf(steps: readonly PlannedStep[]): PlannedCall[] {
+  return steps.flatMap((step) => (step.kind === 'race' ? step.legs : [step]))
 }
 
 /** It waits for what nobody sends, and for ever: only a cancel or a deadline ends it. */

@@ -21,6 +21,7 @@ import { type CallFaults, FaultPlan, type Timed } from './fault-plan.ts'
 import { figuresOf, judge, plansOf, type SimFigures } from './judge.ts'
 import { Outsiders } from './outsiders.ts'
 import { isRushHour, planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
+import { rareFiguresOf } from './rare-figures.ts'
 import { rejecting } from './rejecting-store.ts'
 import { SimClient } from './sim-client.ts'
 import { SimLedger } from './sim-ledger.ts'
@@ -348,6 +349,7 @@ class Simulation {
       trace: this.#trace,
       figures: {
         ...figuresOf(history),
+        ...rareFiguresOf(history),
         ...this.#counts,
         ...(this.#tabs?.counts ?? NO_TABS),
         cuts,

@@ -9,6 +9,7 @@ import type { GaveUpNote, JobExecution } from '../invariants/index.ts'
 import { book } from './bookings.ts'
 import {
   type PlannedBooking,
+  type PlannedCall,
   type PlannedChild,
   type PlannedSleep,
   type PlannedStep,
@@ -108,7 +109,12 @@ class SimJob {
     return parts
   }
 
-  async #step(planned: PlannedStep): Promise<Part> {
+  #step(planned: PlannedStep): Promise<Part> {
+    if (planned.kind === 'race') return Promise.race(planned.legs.map((leg) => this.#call(leg)))
+    return this.#call(planned)
+  }
+
+  async #call(planned: PlannedCall): Promise<Part> {
     const { ledger, ctx, execution } = this.#parts
     const { name } = planned
     try {
@@ -121,7 +127,7 @@ class SimJob {
     }
   }
 
-  #valueOf(planned: PlannedStep): Promise<unknown> {
+  #valueOf(planned: PlannedCall): Promise<unknown> {
     switch (planned.kind) {
       case 'work':
         return this.#work(planned)

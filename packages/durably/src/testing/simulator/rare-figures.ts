@@ -1,0 +1,20 @@
+// How often a world met what few worlds know, so that a kind that never happens shows.
+import { jsonCodec } from '../../model/codec.ts'
+import { type History, stepKey } from '../invariants/index.ts'
+import type { SimPayload } from './workload.ts'
+
+export interface RareFigures {
+  /** Races of which a leg was recorded. */
+  races: number
+}
+
+const codec = jsonCodec()
+
+export function rareFiguresOf({ runs, steps }: History): RareFigures {
+  const recorded = new Set(steps.filter(({ status }) => status === 'completed').map(({ runId, name }) => stepKey({ runId, step: name })))
+  const planned = runs.flatMap(({ id, payload }) => (codec.decode(payload) as SimPayload).steps.map((step) => ({ runId: id, ...step })))
+  const races = planned.filter(
+    (step) => step.kind === 'race' && step.legs.some(({ name }) => recorded.has(stepKey({ runId: step.runId, step: name }))),
+  )
+  return { races: races.length }
+}
