@@ -430,6 +430,13 @@ export const MUTANTS: Mutant[] = [
     replace: '',
   },
   {
+    name: 'retry-after-ignored',
+    guard: 'what is thrown can set the delay (P2)',
+    file: 'model/retry-policy.ts',
+    find: 'Math.ceil(delays.get(error as object) ?? chosen)',
+    replace: 'Math.ceil(chosen)',
+  },
+  {
     name: 'retried-at-once',
     guard: 'the next attempt comes after the delay of the policy',
     file: 'worker/execute-run.ts',

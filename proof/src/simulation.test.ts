@@ -23,6 +23,7 @@ test('2,000 simulated worlds on the memory store keep every invariant', { timeou
   expect(Number(several), 'claims of several runs').toBeGreaterThanOrEqual(22)
   expect(seen(line, 'children', 'purged', 'attempts', 'tries', 'runs out of time', 'sleeps', 'signals')).toBeGreaterThanOrEqual(500)
   expect(seen(line, 'waits in vain', 'effects in doubt')).toBeGreaterThanOrEqual(150)
+  expect(seen(line, 'throws that said when')).toBeGreaterThanOrEqual(100)
   expect(seen(line, 'races')).toBeGreaterThanOrEqual(400)
   expect(seen(line, 'terms of tabs')).toBeGreaterThanOrEqual(1200)
   expect(seen(line, 'stolen')).toBeGreaterThanOrEqual(20)

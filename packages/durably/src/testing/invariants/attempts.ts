@@ -1,5 +1,15 @@
 // How often jobs and steps were tried.
-import { claimsByLease, eventsByRun, grouped, type Invariant, stepKey, type ToldEvent, type Violation } from './history.ts'
+import {
+  claimsByLease,
+  eventsByRun,
+  grouped,
+  type Invariant,
+  laterOf,
+  stepKey,
+  THE_JOB,
+  type ToldEvent,
+  type Violation,
+} from './history.ts'
 
 /** I27: `attempts` is the number of executions that failed since somebody last sent the run back by hand, as its policy allows. */
 export const attemptsAreCounted: Invariant = (history) => {
@@ -35,9 +45,10 @@ export const nobodyGivesUpEarly: Invariant = (history) => {
   })
 }
 
-/** I27: between two attempts there is at least the time that the policy asks for. */
+/** I27: between two attempts there is at least the time that the policy asks for, or what was thrown. */
 export const attemptsWait: Invariant = (history) => {
   const claims = claimsByLease(history)
+  const later = laterOf(history)
   const jobs = new Map(history.runs.map(({ id, jobName }) => [id, jobName]))
   const violations: Violation[] = []
   for (const [runId, events] of eventsByRun(history)) {
@@ -47,12 +58,17 @@ export const attemptsWait: Invariant = (history) => {
       const failed = claims.get(`${runId}/${payload.generation}`)
       const next = claims.get(`${runId}/${payload.generation + 1}`)
       // Who was asked to stop is claimed at once, to end.
-      if (!failed || !next || next.isCancelled || next.atMs >= failed.atMs + delayMs) continue
+      if (!failed || !next || next.isCancelled) continue
+      const said = later.get(`${stepKey({ runId, step: THE_JOB })}/${payload.generation}`)
+      if (next.atMs >= (said ? said.saidAt + said.afterMs - ROUNDING_MS : failed.atMs + delayMs)) continue
       violations.push({ invariant: 'I27', runId, what: `generation ${next.generation} came ${next.atMs - failed.atMs} ms after the last` })
     }
   }
   return violations
 }
+
+/** Clocks have fractions of a millisecond, times in rows have none. */
+const ROUNDING_MS = 1
 
 /**
  * I28: a step is tried as often as its policy says, and the job hears of its failure when that is used up. After an execution of the

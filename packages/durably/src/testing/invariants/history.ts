@@ -61,6 +61,7 @@ export interface Ledger {
   signals?: SignalNote[]
   answers?: AnswerNote[]
   gaveUp?: GaveUpNote[]
+  later?: LaterNote[]
   bookings?: Booking[]
 }
 
@@ -159,6 +160,18 @@ export interface GaveUpNote extends Placed {
   why: 'own' | 'told' | 'other'
 }
 
+/** What was thrown says when to try again: a step, or the whole job. */
+export interface LaterNote extends Placed {
+  step: string
+  generation: number
+  afterMs: number
+  /** By the store's clock, and not before it was thrown. */
+  saidAt: number
+}
+
+/** In place of a step's name. */
+export const THE_JOB = ''
+
 /** A row that a step wrote in the transaction of its record. */
 export interface Booking {
   runId: string
@@ -254,6 +267,11 @@ export const claimsByLease = perHistory(
   ({ ledger: { claims = [] } }): ReadonlyMap<string, ClaimNote> =>
     new Map(claims.map((claim) => [`${claim.runId}/${claim.generation}`, claim])),
 )
+
+/** What was thrown in a lease by a step, or by the job, and said when to try again. */
+export function laterOf({ ledger: { later = [] } }: History): Map<string, LaterNote> {
+  return new Map(later.map((note) => [`${stepKey(note)}/${note.generation}`, note]))
+}
 
 export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()

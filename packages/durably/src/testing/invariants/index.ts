@@ -22,6 +22,7 @@ export {
   type History,
   type JobExecution,
   type JobPlan,
+  type LaterNote,
   type Ledger,
   type PutAwayNote,
   readRows,
@@ -30,6 +31,7 @@ export {
   type StepPlan,
   type StreamAttempt,
   stepKey,
+  THE_JOB,
   type Violation,
   type WaitNote,
 } from './history.ts'

@@ -11,7 +11,7 @@ const KIND_SHARE = 0.55
 const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
 const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
-const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless'] as const
+const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later'] as const
 
 interface Named {
   name: string
@@ -25,6 +25,8 @@ export interface PlannedWork extends Named {
   throws: number
   /** What it throws says that another try would not help. */
   fatal: boolean
+  /** What it throws says when it shall be tried again, or its job. */
+  laterMs: number | null
   /** Does not throw then, but returns what the store rejects. */
   unstorable: boolean
   /** Does not listen to its signal. */
@@ -224,6 +226,7 @@ class Planner {
       ms: oneOf(seed, `${pace} ms`, [0, 5, 400, 3000, leaseMs * 0.5, leaseMs * 1.1]),
       throws: chance(seed, `${name} throws`) < (retry ? 0.5 : 0.08) ? pick(seed, `${name} times`, 1, 3) : 0,
       fatal: chance(seed, `${name} fatal`) < 0.1,
+      laterMs: this.#knows('later', name, 0.6) ? oneOf(seed, `${name} later`, [0, 3000, 20_000]) : null,
       unstorable: chance(seed, `${name} unstorable`) < 0.4,
       deaf: chance(seed, `${name} deaf`) < 0.3,
       stream: !retry && !once && timeoutMs === null && chance(seed, `${pace} streams`) < STREAMS_SHARE ? this.#stream(pace) : null,

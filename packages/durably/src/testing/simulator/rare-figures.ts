@@ -6,15 +6,17 @@ import type { SimPayload } from './workload.ts'
 export interface RareFigures {
   /** Races of which a leg was recorded. */
   races: number
+  /** Throws that said when to try again. */
+  later: number
 }
 
 const codec = jsonCodec()
 
-export function rareFiguresOf({ runs, steps }: History): RareFigures {
+export function rareFiguresOf({ runs, steps, ledger }: History): RareFigures {
   const recorded = new Set(steps.filter(({ status }) => status === 'completed').map(({ runId, name }) => stepKey({ runId, step: name })))
   const planned = runs.flatMap(({ id, payload }) => (codec.decode(payload) as SimPayload).steps.map((step) => ({ runId: id, ...step })))
   const races = planned.filter(
     (step) => step.kind === 'race' && step.legs.some(({ name }) => recorded.has(stepKey({ runId: step.runId, step: name }))),
   )
-  return { races: races.length }
+  return { races: races.length, later: ledger.later?.length ?? 0 }
 }

@@ -11,6 +11,7 @@ import {
   flat,
   type GaveUpNote,
   type JobExecution,
+  type LaterNote,
   type PutAwayNote,
   type SignalNote,
   type StreamAttempt,
@@ -48,6 +49,7 @@ export class SimLedger {
   readonly signals: SignalNote[] = []
   readonly answers: AnswerNote[] = []
   readonly gaveUp: GaveUpNote[] = []
+  readonly later: LaterNote[] = []
   readonly #codec = jsonCodec()
   readonly #booked = new Map<string, number>()
   #places = 0
@@ -75,6 +77,11 @@ export class SimLedger {
     for (const open of this.executions) {
       if (open.runId === runId && open.generation === generation) open.endedAt ??= now
     }
+  }
+
+  /** Something was thrown that says when to try again. */
+  saidWhen(process: SimProcess, { runId, generation, step, afterMs }: Omit<LaterNote, 'place' | 'saidAt'>): void {
+    this.later.push({ place: this.place(), runId, generation, step, afterMs, saidAt: process.storeNow(runId) })
   }
 
   /** How often the function of a transaction was entered before. */

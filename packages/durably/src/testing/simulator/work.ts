@@ -2,7 +2,7 @@
 import type { Decision } from '../../model/effect.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Checkpoint, Emit, JobContext, StepContext } from '../../model/job.ts'
-import { NonRetryableError } from '../../model/retry-policy.ts'
+import { NonRetryableError, retryAfter } from '../../model/retry-policy.ts'
 import type { JobExecution } from '../invariants/index.ts'
 import { oneOf } from './chance.ts'
 import type { PlannedWork } from './plan-runs.ts'
@@ -16,6 +16,13 @@ const LONG_PART = 'x'.repeat(2500)
 const LEFT_BEHIND_MS = 500
 /** So many times as long as its time a step takes that dawdles. */
 const DAWDLES = 3
+
+const afterwards = new WeakMap<object, number>()
+
+/** When it shall be tried again, as what it threw says. */
+export function laterOf(error: unknown): number | undefined {
+  return afterwards.get(error as object)
+}
 
 /** What one step hands on: unique to its execution, so that a second execution cannot look like the first. */
 export interface StepValue {
@@ -118,8 +125,17 @@ export class Work {
     effect.endedAt = process.env.mono()
     effect.outcome = fails || !returned ? 'threw' : 'returned'
     if (fails && unstorable && returned) return { step: name, execution: before, unstorable: UNSTORABLE }
-    if (effect.outcome === 'threw') throw new (fatal ? NonRetryableError : Error)(`${name} threw`)
+    if (effect.outcome === 'threw') throw this.#sayWhen(new (fatal ? NonRetryableError : Error)(`${name} threw`), signal)
     return { step: name, execution: before }
+  }
+
+  /** Nobody listens any more to one that is out of time. */
+  #sayWhen(error: Error, signal: AbortSignal): Error {
+    const { laterMs: afterMs, name } = this.#planned
+    if (afterMs === null || signal.aborted) return error
+    this.#parts.ledger.saidWhen(this.#parts.process, { ...this.#parts.execution, step: name, afterMs })
+    afterwards.set(error, afterMs)
+    return retryAfter(error, afterMs)
   }
 
   #isTold(signal: AbortSignal): boolean {

@@ -5,7 +5,7 @@ import type { Durably } from '../../durably.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { JobContext, Transaction } from '../../model/job.ts'
 import { NonRetryableError, type RetryPolicy, retry } from '../../model/retry-policy.ts'
-import type { GaveUpNote, JobExecution } from '../invariants/index.ts'
+import { type GaveUpNote, type JobExecution, THE_JOB } from '../invariants/index.ts'
 import { book } from './bookings.ts'
 import {
   type PlannedBooking,
@@ -21,7 +21,7 @@ import {
 } from './plan-runs.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { SimProcess } from './sim-process.ts'
-import { type StepValue, type StreamState, Work } from './work.ts'
+import { laterOf, type StepValue, type StreamState, Work } from './work.ts'
 
 /** What a run is given. `by`: the step that triggered it, as `run/step`. */
 export interface SimPayload {
@@ -62,6 +62,10 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
       const job = new SimJob({ seed, process, ledger, ctx, execution }, jobs)
       try {
         return await (name.endsWith('fan') ? job.fan(steps) : job.chain(steps))
+      } catch (error) {
+        const afterMs = laterOf(error)
+        if (afterMs !== undefined && !ctx.signal.aborted) ledger.saidWhen(process, { ...execution, step: THE_JOB, afterMs })
+        throw error
       } finally {
         execution.endedLate = isLate()
         if (process.alive) execution.endedAt ??= process.env.mono()
