@@ -437,6 +437,13 @@ export const MUTANTS: Mutant[] = [
     replace: 'Math.ceil(chosen)',
   },
   {
+    name: 'spoiled-output-is-final',
+    guard: 'a job whose output cannot be stored has failed, and may try again',
+    file: 'worker/execute-run.ts',
+    find: '(job.name)}`) }\n  } catch (error) {\n    return failureOrRetry(kit, execution, job, error)',
+    replace: "(job.name)}`) }\n  } catch (error) {\n    return failure(kit, error, '')",
+  },
+  {
     name: 'retried-at-once',
     guard: 'the next attempt comes after the delay of the policy',
     file: 'worker/execute-run.ts',

@@ -71,7 +71,10 @@ async function simulateMany(range: SeedRange): Promise<void> {
       `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut), ` +
       `${figures.terms} terms of tabs that lead (${figures.thefts} stolen)`,
   )
-  console.log(`and ${figures.races} races, ${figures.later} throws that said when`)
+  console.log(
+    `and ${figures.races} races, ${figures.later} throws that said when, ${figures.misfits} results that cannot be stored, ` +
+      `${figures.misfitsOnce} of effects, ${figures.spoiled} outputs of jobs`,
+  )
   for (const { seed, violations } of failures) addToCorpus(store, seed, whyOf(violations))
   for (const { seed } of failures.slice(0, 3)) await replay(seed)
   if (failures.length > 0) process.exitCode = 1

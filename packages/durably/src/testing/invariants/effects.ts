@@ -38,7 +38,7 @@ export const onceMeansOnce: Invariant = ({ ledger, steps, ...history }) => {
     const inOrder = starts.toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
     for (const [i, again] of inOrder.entries()) {
       const before = inOrder[i - 1]
-      if (!before || failures.has(`${key}/${before.generation}`)) continue
+      if (!before || (!before.tookPlace && failures.has(`${key}/${before.generation}`))) continue
       const mayRun = answers.get(key)?.some(({ place, wasNot }) => wasNot && place > (before.place ?? 0) && place < (again.place ?? 0))
       // Only a clock that jumps takes a lease from somebody who has every reason to begin.
       if (mayRun || history.mayStartLate) continue

@@ -99,6 +99,8 @@ export interface Effect {
   startedLate?: boolean
   /** It must not run twice. */
   once?: boolean
+  /** It did what it does, and only its result could not be stored. */
+  tookPlace?: boolean
   place?: number
 }
 

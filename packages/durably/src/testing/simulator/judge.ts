@@ -70,8 +70,8 @@ function stepPlan(planned: PlannedCall): Omit<StepPlan, 'isLeg'> {
 }
 
 /** What it throws may say that another try would not help; that it is out of time, or returns what cannot be stored, does not. */
-function triesOf({ retry, fatal, unstorable, timeoutMs }: PlannedWork): number {
-  return fatal && !unstorable && timeoutMs === null ? 1 : (retry?.tries ?? 1)
+function triesOf({ retry, fatal, misfit, timeoutMs }: PlannedWork): number {
+  return fatal && misfit === null && timeoutMs === null ? 1 : (retry?.tries ?? 1)
 }
 
 export function judge(history: History): Violation[] {

@@ -11,7 +11,11 @@ const KIND_SHARE = 0.55
 const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
 const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
-const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later'] as const
+const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later', 'spoiled'] as const
+
+/** What cannot be stored: the database does not take it, or it cannot be put into words, or only into too many. */
+export type Misfit = 'rejected' | 'instance' | 'function' | 'too large'
+const MISFITS: readonly [Misfit, ...Misfit[]] = ['rejected', 'rejected', 'instance', 'function', 'too large']
 
 interface Named {
   name: string
@@ -27,8 +31,8 @@ export interface PlannedWork extends Named {
   fatal: boolean
   /** What it throws says when it shall be tried again, or its job. */
   laterMs: number | null
-  /** Does not throw then, but returns what the store rejects. */
-  unstorable: boolean
+  /** Does not throw then, but returns what cannot be stored. */
+  misfit: Misfit | null
   /** Does not listen to its signal. */
   deaf: boolean
   /** Puts out something on its way; `null` for a plain step. */
@@ -102,11 +106,18 @@ export type PlannedStep = PlannedCall | PlannedRace
 export interface PlannedRun {
   job: string
   steps: PlannedStep[]
+  spoiled: PlannedSpoil | undefined
   idempotencyKey: string | undefined
   concurrencyKey: string | undefined
   delayMs: number | undefined
   deadlineMs: number | undefined
   atMs: number
+}
+
+/** A job that returns what cannot be stored, in its first executions that come so far. */
+export interface PlannedSpoil {
+  times: number
+  misfit: Misfit
 }
 
 /** The jobs that try again by themselves: how often, and how long one execution may take. */
@@ -169,6 +180,7 @@ class Planner {
     return {
       job: this.#job(name),
       steps: this.#steps(name, pick(seed, `${name} steps`, 1, 4), 0),
+      spoiled: this.#knows('spoiled', name, 0.3) ? this.#spoil(name) : undefined,
       idempotencyKey: chance(seed, `${name} key`) < 0.5 ? `key-${pick(seed, `${name} which key`, 0, 3)}` : undefined,
       concurrencyKey: this.#lane(name),
       delayMs: this.#knows('due', name, 0.3) ? pick(seed, `${name} delay`, 1, 20_000) : undefined,
@@ -227,7 +239,7 @@ class Planner {
       throws: chance(seed, `${name} throws`) < (retry ? 0.5 : 0.08) ? pick(seed, `${name} times`, 1, 3) : 0,
       fatal: chance(seed, `${name} fatal`) < 0.1,
       laterMs: this.#knows('later', name, 0.6) ? oneOf(seed, `${name} later`, [0, 3000, 20_000]) : null,
-      unstorable: chance(seed, `${name} unstorable`) < 0.4,
+      misfit: chance(seed, `${name} unstorable`) < 0.4 ? oneOf(seed, `${name} misfit`, MISFITS) : null,
       deaf: chance(seed, `${name} deaf`) < 0.3,
       stream: !retry && !once && timeoutMs === null && chance(seed, `${pace} streams`) < STREAMS_SHARE ? this.#stream(pace) : null,
       retry,
@@ -235,6 +247,11 @@ class Planner {
       dawdles: timeoutMs === null ? 0 : pick(seed, `${name} dawdles`, 0, 2),
       once,
     }
+  }
+
+  #spoil(name: string): PlannedSpoil {
+    const misfit = oneOf<Misfit>(this.#seed, `${name} spoils`, ['instance', 'function', 'too large'])
+    return { times: pick(this.#seed, `${name} spoiled`, 1, 3), misfit }
   }
 
   #retry(name: string): PlannedRetry {

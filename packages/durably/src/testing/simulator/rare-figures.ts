@@ -1,6 +1,6 @@
 // How often a world met what few worlds know, so that a kind that never happens shows.
 import { jsonCodec } from '../../model/codec.ts'
-import { type History, stepKey } from '../invariants/index.ts'
+import { type History, stepKey, THE_JOB } from '../invariants/index.ts'
 import type { SimPayload } from './workload.ts'
 
 export interface RareFigures {
@@ -8,6 +8,10 @@ export interface RareFigures {
   races: number
   /** Throws that said when to try again. */
   later: number
+  /** Results that could not be stored: of steps that must not run twice, of others, and of jobs. */
+  misfitsOnce: number
+  misfits: number
+  spoiled: number
 }
 
 const codec = jsonCodec()
@@ -18,5 +22,13 @@ export function rareFiguresOf({ runs, steps, ledger }: History): RareFigures {
   const races = planned.filter(
     (step) => step.kind === 'race' && step.legs.some(({ name }) => recorded.has(stepKey({ runId: step.runId, step: name }))),
   )
-  return { races: races.length, later: ledger.later?.length ?? 0 }
+  const misfits = ledger.effects.filter(({ tookPlace }) => tookPlace)
+  const misfitsOnce = misfits.filter(({ once }) => once).length
+  return {
+    races: races.length,
+    later: ledger.later?.length ?? 0,
+    misfitsOnce,
+    misfits: misfits.length - misfitsOnce,
+    spoiled: ledger.gaveUp?.filter(({ step }) => step === THE_JOB).length ?? 0,
+  }
 }

@@ -75,7 +75,7 @@ export class SimClient {
   }
 
   async #trigger(life: Life, planned: PlannedRun): Promise<void> {
-    const { job, steps, idempotencyKey, concurrencyKey, delayMs, deadlineMs } = planned
+    const { job, steps, spoiled, idempotencyKey, concurrencyKey, delayMs, deadlineMs } = planned
     const options = {
       ...(idempotencyKey && { idempotencyKey }),
       ...(concurrencyKey && { concurrencyKey }),
@@ -83,7 +83,7 @@ export class SimClient {
       ...(deadlineMs !== undefined && { deadline: deadlineMs }),
     }
     try {
-      const run = await life.jobs.get(job)?.trigger({ steps }, options)
+      const run = await life.jobs.get(job)?.trigger({ steps, ...(spoiled && { spoiled }) }, options)
       this.#due.delete(planned)
       if (run)
         this.#parts.ledger.acknowledged.push({

@@ -19,6 +19,7 @@ import { ClaimWatch } from './claim-watch.ts'
 import type { CutLine } from './cut-line.ts'
 import { type CallFaults, FaultPlan, type Timed } from './fault-plan.ts'
 import { figuresOf, judge, plansOf, type SimFigures } from './judge.ts'
+import { VALUE_BYTES_MAX } from './misfit.ts'
 import { Outsiders } from './outsiders.ts'
 import { isRushHour, planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
 import { rareFiguresOf } from './rare-figures.ts'
@@ -169,6 +170,7 @@ class Simulation {
       pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
       concurrency: pick(this.#seed, `concurrency of ${process.name}`, this.#isRush ? 4 : 1, 6),
       maxRecoveries: this.#maxRecoveries,
+      maxValueBytes: VALUE_BYTES_MAX,
       ...(chance(this.#seed, 'retention') < RETENTION_SHARE && { retention: pick(this.#seed, 'kept', 5000, 40_000) }),
     })
     this.#ledger.hear(durably, process)

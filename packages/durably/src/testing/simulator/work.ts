@@ -5,8 +5,8 @@ import type { Checkpoint, Emit, JobContext, StepContext } from '../../model/job.
 import { NonRetryableError, retryAfter } from '../../model/retry-policy.ts'
 import type { JobExecution } from '../invariants/index.ts'
 import { oneOf } from './chance.ts'
+import { misfitOf } from './misfit.ts'
 import type { PlannedWork } from './plan-runs.ts'
-import { UNSTORABLE } from './rejecting-store.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { SimProcess } from './sim-process.ts'
 
@@ -28,7 +28,7 @@ export function laterOf(error: unknown): number | undefined {
 export interface StepValue {
   step: string
   execution: number
-  unstorable?: typeof UNSTORABLE
+  misfit?: unknown
 }
 
 export interface StreamState {
@@ -104,7 +104,7 @@ export class Work {
   }
 
   async #enter(signal: AbortSignal, body: (throws: boolean, before: number) => Promise<boolean>): Promise<StepValue> {
-    const { name, throws, unstorable, fatal, once, timeoutMs } = this.#planned
+    const { name, throws, misfit, fatal, once, timeoutMs } = this.#planned
     const { process, ledger, execution, ctx } = this.#parts
     const { runId, generation } = execution
     const before = ledger.effects.filter((effect) => effect.runId === runId && effect.step === name).length
@@ -121,10 +121,13 @@ export class Work {
       if (hasCode(ctx.signal.reason, 'job_failed')) effect.freeAt = Math.min(effect.freeAt ?? now, now + LEFT_BEHIND_MS)
     })
     const fails = before < throws
-    const returned = await body(fails && !unstorable, before).catch(() => false)
+    const returned = await body(fails && misfit === null, before).catch(() => false)
     effect.endedAt = process.env.mono()
     effect.outcome = fails || !returned ? 'threw' : 'returned'
-    if (fails && unstorable && returned) return { step: name, execution: before, unstorable: UNSTORABLE }
+    if (fails && misfit !== null && returned) {
+      effect.tookPlace = true
+      return { step: name, execution: before, misfit: misfitOf(misfit) }
+    }
     if (effect.outcome === 'threw') throw this.#sayWhen(new (fatal ? NonRetryableError : Error)(`${name} threw`), signal)
     return { step: name, execution: before }
   }

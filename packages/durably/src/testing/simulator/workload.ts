@@ -7,11 +7,13 @@ import type { JobContext, Transaction } from '../../model/job.ts'
 import { NonRetryableError, type RetryPolicy, retry } from '../../model/retry-policy.ts'
 import { type GaveUpNote, type JobExecution, THE_JOB } from '../invariants/index.ts'
 import { book } from './bookings.ts'
+import { misfitOf } from './misfit.ts'
 import {
   type PlannedBooking,
   type PlannedCall,
   type PlannedChild,
   type PlannedSleep,
+  type PlannedSpoil,
   type PlannedStep,
   type PlannedWait,
   type PlannedWork,
@@ -26,6 +28,7 @@ import { laterOf, type StepValue, type StreamState, Work } from './work.ts'
 /** What a run is given. `by`: the step that triggered it, as `run/step`. */
 export interface SimPayload {
   steps: PlannedStep[]
+  spoiled?: PlannedSpoil | undefined
   by?: string
 }
 
@@ -49,7 +52,7 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
   const jobs = new Map<string, JobHandle<string, SimPayload, Part[]>>()
   const { timeoutMs } = steadyJobs
   const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
-    durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps }) => {
+    durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps, spoiled }) => {
       const execution = ledger.enterJob(process.name, ctx.runId, process.generationOf(ctx.runId), process.env.mono())
       const limitFrom = (start: number) => Math.min(start + (options.timeout ?? Number.POSITIVE_INFINITY), process.deadlineOf(ctx.runId))
       execution.freeAt = limitFrom(execution.startedAt)
@@ -61,7 +64,8 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
       })
       const job = new SimJob({ seed, process, ledger, ctx, execution }, jobs)
       try {
-        return await (name.endsWith('fan') ? job.fan(steps) : job.chain(steps))
+        const parts = await (name.endsWith('fan') ? job.fan(steps) : job.chain(steps))
+        return spoiled ? job.spoil(parts, spoiled) : parts
       } catch (error) {
         const afterMs = laterOf(error)
         if (afterMs !== undefined && !ctx.signal.aborted) ledger.saidWhen(process, { ...execution, step: THE_JOB, afterMs })
@@ -111,6 +115,15 @@ class SimJob {
       this.#parts.ctx.progress(i + 1, steps.length)
     }
     return parts
+  }
+
+  spoil(parts: Part[], { times, misfit }: PlannedSpoil): Part[] {
+    const { ledger, execution } = this.#parts
+    const { runId, generation } = execution
+    const before = ledger.gaveUp.filter((note) => note.runId === runId && note.step === THE_JOB).length
+    if (before >= times) return parts
+    ledger.gaveUp.push({ place: ledger.place(), runId, generation, step: THE_JOB, why: 'own' })
+    return [...parts, { step: THE_JOB, value: misfitOf(misfit) }]
   }
 
   #step(planned: PlannedStep): Promise<Part> {
@@ -206,10 +219,11 @@ class SimJob {
   }
 }
 
+const OWN = ['timeout', 'store_rejected', 'value_not_serializable', 'value_too_large'] as const
 const LET_DOWN = ['run_failed', 'run_cancelled', 'wait_timeout'] as const
 
 function whyOf(error: unknown): GaveUpNote['why'] {
-  if (hasCode(error, 'timeout') || hasCode(error, 'store_rejected')) return 'own'
+  if (OWN.some((code) => hasCode(error, code))) return 'own'
   if (error instanceof NonRetryableError || LET_DOWN.some((code) => hasCode(error, code))) return 'told'
   if (!(error instanceof Error)) return 'other'
   return error.message.endsWith(' threw') ? 'own' : error.message.startsWith('nobody knows') ? 'told' : 'other'
