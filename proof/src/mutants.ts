@@ -641,6 +641,27 @@ export const MUTANTS: Mutant[] = [
     replace: 'return parent !== undefined && !isFinal(parent.row.status) && !isTerminal(parent.row.status)',
   },
   {
+    name: 'cancelled-parent-purged',
+    guard: 'a cancelled run is kept until its children have ended',
+    file: 'store/memory/tables.ts',
+    find: "return !this.#isAwaited(parentRunId) && !(status === 'cancelled' && ",
+    replace: "return !this.#isAwaited(parentRunId) && !(status === 'completed' && ",
+  },
+  {
+    name: 'deletes-the-living',
+    guard: 'only what has ended is deleted',
+    file: 'store/memory/runs.ts',
+    find: 'if (!isTerminal(status) || !tables.canGo(record.row)) return',
+    replace: 'if (!tables.canGo(record.row)) return',
+  },
+  {
+    name: 'deletes-the-awaited',
+    guard: 'what somebody may still need is not deleted',
+    file: 'store/memory/runs.ts',
+    find: 'if (!isTerminal(status) || !tables.canGo(record.row)) return',
+    replace: 'if (!isTerminal(status)) return',
+  },
+  {
     name: 'follower-claims',
     guard: 'only who leads claims (K4)',
     file: 'worker/worker.ts',

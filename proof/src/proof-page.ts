@@ -93,7 +93,10 @@ const INVARIANTS: [string, string][] = [
     'I32',
     'a deadline is not slept over and not brought forward: nothing begins after it, what returns after it does not complete the run, and a lost run whose deadline is over fails',
   ],
-  ['I33', 'only what has ended, and long enough ago, is purged; an ended child not before the run that triggered it has ended'],
+  [
+    'I33',
+    'only what has ended goes, and by a purge only what ended long enough ago; a child not before the run that triggered it has completed, was cancelled or is gone, and one that was cancelled not before those that it triggered have ended',
+  ],
   ['I34', 'where workers are tabs of one browser, only the one that leads claims, and one that has stopped does not lead'],
   [
     'I35',

@@ -67,6 +67,7 @@ export function noFigures(): SimFigures {
     transactions: 0,
     cuts: 0,
     purged: 0,
+    deleted: 0,
     terms: 0,
     thefts: 0,
     kills: 0,

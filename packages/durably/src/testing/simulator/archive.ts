@@ -1,6 +1,7 @@
-// Archive — keeps what is purged from a simulated world, for the judgement, and looks at what goes.
-//   I33. Only what has ended, and long enough ago, is purged; no child while the run that triggered it may ask for it, and no cancelled
-//        run while one that it triggered has not ended.
+// Archive — keeps what is purged or deleted in a simulated world, for the judgement, and looks at what goes.
+//   I33. Only what has ended goes, and by a purge only what ended long enough ago. A child stays while the run that triggered it
+//        may ask for it: until that one has completed, was cancelled or is gone. One that was cancelled stays while a run that
+//        it triggered has not ended.
 import type { EventRow } from '../../model/event.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
@@ -14,6 +15,7 @@ export class Archive {
   readonly steps: StepRow[] = []
   readonly events: EventRow[] = []
   readonly violations: Violation[] = []
+  deleted = 0
   readonly #now: () => number
 
   /** `now`: the store's clock. */
@@ -33,20 +35,31 @@ export class Archive {
       this.#keep(before, left, request.olderThanMs)
       return count
     }
-    return { ...store, runs: { ...store.runs, purge } }
+    const remove: RunStore['delete'] = async (id, options) => {
+      const before = await readRows(store)
+      const answer = await store.runs.delete(id, options)
+      if (answer?.outcome === 'deleted') {
+        this.deleted++
+        this.#keep(before, new Set(before.runs.map((run) => run.id).filter((other) => other !== id)), null)
+      }
+      return answer
+    }
+    return { ...store, runs: { ...store.runs, purge, delete: remove } }
   }
 
-  #keep({ runs, steps, events }: Awaited<ReturnType<typeof readRows>>, left: ReadonlySet<string>, olderThanMs: number): void {
+  #keep({ runs, steps, events }: Awaited<ReturnType<typeof readRows>>, left: ReadonlySet<string>, olderThanMs: number | null): void {
     const byId = new Map(runs.map((run) => [run.id, run]))
-    const active = new Set(runs.filter(({ status }) => !isTerminal(status)).map(({ id }) => id))
+    const active = runs.filter(({ status }) => !isTerminal(status))
     const isGone = (id: string) => !left.has(id)
     for (const run of runs.filter(({ id }) => isGone(id))) {
-      const broken = (what: string) => this.violations.push({ invariant: 'I33', runId: run.id, what: `was purged, but ${what}` })
-      if (active.has(run.id)) broken(`it was ${run.status}`)
-      else if (run.finishedAt === null || run.finishedAt > this.#now() - olderThanMs) broken('it ended not long enough ago')
-      const parent = run.parentRunId === null ? undefined : byId.get(run.parentRunId)
-      if (parent && !isFinal(parent.status)) broken(`the run that triggered it was ${parent.status}`)
-      if (run.status === 'cancelled' && runs.some(({ id, parentRunId }) => parentRunId === run.id && active.has(id)))
+      const broken = (what: string) =>
+        this.violations.push({ invariant: 'I33', runId: run.id, what: `was ${olderThanMs === null ? 'deleted' : 'purged'}, but ${what}` })
+      if (!isTerminal(run.status)) broken(`it was ${run.status}`)
+      else if (olderThanMs !== null && (run.finishedAt ?? Number.POSITIVE_INFINITY) > this.#now() - olderThanMs)
+        broken('it ended not long enough ago')
+      const parent = byId.get(run.parentRunId ?? '')
+      if (parent && !isFinal(parent.status)) broken(`the run that triggered it is ${parent.status}`)
+      if (run.status === 'cancelled' && active.some(({ parentRunId }) => parentRunId === run.id))
         broken('a run that it triggered has not ended')
       this.runs.push(run)
     }

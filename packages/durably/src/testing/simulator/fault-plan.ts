@@ -23,10 +23,10 @@ export interface Intrusion {
   after?(): void
 }
 
-export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 'stop' | 'purge'
+export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 'stop' | 'purge' | 'delete'
 
 const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall'] as const
-const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge'] as const
+const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge', 'delete'] as const
 /** Transactions are rare, and there are not many statements in them. */
 const CUT_SHARE = 0.25
 const CUT_AT_MAX = 9

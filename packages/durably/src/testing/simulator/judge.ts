@@ -34,7 +34,9 @@ export interface SimFigures extends RareFigures {
   /** Recorded transactions of users, and those that were cut short. */
   transactions: number
   cuts: number
+  /** Runs that are gone, and those of them that were deleted one by one. */
   purged: number
+  deleted: number
   /** Where the workers are tabs: how often one began to lead, and how often it had stolen the lead. */
   terms: number
   thefts: number

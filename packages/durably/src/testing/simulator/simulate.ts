@@ -4,7 +4,7 @@ import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import type { Env } from '../../model/env.ts'
 import type { EventRow } from '../../model/event.ts'
-import { isTerminal } from '../../model/run.ts'
+import { isTerminal, type RunStatus } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { ClaimRequest } from '../../store/runs.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
@@ -60,10 +60,15 @@ export interface Simulated {
 const FAULT_MS = 80_000
 const HEAL_MS_MAX = 1_800_000
 const HEAL_LOOK_MS = 10_000
-/** How often a cancel is for a run that runs, a retry for one that failed. */
+/** How often a command is for a run that it was made for. */
 const LIKELY_SHARE = 0.7
+const COMMANDS = {
+  cancel: { verb: 'cancel', isFor: (status: RunStatus) => status === 'running' },
+  retry: { verb: 'retry', isFor: (status: RunStatus) => status === 'failed' },
+  delete: { verb: 'deleteRun', isFor: (status: RunStatus) => isTerminal(status) },
+} as const
 const MUTATING = new Set([
-  ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry', 'runs.purge'],
+  ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry', 'runs.delete', 'runs.purge'],
   ...['signals.send', 'transact'],
 ])
 /** How many worlds let the workers clear away what has ended. */
@@ -225,6 +230,7 @@ class Simulation {
         return this.#stopWorker(worker)
       case 'cancel':
       case 'retry':
+      case 'delete':
         return this.#command(fault, name)
       case 'purge': {
         const olderThan = chance(this.#seed, `${name} at once`) < 0.5 ? 0 : pick(this.#seed, `${name} age`, 1, 30_000)
@@ -248,12 +254,13 @@ class Simulation {
     process.kill()
   }
 
-  async #command(fault: 'cancel' | 'retry', name: string): Promise<void> {
+  async #command(fault: keyof typeof COMMANDS, name: string): Promise<void> {
     const all = await this.#store.runs.list({})
-    const likely = all.filter(({ status }) => status === (fault === 'cancel' ? 'running' : 'failed'))
+    const { verb, isFor } = COMMANDS[fault]
+    const likely = all.filter(({ status }) => isFor(status))
     const rows = likely.length > 0 && chance(this.#seed, `${name} likely`) < LIKELY_SHARE ? likely : all
     const run = rows[pick(this.#seed, `${name} run`, 0, Math.max(0, rows.length - 1))]
-    if (run) this.#client.command((durably) => durably[fault](run.id))
+    if (run) this.#client.command((durably) => durably[verb](run.id))
   }
 
   #died(process: SimProcess): void {
@@ -355,6 +362,7 @@ class Simulation {
         ...this.#counts,
         ...(this.#tabs?.counts ?? NO_TABS),
         cuts,
+        deleted: archive.deleted,
         kills: this.#kills,
         simulatedMs: this.#base.mono(),
       },
