@@ -68,6 +68,7 @@ export function noFigures(): SimFigures {
     cuts: 0,
     purged: 0,
     deleted: 0,
+    families: 0,
     terms: 0,
     thefts: 0,
     kills: 0,

@@ -66,7 +66,7 @@ async function simulateMany(range: SeedRange): Promise<void> {
       `${faults} faults, ${figures.kills} deaths, ${hours} simulated hours, ${failures.length} seeds with violations`,
   )
   console.log(
-    `of them ${figures.children} children, ${figures.purged} purged, ${figures.deleted} deleted; ${figures.retries} attempts and ${figures.tries} tries failed and came again, ` +
+    `of them ${figures.children} children, ${figures.purged} purged, ${figures.deleted} deleted, ${figures.families} families; ${figures.retries} attempts and ${figures.tries} tries failed and came again, ` +
       `${figures.timeouts} runs out of time, ${figures.sleeps} sleeps, ${figures.signals} signals (${figures.waitsOver} waits in vain), ` +
       `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut), ` +
       `${figures.terms} terms of tabs that lead (${figures.thefts} stolen)`,

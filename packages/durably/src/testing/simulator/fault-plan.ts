@@ -1,6 +1,7 @@
 // FaultPlan — what goes wrong in one simulated world, decided by its seed.
 // Each seed has its own mix: some faults often, some never, so that rare combinations are reached too.
 import { chance, oneOf, pick } from './chance.ts'
+import { isWorldOfFamilies } from './plan-runs.ts'
 
 /** `stall`: the process stands still before it gets the reply, and wakes when its lease may be over. */
 export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow' | 'stall'
@@ -23,10 +24,23 @@ export interface Intrusion {
   after?(): void
 }
 
-export type TimedFault = 'pause' | 'kill' | 'clock jump' | 'cancel' | 'retry' | 'stop' | 'purge' | 'delete'
+export type TimedFault =
+  | 'pause'
+  | 'kill'
+  | 'clock jump'
+  | 'cancel'
+  | 'retry'
+  | 'stop'
+  | 'purge'
+  | 'delete'
+  | 'clear and retry'
+  | 'cancel and clear'
 
 const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall'] as const
 const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge', 'delete'] as const
+/** Of worlds of families. */
+const FAMILY_FAULTS = ['clear and retry', 'cancel and clear'] as const
+const FAMILY_FAULTS_MAX = 8
 /** Transactions are rare, and there are not many statements in them. */
 const CUT_SHARE = 0.25
 const CUT_AT_MAX = 9
@@ -96,11 +110,15 @@ export class FaultPlan implements CallFaults {
   timed(): Timed[] {
     const { seed, faultFree, faultMs, without } = this.#options
     const [first, ...others] = TIMED_FAULTS.filter((fault) => chance(seed, `allows ${fault}`) < TIMED_SHARE)
-    if (faultFree || first === undefined) return []
-    return Array.from({ length: pick(seed, 'how many timed', 0, TIMED_MAX) }, (_, i) => {
-      const fault = oneOf(seed, `timed ${i}`, [first, ...others])
-      return { fault, name: `timed ${i} ${fault}`, atMs: pick(seed, `time of ${i}`, 0, faultMs) }
-    }).filter(({ name }) => !without.has(name))
+    if (faultFree) return []
+    const some = (what: string, most: number, kinds: readonly [TimedFault, ...TimedFault[]]): Timed[] =>
+      Array.from({ length: pick(seed, `how many ${what}`, 0, most) }, (_, i) => {
+        const fault = oneOf(seed, `${what} ${i}`, kinds)
+        return { fault, name: `${what} ${i} ${fault}`, atMs: pick(seed, `time of ${what === 'timed' ? '' : what}${i}`, 0, faultMs) }
+      })
+    const timed = first === undefined ? [] : some('timed', TIMED_MAX, [first, ...others])
+    const ofFamilies = isWorldOfFamilies(seed) ? some('family', FAMILY_FAULTS_MAX, FAMILY_FAULTS) : []
+    return [...timed, ...ofFamilies].filter(({ name }) => !without.has(name))
   }
 }
 

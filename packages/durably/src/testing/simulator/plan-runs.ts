@@ -133,6 +133,11 @@ export function isRushHour(seed: number): boolean {
   return chance(seed, 'rush') < 0.5
 }
 
+/** Some worlds have many runs that trigger others, and fail. */
+export function isWorldOfFamilies(seed: number): boolean {
+  return chance(seed, 'families') < 0.15
+}
+
 export function planSteadyJobs(seed: number, leaseMs: number): SteadyJobs {
   return {
     attempts: pick(seed, 'attempts', 2, 4),
@@ -163,6 +168,7 @@ class Planner {
   readonly #seed: number
   readonly #scope: Scope
   readonly #kinds: readonly (typeof KINDS)[number][]
+  readonly #hasFamilies: boolean
   readonly #extras: ReadonlySet<(typeof EXTRAS)[number]>
 
   constructor(seed: number, scope: Scope) {
@@ -170,7 +176,10 @@ class Planner {
     this.#scope = scope
     const isPlain = chance(seed, 'plain world') < PLAIN_WORLDS
     const knows = (what: string) => !isPlain && chance(seed, `knows ${what}`) < KIND_SHARE
-    this.#kinds = KINDS.filter((kind) => knows(kind) && (kind !== 'booking' || scope.hasTransactions))
+    this.#hasFamilies = isWorldOfFamilies(seed)
+    this.#kinds = KINDS.filter(
+      (kind) => (knows(kind) || (kind === 'child' && this.#hasFamilies)) && (kind !== 'booking' || scope.hasTransactions),
+    )
     this.#extras = new Set(EXTRAS.filter(knows))
   }
 
@@ -236,7 +245,7 @@ class Planner {
       kind: 'work',
       name: `s${i}`,
       ms: oneOf(seed, `${pace} ms`, [0, 5, 400, 3000, leaseMs * 0.5, leaseMs * 1.1]),
-      throws: chance(seed, `${name} throws`) < (retry ? 0.5 : 0.08) ? pick(seed, `${name} times`, 1, 3) : 0,
+      throws: chance(seed, `${name} throws`) < (retry ? 0.5 : this.#hasFamilies ? 0.25 : 0.08) ? pick(seed, `${name} times`, 1, 3) : 0,
       fatal: chance(seed, `${name} fatal`) < 0.1,
       laterMs: this.#knows('later', name, 0.6) ? oneOf(seed, `${name} later`, [0, 3000, 20_000]) : null,
       misfit: chance(seed, `${name} unstorable`) < 0.4 ? oneOf(seed, `${name} misfit`, MISFITS) : null,

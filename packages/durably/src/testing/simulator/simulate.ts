@@ -110,7 +110,7 @@ class Simulation {
   #outsiders!: Outsiders
   #kills = 0
   readonly #stuck: Violation[] = []
-  readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0 }
+  readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0, families: 0 }
 
   constructor(options: SimulateOptions) {
     const { seed } = options
@@ -232,6 +232,9 @@ class Simulation {
       case 'retry':
       case 'delete':
         return this.#command(fault, name)
+      case 'clear and retry':
+      case 'cancel and clear':
+        return this.#family(fault, name)
       case 'purge': {
         const olderThan = chance(this.#seed, `${name} at once`) < 0.5 ? 0 : pick(this.#seed, `${name} age`, 1, 30_000)
         return this.#client.command((durably) => durably.purge({ olderThan }))
@@ -261,6 +264,23 @@ class Simulation {
     const rows = likely.length > 0 && chance(this.#seed, `${name} likely`) < LIKELY_SHARE ? likely : all
     const run = rows[pick(this.#seed, `${name} run`, 0, Math.max(0, rows.length - 1))]
     if (run) this.#client.command((durably) => durably[verb](run.id))
+  }
+
+  /** All that has ended goes before a failed run with children is sent back, or right after such a run was cancelled. */
+  async #family(fault: 'clear and retry' | 'cancel and clear', name: string): Promise<void> {
+    const all = await this.#store.runs.list({})
+    const parents = new Set(all.map(({ parentRunId }) => parentRunId))
+    const families = all.filter(
+      ({ id, status }) => parents.has(id) && (fault === 'clear and retry' ? status === 'failed' : !isTerminal(status)),
+    )
+    const run = families[pick(this.#seed, `${name} run`, 0, Math.max(0, families.length - 1))]
+    if (!run) return
+    this.#counts.families++
+    this.#client.command(async (durably) => {
+      if (fault === 'cancel and clear') await durably.cancel(run.id)
+      await durably.purge({ olderThan: 0 })
+      if (fault === 'clear and retry') await durably.retry(run.id)
+    })
   }
 
   #died(process: SimProcess): void {
