@@ -620,6 +620,14 @@ export const MUTANTS: Mutant[] = [
         await trx.run({ sql: 'begin immediate', parameters: [], query: { kind: 'RawNode', sqlFragments: ['begin'], parameters: [] } } as never)`,
   },
   {
+    name: 'transaction-without-end',
+    guard: 'a transaction that takes too long is undone',
+    file: 'worker/transaction-limit.ts',
+    find: 'if (await within(env, limitMs, work)) return work',
+    replace: 'if (limitMs >= 0) return work',
+    store: 'sqlite',
+  },
+  {
     name: 'purged-too-soon',
     guard: 'only what ended long enough ago is purged',
     file: 'store/memory/runs.ts',

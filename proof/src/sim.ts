@@ -68,7 +68,7 @@ async function simulateMany(range: SeedRange): Promise<void> {
   console.log(
     `of them ${figures.children} children, ${figures.purged} purged, ${figures.deleted} deleted, ${figures.families} families; ${figures.retries} attempts and ${figures.tries} tries failed and came again, ` +
       `${figures.timeouts} runs out of time, ${figures.sleeps} sleeps, ${figures.signals} signals (${figures.waitsOver} waits in vain), ` +
-      `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut), ` +
+      `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut, ${figures.late} late), ` +
       `${figures.terms} terms of tabs that lead (${figures.thefts} stolen)`,
   )
   console.log(

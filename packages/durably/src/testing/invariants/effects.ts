@@ -2,7 +2,7 @@
 import type { StepRow } from '../../model/step.ts'
 import { grouped, type Invariant, recordsByStep, runsByTrigger, stepKey, type Violation } from './history.ts'
 
-/** I30: what a transaction wrote is there exactly once if its step is recorded, and not at all if it is not. */
+/** I30: what a transaction wrote is there exactly once if its step is recorded, and not at all if it is not, or took longer than it may. */
 export const transactionsAreWhole: Invariant = (history) => {
   const { bookings } = history.ledger
   if (!bookings) return []
@@ -20,6 +20,9 @@ export const transactionsAreWhole: Invariant = (history) => {
     expect('rows', rows.get(key)?.length ?? 0, ROWS_PER_BOOKING)
     const enqueued = triggered.get(key)?.filter(({ parentRunId }) => parentRunId === null)
     expect('runs', enqueued?.length ?? 0, plan.enqueues ? 1 : 0)
+    const { dawdles = 0 } = plan
+    const { execution = dawdles } = JSON.parse(recorded.get(key)?.output ?? '{}') as { execution?: number }
+    if (execution < dawdles) violations.push({ invariant: 'I30', runId, what: `${key} is recorded, and took longer than it may` })
   }
   return violations
 }

@@ -39,6 +39,8 @@ export interface StepPlan {
   isInvoked: boolean
   /** Triggers a run in its transaction. */
   enqueues: boolean
+  /** So many of the first executions of its transaction take longer than they may. */
+  dawdles?: number
   timeoutMs: number | null
 }
 

@@ -13,9 +13,13 @@ export async function createBookings(db: SqlStore['db']): Promise<void> {
   await sql`CREATE TABLE bookings (run_id TEXT NOT NULL, step TEXT NOT NULL, side TEXT NOT NULL)`.execute(db)
 }
 
-export async function book(trx: unknown, { runId, step }: Booking): Promise<void> {
+/** `between`: what happens between its two rows. */
+export async function book(trx: unknown, { runId, step }: Booking, between: () => Promise<void>): Promise<void> {
   const db = trx as QueryCreator<BookingTables>
-  for (const side of SIDES) await db.insertInto('bookings').values({ run_id: runId, step, side }).execute()
+  for (const side of SIDES) {
+    if (side !== SIDES[0]) await between()
+    await db.insertInto('bookings').values({ run_id: runId, step, side }).execute()
+  }
 }
 
 export async function readBookings(db: SqlStore['db']): Promise<Booking[]> {

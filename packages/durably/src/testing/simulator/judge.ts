@@ -69,6 +69,7 @@ function stepPlan(planned: PlannedCall): Omit<StepPlan, 'isLeg'> {
     triesMax: planned.kind === 'work' ? triesOf(planned) : 1,
     isInvoked: planned.kind === 'child' && planned.invoked,
     enqueues: planned.kind === 'booking' && planned.enqueues,
+    dawdles: planned.kind === 'booking' ? planned.dawdles : 0,
     timeoutMs: planned.kind === 'work' ? planned.timeoutMs : null,
   }
 }

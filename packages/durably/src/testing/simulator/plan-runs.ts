@@ -87,6 +87,10 @@ export interface PlannedChild extends Named {
 export interface PlannedBooking extends Named {
   kind: 'booking'
   throws: number
+  /** Takes longer than its time, between two of its rows, in its first executions. */
+  dawdles: number
+  /** Of its own; else that of every transaction. */
+  timeoutMs: number | null
   enqueues: boolean
 }
 
@@ -226,6 +230,8 @@ class Planner {
           kind: 'booking',
           name: `b${i}`,
           throws: chance(this.#seed, `${name} throws`) < 0.15 ? 1 : 0,
+          dawdles: chance(this.#seed, `${name} dawdles`) < 0.2 ? pick(this.#seed, `${name} times`, 1, 2) : 0,
+          timeoutMs: oneOf(this.#seed, `${name} limit`, [null, 200]),
           enqueues: chance(this.#seed, `${name} enqueues`) < 0.3,
         }
       case 'race':

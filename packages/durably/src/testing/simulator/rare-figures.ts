@@ -12,6 +12,8 @@ export interface RareFigures {
   misfitsOnce: number
   misfits: number
   spoiled: number
+  /** Transactions that took too long. */
+  late: number
 }
 
 const codec = jsonCodec()
@@ -29,6 +31,7 @@ export function rareFiguresOf({ runs, steps, ledger }: History): RareFigures {
     later: ledger.later?.length ?? 0,
     misfitsOnce,
     misfits: misfits.length - misfitsOnce,
+    late: steps.filter(({ failure }) => failure?.includes('"transaction_timeout"')).length,
     spoiled: ledger.gaveUp?.filter(({ step }) => step === THE_JOB).length ?? 0,
   }
 }

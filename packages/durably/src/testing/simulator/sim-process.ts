@@ -86,6 +86,10 @@ export class SimProcess {
     this.store = this.#lineTo(world.store)
   }
 
+  get leaseMs(): number {
+    return this.#world.leaseMs
+  }
+
   get alive(): boolean {
     return this.#alive
   }

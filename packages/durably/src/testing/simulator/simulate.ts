@@ -60,6 +60,7 @@ export interface Simulated {
 const FAULT_MS = 80_000
 const HEAL_MS_MAX = 1_800_000
 const HEAL_LOOK_MS = 10_000
+const ANSWER_MS = 100
 /** How often a command is for a run that it was made for. */
 const LIKELY_SHARE = 0.7
 const COMMANDS = {
@@ -337,7 +338,7 @@ class Simulation {
     this.#plan.healed = true
     for (let healed = 0; healed < HEAL_MS_MAX; healed += HEAL_LOOK_MS) {
       await this.#base.advance(HEAL_LOOK_MS)
-      const runs = await this.#store.runs.list({})
+      const runs = await this.#whenAnswered(this.#store.runs.list({}))
       if (runs.every((run) => isTerminal(run.status)) && !this.#client.isBusy) break
       this.#outsiders.giveUp(runs)
     }
@@ -345,8 +346,19 @@ class Simulation {
     await this.#base.advance(this.#leaseMs * 2 + 5000)
   }
 
+  /** The only connection may be in the hands of a transaction that takes its time. */
+  async #whenAnswered<T>(asked: Promise<T>): Promise<T> {
+    let isAnswered = false
+    const answered = () => {
+      isAnswered = true
+    }
+    asked.then(answered, answered)
+    for (await this.#base.idle(); !isAnswered; await this.#base.advance(ANSWER_MS));
+    return asked
+  }
+
   async #judge(): Promise<Simulated> {
-    const kept = await readRows(this.#store)
+    const kept = await this.#whenAnswered(readRows(this.#store))
     const { archive, ledger } = { archive: this.#archive, ledger: this.#ledger }
     const rows = {
       runs: [...kept.runs, ...archive.runs],

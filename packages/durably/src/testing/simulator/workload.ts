@@ -5,6 +5,7 @@ import type { Durably } from '../../durably.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { JobContext, Transaction } from '../../model/job.ts'
 import { NonRetryableError, type RetryPolicy, retry } from '../../model/retry-policy.ts'
+import { transactionLimitMs } from '../../worker/transaction-limit.ts'
 import { type GaveUpNote, type JobExecution, THE_JOB } from '../invariants/index.ts'
 import { book } from './bookings.ts'
 import { misfitOf } from './misfit.ts'
@@ -207,11 +208,14 @@ class SimJob {
     return invoked ? ctx.invoke(child, payload, options) : ctx.trigger(child, payload, options)
   }
 
-  #book({ name, throws, enqueues }: PlannedBooking): Promise<unknown> {
+  #book({ name, throws, dawdles, timeoutMs, enqueues }: PlannedBooking): Promise<unknown> {
     const { ctx, ledger, process, execution } = this.#parts
-    return ctx.transaction(name, async (trx: Transaction) => {
+    const { env } = process
+    const late = transactionLimitMs(process.leaseMs, timeoutMs ?? undefined) + LATE_MS
+    return ctx.transaction(name, timeoutMs === null ? {} : { timeout: timeoutMs }, async (trx: Transaction) => {
       const before = ledger.enterBooking(ctx.runId, name)
-      await book(trx, { runId: ctx.runId, step: name })
+      const dawdle = () => new Promise<void>((resolve) => void env.timer(before < dawdles ? late : 0, resolve))
+      await book(trx, { runId: ctx.runId, step: name }, dawdle)
       if (enqueues) await this.#jobs.get('chain')?.trigger({ steps: [], by: `${ctx.runId}/${name}` }, { tx: trx })
       if (before < throws) throw new Error(`${name} threw`)
       return { step: name, execution: before, by: `${process.name}/${execution.generation}` }
@@ -219,7 +223,9 @@ class SimJob {
   }
 }
 
-const OWN = ['timeout', 'store_rejected', 'value_not_serializable', 'value_too_large'] as const
+const OWN = ['timeout', 'transaction_timeout', 'store_rejected', 'value_not_serializable', 'value_too_large'] as const
+/** By so much a transaction that dawdles is late. */
+const LATE_MS = 50
 const LET_DOWN = ['run_failed', 'run_cancelled', 'wait_timeout'] as const
 
 function whyOf(error: unknown): GaveUpNote['why'] {
