@@ -620,6 +620,13 @@ export const MUTANTS: Mutant[] = [
         await trx.run({ sql: 'begin immediate', parameters: [], query: { kind: 'RawNode', sqlFragments: ['begin'], parameters: [] } } as never)`,
   },
   {
+    name: 'waits-inside-of-steps',
+    guard: 'what may wait is refused inside of a step',
+    file: 'worker/step-runner.ts',
+    find: 'if (mayWait && scope?.stepName && scope.execution === execution)',
+    replace: 'if (mayWait && scope?.stepName && scope.execution !== execution)',
+  },
+  {
     name: 'transaction-without-end',
     guard: 'a transaction that takes too long is undone',
     file: 'worker/transaction-limit.ts',

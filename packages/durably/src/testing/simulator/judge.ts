@@ -37,6 +37,8 @@ export interface SimFigures extends RareFigures {
   /** Runs that are gone, and those of them that were deleted one by one. */
   purged: number
   deleted: number
+  /** Calls inside of a step that were refused, because they may wait. */
+  refused: number
   /** Runs with children that were sent back, or cancelled, while all that had ended was cleared away. */
   families: number
   /** Where the workers are tabs: how often one began to lead, and how often it had stolen the lead. */

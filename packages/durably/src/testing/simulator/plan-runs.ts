@@ -11,11 +11,15 @@ const KIND_SHARE = 0.55
 const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
 const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
-const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later', 'spoiled'] as const
+const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later', 'spoiled', 'nested'] as const
 
 /** What cannot be stored: the database does not take it, or it cannot be put into words, or only into too many. */
 export type Misfit = 'rejected' | 'instance' | 'function' | 'too large'
 const MISFITS: readonly [Misfit, ...Misfit[]] = ['rejected', 'rejected', 'instance', 'function', 'too large']
+
+/** A plain step may be called inside of another one; what may wait, and does so for the one around it, is refused. */
+export type Inner = 'step' | 'tried step' | 'sleep' | 'wait' | 'child'
+const INNERS: readonly [Inner, ...Inner[]] = ['step', 'step', 'tried step', 'sleep', 'wait', 'child']
 
 interface Named {
   name: string
@@ -41,6 +45,8 @@ export interface PlannedWork extends Named {
   timeoutMs: number | null
   /** Takes much longer than its time, in its first executions. */
   dawdles: number
+  /** What it calls of the job's context, in the middle of its function. */
+  inner: Inner | null
   /** Must not run twice; asks a function of its own, or a person. */
   once: 'reconciled' | 'decided' | null
 }
@@ -258,6 +264,7 @@ class Planner {
       deaf: chance(seed, `${name} deaf`) < 0.3,
       stream: !retry && !once && timeoutMs === null && chance(seed, `${pace} streams`) < STREAMS_SHARE ? this.#stream(pace) : null,
       retry,
+      inner: !once && timeoutMs === null && this.#knows('nested', name, 0.3) ? oneOf(seed, `${name} inner`, INNERS) : null,
       timeoutMs,
       dawdles: timeoutMs === null ? 0 : pick(seed, `${name} dawdles`, 0, 2),
       once,

@@ -50,6 +50,8 @@ export class SimLedger {
   readonly answers: AnswerNote[] = []
   readonly gaveUp: GaveUpNote[] = []
   readonly later: LaterNote[] = []
+  /** Calls inside of a step that were refused, because they may wait. */
+  refused = 0
   readonly #codec = jsonCodec()
   readonly #booked = new Map<string, number>()
   #places = 0

@@ -82,6 +82,8 @@ export class SimProcess {
       id: () => base.id(),
       random: () => chance(seed, `draw ${name} ${draws++}`),
       load: (code) => base.load(code),
+      // A server follows the calls of a step, a browser does not.
+      ...(base.scope && chance(seed, `scope of ${name}`) < 0.5 && { scope: base.scope }),
     }
     this.store = this.#lineTo(world.store)
   }

@@ -395,6 +395,7 @@ class Simulation {
         ...(this.#tabs?.counts ?? NO_TABS),
         cuts,
         deleted: archive.deleted,
+        refused: ledger.refused,
         kills: this.#kills,
         simulatedMs: this.#base.mono(),
       },

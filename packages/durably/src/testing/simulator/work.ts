@@ -2,11 +2,11 @@
 import type { Decision } from '../../model/effect.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Checkpoint, Emit, JobContext, StepContext } from '../../model/job.ts'
-import { NonRetryableError, retryAfter } from '../../model/retry-policy.ts'
+import { NonRetryableError, retry, retryAfter } from '../../model/retry-policy.ts'
 import type { JobExecution } from '../invariants/index.ts'
 import { oneOf } from './chance.ts'
 import { misfitOf } from './misfit.ts'
-import type { PlannedWork } from './plan-runs.ts'
+import type { Inner, PlannedWork } from './plan-runs.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { SimProcess } from './sim-process.ts'
 
@@ -54,8 +54,10 @@ export class Work {
   }
 
   run({ signal }: StepContext): Promise<StepValue> {
-    const { ms, timeoutMs, dawdles } = this.#planned
+    const { ms, timeoutMs, dawdles, inner } = this.#planned
     return this.#enter(signal, async (_throws, before) => {
+      // At once: a browser knows only until the first `await` what is called inside of a step.
+      if (inner !== null) await this.#callInside(inner)
       await this.#passTime(timeoutMs !== null && before < dawdles ? timeoutMs * DAWDLES : ms, signal)
       return !this.#isTold(signal)
     })
@@ -80,6 +82,33 @@ export class Work {
         entered.leave()
       }
     })
+  }
+
+  async #callInside(inner: Inner): Promise<void> {
+    const { ctx, ledger } = this.#parts
+    const name = `${this.#planned.name}.in`
+    const calls: Record<Inner, () => Promise<unknown>> = {
+      step: () => ctx.run(name, ({ signal }) => this.#plain(name, signal)),
+      'tried step': () => ctx.run(name, { retry: retry.fixed({ maxAttempts: 2 }) }, ({ signal }) => this.#plain(name, signal)),
+      sleep: () => ctx.sleep(name, 1000),
+      wait: () => ctx.waitFor(name, { timeout: 1000 }),
+      child: () => ctx.invoke({ name, trigger: () => Promise.reject(new Error(`${name} must not be triggered`)) }, null, { name }),
+    }
+    try {
+      await calls[inner]()
+    } catch (error) {
+      if (!hasCode(error, 'nested_step')) throw error
+      ledger.refused++
+    }
+  }
+
+  async #plain(step: string, signal: AbortSignal): Promise<StepValue> {
+    const { ledger, process, execution } = this.#parts
+    const { runId, generation } = execution
+    const effect = ledger.enterStep(process.name, runId, step, generation, process.env.mono(), signal.aborted)
+    effect.endedAt = process.env.mono()
+    effect.outcome = 'returned'
+    return { step, execution: 0 }
   }
 
   /** Somebody looks whether the effect took place; it does not matter what is true, only that it is asked. */
