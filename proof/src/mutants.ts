@@ -550,6 +550,21 @@ export const MUTANTS: Mutant[] = [
     replace: 'const others: StoppedRun[] = []',
   },
   {
+    name: 'cancel-in-pieces',
+    guard: 'a cancel is one commit, at every depth',
+    file: 'store/memory/runs.ts',
+    find: 'parents.push(child.id)',
+    replace: 'parents.push()',
+    also: [
+      {
+        file: 'client/run-commands.ts',
+        find: 'return outcome\n  }\n\n  /** Says what became of an effect',
+        replace:
+          'for (const { id: below } of others) await this.cancel(below)\n    return outcome\n  }\n\n  /** Says what became of an effect',
+      },
+    ],
+  },
+  {
     name: 'cancel-one-level',
     guard: 'a cancel reaches every depth',
     file: 'store/memory/runs.ts',

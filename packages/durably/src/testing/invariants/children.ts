@@ -40,7 +40,7 @@ export const cancelledParentsStartNothing: Invariant = ({ ledger }) => {
     .map(({ runId, step, generation }) => ({
       invariant: 'I29',
       runId,
-      what: `${step} began in generation ${generation}, though the run or its parent was asked to stop before`,
+      what: `${step} began in generation ${generation}, though it, or a run above it, was asked to stop before`,
     }))
 }
 

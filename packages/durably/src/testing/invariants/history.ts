@@ -118,7 +118,7 @@ export interface ClaimNote extends Placed {
   atMs: number
   runAt: number
   waitingFor: string | null
-  /** The run, or the one that triggered it, was asked to stop before. */
+  /** The run, or one above it, was asked to stop before. */
   isCancelled: boolean
 }
 

@@ -10,6 +10,8 @@ const PLAIN_WORLDS = 0.45
 const KIND_SHARE = 0.55
 const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
+const DEPTH_MAX_OF_FAMILIES = 3
+const KINDS_OF_FAMILIES: readonly string[] = ['child', 'sleep', 'wait']
 const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
 const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later', 'spoiled', 'nested'] as const
 
@@ -188,7 +190,7 @@ class Planner {
     const knows = (what: string) => !isPlain && chance(seed, `knows ${what}`) < KIND_SHARE
     this.#hasFamilies = isWorldOfFamilies(seed)
     this.#kinds = KINDS.filter(
-      (kind) => (knows(kind) || (kind === 'child' && this.#hasFamilies)) && (kind !== 'booking' || scope.hasTransactions),
+      (kind) => (knows(kind) || (this.#hasFamilies && KINDS_OF_FAMILIES.includes(kind))) && (kind !== 'booking' || scope.hasTransactions),
     )
     this.#extras = new Set(EXTRAS.filter(knows))
   }
@@ -222,7 +224,7 @@ class Planner {
   }
 
   #step(name: string, i: number, depth: number): PlannedStep {
-    const [first, ...others] = this.#kinds.filter((kind) => kind !== 'child' || depth < DEPTH_MAX)
+    const [first, ...others] = this.#kindsAt(depth)
     if (first === undefined || chance(this.#seed, `${name} special`) >= SPECIAL_SHARE) return this.#work(name, i)
     switch (oneOf(this.#seed, `${name} kind`, [first, ...others])) {
       case 'sleep':
@@ -243,6 +245,12 @@ class Planner {
       case 'race':
         return this.#race(name, i)
     }
+  }
+
+  /** Children are met most where families are. */
+  #kindsAt(depth: number): (typeof KINDS)[number][] {
+    if (depth >= (this.#hasFamilies ? DEPTH_MAX_OF_FAMILIES : DEPTH_MAX)) return this.#kinds.filter((kind) => kind !== 'child')
+    return this.#hasFamilies ? [...this.#kinds, 'child', 'child'] : [...this.#kinds]
   }
 
   #work(name: string, i: number): PlannedWork {

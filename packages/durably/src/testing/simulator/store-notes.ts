@@ -48,12 +48,11 @@ export class StoreNotes {
     }
   }
 
-  #claim({ id, leaseGeneration, runAt, waitingFor, parentRunId }: RunRow, { storeMs }: Moment): void {
+  #claim({ id, leaseGeneration, runAt, waitingFor }: RunRow, { storeMs }: Moment): void {
     // One that is sent again answers with what it took the first time.
     const lease = `${id}/${leaseGeneration}`
     if (this.#claimed.has(lease)) return
     this.#claimed.add(lease)
-    const isAsked = (runId: string | null) => runId !== null && (this.#rows.get(runId)?.cancelRequestedAt ?? null) !== null
     this.#ledger.claims.push({
       place: this.#ledger.place(),
       runId: id,
@@ -61,8 +60,17 @@ export class StoreNotes {
       atMs: storeMs,
       runAt,
       waitingFor,
-      isCancelled: isAsked(id) || isAsked(parentRunId),
+      isCancelled: this.#isAskedToStop(id),
     })
+  }
+
+  /** The run, or one above it; who has come to another end than a cancel leaves those alone that it triggered. */
+  #isAskedToStop(runId: string): boolean {
+    for (let run = this.#rows.get(runId); run; run = this.#rows.get(run.parentRunId ?? '')) {
+      if (run.cancelRequestedAt !== null) return true
+      if (run.status === 'completed' || run.status === 'failed') return false
+    }
+    return false
   }
 
   #applied(writes: readonly OwnerWrite[], outcomes: readonly WriteOutcome[], { mono }: Moment): void {
