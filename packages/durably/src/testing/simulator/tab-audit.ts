@@ -119,7 +119,9 @@ export class TabAudit implements TabWatch {
     const left = await this.#world.store.runs.list({ status: 'running' })
     await this.#later(AT_ONCE_MS)
     const isDisturbed = this.#plan.happened.slice(length).some((fault) => fault.startsWith(`${process.name}#`))
-    if (isDisturbed || grant.isOver || process.wokeAt > heardAt || this.#stopping.has(process)) return
+    // Who hears of it when it wakes stood still while it was given the lead.
+    const stoodStill = process.wokeAt > 0 && process.wokeAt >= heardAt
+    if (isDisturbed || grant.isOver || stoodStill || this.#stopping.has(process)) return
     const running = await this.#world.store.runs.list({ status: 'running' })
     for (const { id, leaseGeneration } of left) {
       if (running.some((run) => run.id === id && run.leaseGeneration === leaseGeneration))
