@@ -189,7 +189,8 @@ class Planner {
     const isPlain = chance(seed, 'plain world') < PLAIN_WORLDS
     const knows = (what: string) => !isPlain && chance(seed, `knows ${what}`) < KIND_SHARE
     this.#hasFamilies = isWorldOfFamilies(seed)
-    this.#kinds = KINDS.filter(
+    // There are few worlds with transactions, so they have many.
+    this.#kinds = [...KINDS, 'booking' as const].filter(
       (kind) => (knows(kind) || (this.#hasFamilies && KINDS_OF_FAMILIES.includes(kind))) && (kind !== 'booking' || scope.hasTransactions),
     )
     this.#extras = new Set(EXTRAS.filter(knows))

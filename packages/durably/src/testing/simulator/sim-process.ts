@@ -24,8 +24,8 @@ export interface SimWorld {
   leaseMs: number
   /** How long an undisturbed call takes at most, half on the way there. */
   latencyMs?: number
-  /** Called when a request has been carried out. */
-  onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[]) => void
+  /** Called when a request has been carried out, so long after it arrived. */
+  onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[], tookMs: number) => void
   onDeath: (process: SimProcess) => void
 }
 
@@ -240,11 +240,12 @@ export class SimProcess {
       base.timer(there, async () => {
         if (fault === 'lose request') return refuse('the request was lost')
         if (intrusion?.before) await intrusion.before()
+        const arrivedAt = base.mono()
         const answer: Answer = await invoke(call).then(
           (value) => ({ value }),
           (error: unknown) => ({ error }),
         )
-        onApplied(this.name, verb, answer, args)
+        onApplied(this.name, verb, answer, args, base.mono() - arrivedAt)
         intrusion?.after?.()
         if (fault === 'crash after') return this.kill()
         if (fault === 'stall') this.pause(leaseMs * STALL_LEASES_MAX * chance(seed, `stall ${call}`))

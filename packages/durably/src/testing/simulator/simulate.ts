@@ -292,9 +292,9 @@ class Simulation {
     this.#note(() => `${name} died`)
   }
 
-  #applied(process: string, verb: string, answer: Answer, args: readonly unknown[]): void {
+  #applied(process: string, verb: string, answer: Answer, args: readonly unknown[], tookMs: number): void {
     this.#note(() => `${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
-    this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono() })
+    this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono(), tookMs })
     if (MUTATING.has(verb)) void this.#lookAtRows()
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)

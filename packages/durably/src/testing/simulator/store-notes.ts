@@ -12,6 +12,8 @@ interface Moment {
   /** The store's clock. */
   storeMs: number
   mono: number
+  /** The request may have waited for a connection; a delay counts from when it arrived. */
+  tookMs: number
 }
 
 export class StoreNotes {
@@ -38,11 +40,11 @@ export class StoreNotes {
     if (verb === 'signals.send' && answer.value === 'accepted') this.#signal(args[0] as SignalRow)
   }
 
-  #created(asked: readonly NewRun[], created: readonly Created[], { storeMs }: Moment): void {
+  #created(asked: readonly NewRun[], created: readonly Created[], { storeMs, tookMs }: Moment): void {
     for (const [i, { run, created: isNew }] of created.entries()) {
       const { runAt, delayMs } = asked[i] ?? { runAt: null, delayMs: null }
       // Who could only start after its deadline is due at its deadline.
-      const dueAt = Math.min(runAt ?? storeMs + (delayMs ?? 0), run.deadlineAt ?? Number.POSITIVE_INFINITY)
+      const dueAt = Math.min(runAt ?? storeMs - tookMs + (delayMs ?? 0), run.deadlineAt ?? Number.POSITIVE_INFINITY)
       // One that is sent again was made the first time.
       if (isNew && !this.#rows.has(run.id)) this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt })
     }
