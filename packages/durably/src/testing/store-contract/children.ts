@@ -315,6 +315,15 @@ export const children = chapter(
       equal(answers.flat().filter(({ created }) => created).length, 1, 'new ones')
     },
 
+    'a cancel that is asked for again ends what was triggered since, and answers with the run as it is then': async (world) => {
+      const parent = await held(world)
+      await world.store.runs.cancel(parent.run.id)
+      const late = await below(world, parent.run.id, CHILD)
+      const answer = await world.store.runs.cancel(parent.run.id)
+      const run = await get(world, parent.run.id)
+      deepEqual([answer, run.signals], [{ outcome: 'requested', run, others: outcomes([[late, 'cancelled']]) }, 1], 'the answer')
+    },
+
     'a cancel of a pending run tells nobody in its family but the run above it': async (world) => {
       const top = await held(world)
       const parent = await below(world, top.run.id, CHILD)

@@ -32,11 +32,12 @@ export function cancelRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
           (SELECT ended.count FROM ended WHERE ended.id = r.id AND r.status = 'running'), 0)
         FROM family WHERE r.id = family.id AND ${canBeStopped} RETURNING r.*),
       parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(syntax.now(p), sql`ended.count`)} FROM ended
-        WHERE r.id = ended.id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM stopped WHERE stopped.id = r.id))
+        WHERE r.id = ended.id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM stopped WHERE stopped.id = r.id) RETURNING r.*),
+      changed AS (SELECT * FROM stopped UNION ALL SELECT * FROM parents)
       ${eventLog ? told(p) : sql``}
       SELECT (SELECT json_agg(json_build_object('id', id, 'job_name', job_name, 'status', status))::text FROM stopped) AS all_stopped, run.*
-      FROM (SELECT * FROM stopped WHERE id = ${p('id')}
-        UNION ALL SELECT * FROM ${t.runs} WHERE id = ${p('id')} AND NOT EXISTS (SELECT 1 FROM stopped WHERE id = ${p('id')})) AS run`,
+      FROM (SELECT * FROM changed WHERE id = ${p('id')}
+        UNION ALL SELECT * FROM ${t.runs} WHERE id = ${p('id')} AND NOT EXISTS (SELECT 1 FROM changed WHERE id = ${p('id')})) AS run`,
   )
 
   return async (id, options = {}) => {
