@@ -85,6 +85,8 @@ export class StepRunner {
   /** Told right before a function of the user is called; the lease was assured before. */
   start(call: StepCall): StepCall {
     const { execution, env, emitter } = this.parts
+    // It may have been told to stop in the turn that waiting for the lease took.
+    execution.goOn()
     const started = { ...call, startedAt: env.wall() }
     execution.owner.rideEvent(execution.recorded('step:start', { stepName: call.name, stepIndex: call.index }))
     emitter.emit({ type: 'step:start', ...this.#facts(started) })
