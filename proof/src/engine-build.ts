@@ -8,8 +8,8 @@ export const ENGINE_DIST = join(REPO, 'packages', 'durably', 'dist')
 export interface Engine {
   simulate: typeof import('../../packages/durably/dist/testing/simulator/simulate.js')['simulate']
   shrink: typeof import('../../packages/durably/dist/testing/simulator/shrink.js')['shrink']
-  cutLine: typeof import('../../packages/durably/dist/testing/simulator/cut-line.js')['cutLine']
   sqlStore: typeof import('../../packages/durably/dist/store/sql/sql-store.js')['sqlStore']
+  sqlWorlds: typeof import('../../packages/durably/dist/testing/simulator/sql-worlds.js')['sqlWorlds']
   sqlite: typeof import('../../packages/durably/dist/sqlite/index.js')['sqlite']
 }
 
@@ -19,8 +19,8 @@ export async function loadEngine(dist: string): Promise<Engine> {
   const load = (path: string) => import(pathToFileURL(join(dist, path)).href)
   const { simulate } = await load('testing/simulator/simulate.js')
   const { shrink } = await load('testing/simulator/shrink.js')
-  const { cutLine } = await load('testing/simulator/cut-line.js')
   const { sqlStore } = await load('store/sql/sql-store.js')
+  const { sqlWorlds } = await load('testing/simulator/sql-worlds.js')
   const { sqlite } = await load('sqlite/index.js')
-  return { simulate, shrink, cutLine, sqlStore, sqlite }
+  return { simulate, shrink, sqlStore, sqlWorlds, sqlite }
 }

@@ -15,7 +15,7 @@ const DRIVERS = ['@photostructure/sqlite', 'pg']
 /** What the proofs load of an engine, under the names that it has in the engine's own build. */
 const ENTRIES = [
   ...['index', 'plugins/index', 'postgres/index', 'sqlite/index', 'store/sql/sql-store'],
-  ...['testing/simulator/cut-line', 'testing/simulator/shrink', 'testing/simulator/simulate'],
+  ...['testing/simulator/shrink', 'testing/simulator/simulate', 'testing/simulator/sql-worlds'],
 ]
 
 export interface MutantBuild {

@@ -23,6 +23,7 @@ export interface SeedsResult {
 
 export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsTask): Promise<SeedsResult> {
   const engine = await loadEngine(dist)
+  const options = storeOptions(engine, store)
   const result: SeedsResult = {
     checked: 0,
     failures: [],
@@ -30,7 +31,7 @@ export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsT
     figures: noFigures(),
   }
   for (const seed of seeds) {
-    const { violations, faults, figures } = await engine.simulate({ seed, ...storeOptions(engine, store) })
+    const { violations, faults, figures } = await engine.simulate({ seed, ...options })
     result.checked++
     result.faults += faults.length
     for (const name of Object.keys(figures) as (keyof SimFigures)[]) result.figures[name] += figures[name]
@@ -43,13 +44,7 @@ export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsT
 
 export function storeOptions(engine: Engine, store: SimStore): Pick<SimulateOptions, 'openStore'> {
   if (store === 'memory') return {}
-  return {
-    openStore: async (env) => {
-      const line = engine.cutLine(engine.sqlite(':memory:'))
-      const store = engine.sqlStore({ dialect: line.dialect, env })
-      return { store, sql: { db: store.db, line } }
-    },
-  }
+  return { openStore: engine.sqlWorlds(() => engine.sqlite(':memory:')) }
 }
 
 export function noFigures(): SimFigures {

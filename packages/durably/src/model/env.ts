@@ -130,12 +130,42 @@ export function shortScope<T>(): Scope<T> {
   }
 }
 
+interface Frame {
+  scope: unknown
+  value: unknown
+  outer: Frame | undefined
+}
+
+/** As much of an AsyncLocalStorage as is used. */
+interface FrameStorage {
+  run<R>(frame: Frame, fn: () => R): R
+  getStore(): Frame | undefined
+  disable(): void
+}
+
+/** One for all scopes: on Node 20 each one that was ever used makes every promise of the process slower. */
+let frames: FrameStorage | undefined
+
 /** `node:async_hooks` without an import, so that bundling the core for a browser pulls no `node:` module. */
 export function asyncLocalScope(): (<T>() => Scope<T>) | undefined {
   const hooks = globalThis.process?.getBuiltinModule?.('node:async_hooks')
   if (!hooks) return undefined
+  frames ??= new hooks.AsyncLocalStorage<Frame>()
+  const storage = frames
   return <T>(): Scope<T> => {
-    const storage = new hooks.AsyncLocalStorage<T>()
-    return { run: (value, fn) => storage.run(value, fn), current: () => storage.getStore() }
+    const scope: Scope<T> = {
+      run: (value, fn) => storage.run({ scope, value, outer: storage.getStore() }, fn),
+      current() {
+        let frame = storage.getStore()
+        while (frame && frame.scope !== scope) frame = frame.outer
+        return frame?.value as T | undefined
+      },
+    }
+    return scope
   }
+}
+
+/** Nobody is inside of a scope any more: until the next one is entered, promises are as fast as without. */
+export function forgetScopes(): void {
+  frames?.disable()
 }

@@ -8,6 +8,8 @@ export interface CutLine {
   cutAt(n: number, then: () => void): void
   /** How often it was cut. */
   readonly cuts: number
+  /** For the next world. */
+  reset(): void
 }
 
 const ROLLBACK = CompiledQuery.raw('rollback')
@@ -26,6 +28,7 @@ export function cutLine(dialect: Dialect): CutLine {
     get cuts() {
       return line.cuts
     },
+    reset: () => line.reset(),
   }
 }
 
@@ -38,6 +41,11 @@ class Line {
   cutAt(n: number, then: () => void): void {
     this.#left = n
     this.#then = then
+  }
+
+  reset(): void {
+    this.cuts = 0
+    this.#left = null
   }
 
   async pass<T>(connection: DatabaseConnection, query: CompiledQuery, run: () => Promise<T>): Promise<T> {

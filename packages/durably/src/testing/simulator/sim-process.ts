@@ -29,6 +29,7 @@ export interface SimWorld {
   onDeath: (process: SimProcess) => void
 }
 
+const SCOPES_SHARE = 0.1
 const LATENCY_MS_MAX = 8
 const SLOW_LEASES_MAX = 1.3
 const STALL_LEASES_MAX = 2.5
@@ -83,7 +84,7 @@ export class SimProcess {
       random: () => chance(seed, `draw ${name} ${draws++}`),
       load: (code) => base.load(code),
       // A server follows the calls of a step, a browser does not.
-      ...(base.scope && chance(seed, `scope of ${name}`) < 0.5 && { scope: base.scope }),
+      ...(base.scope && hasScopes(seed, name) && { scope: base.scope }),
     }
     this.store = this.#lineTo(world.store)
   }
@@ -266,4 +267,9 @@ function isWithin(options: unknown): boolean {
 function slowMs(seed: number, call: string, leaseMs: number): number {
   const dice = chance(seed, `slow ${call}`)
   return leaseMs * (chance(seed, `how slow ${call}`) < 0.5 ? dice : 1 + dice * (SLOW_LEASES_MAX - 1))
+}
+
+/** Few worlds know async scopes, which are slow, and in those half of the processes do, as not every runtime has them. */
+function hasScopes(seed: number, name: string): boolean {
+  return chance(seed, 'scopes') < SCOPES_SHARE && chance(seed, `scope of ${name}`) < 0.5
 }

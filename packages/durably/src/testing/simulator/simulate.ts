@@ -2,9 +2,9 @@
 // The engine is the real one; only time, the line to the store and death are simulated.
 import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
-import type { Env } from '../../model/env.ts'
+import { type Env, forgetScopes } from '../../model/env.ts'
 import type { EventRow } from '../../model/event.ts'
-import { isTerminal, type RunStatus } from '../../model/run.ts'
+import { isTerminal, type RunRow, type RunStatus } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { ClaimRequest } from '../../store/runs.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
@@ -13,7 +13,7 @@ import { executorClass } from '../../worker/late-executor.ts'
 import { DueAudit, type History, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { Archive } from './archive.ts'
-import { createBookings, readBookings } from './bookings.ts'
+import { readBookings } from './bookings.ts'
 import { chance, oneOf, pick } from './chance.ts'
 import { ClaimWatch } from './claim-watch.ts'
 import type { CutLine } from './cut-line.ts'
@@ -44,7 +44,7 @@ export interface SimulateOptions {
 export interface OpenedStore {
   store: Store
   /** Where users can write in transactions of the same database, and those be cut short. */
-  sql?: { db: SqlStore['db']; line: CutLine }
+  sql?: { db: SqlStore['db']; line: CutLine; listRuns: () => Promise<RunRow[]> }
 }
 
 export interface Simulated {
@@ -135,7 +135,6 @@ class Simulation {
     this.#claims = new ClaimWatch(this.#store)
     if (chance(this.#seed, 'tabs') < TABS_SHARE) this.#tabs = new TabAudit(this.#world(), this.#plan)
     await this.#store.migrate()
-    if (sql) await createBookings(sql.db)
     this.#startOutsiders()
     this.#startClient()
     const workers = this.#isRush ? 2 : pick(this.#seed, 'workers', 2, 4)
@@ -295,7 +294,7 @@ class Simulation {
   #applied(process: string, verb: string, answer: Answer, args: readonly unknown[], tookMs: number): void {
     this.#note(() => `${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
     this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono(), tookMs })
-    if (MUTATING.has(verb)) void this.#lookAtRows()
+    if (MUTATING.has(verb) && hasChanged(answer)) void this.#lookAtRows()
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
     if (verb === 'runs.claim') {
@@ -318,7 +317,7 @@ class Simulation {
   /** Reads what is new: every look at all of it would cost more than the world itself. */
   async #lookAtRows(): Promise<void> {
     const nowMs = this.#storeMs()
-    const runs = await this.#store.runs.list({})
+    const runs = await (this.#sql ? this.#sql.listRuns() : this.#store.runs.list({}))
     const steps: StepRow[] = []
     const events: EventRow[] = []
     for (const { id, lastEventSequence } of runs) {
@@ -383,6 +382,7 @@ class Simulation {
     const violations = [...this.#stuck, ...watches.flatMap((watch) => watch.violations), ...judge(history)]
     const cuts = this.#sql?.line.cuts ?? 0
     await this.#store.close()
+    forgetScopes()
     return {
       seed: this.#seed,
       violations,
@@ -416,4 +416,11 @@ function withoutDeath(plan: FaultPlan): CallFaults {
       return fault === 'crash after' ? 'lose reply' : fault
     },
   }
+}
+
+/** What found nothing to do changed nothing; whether an error came before or after a change cannot be known. */
+function hasChanged(answer: Answer): boolean {
+  if ('error' in answer) return true
+  const { value } = answer
+  return Array.isArray(value) ? value.length > 0 : value !== 0 && value !== null
 }
