@@ -44,7 +44,7 @@ export class LogWriter {
     if (this.#dropping) return
     this.#dropping = true
     this.#parts.report(
-      new DurablyError('store_unavailable', `more than ${WAITING_MAX} log lines wait for the store; further ones are dropped`),
+      new DurablyError('store_unavailable', `more than ${WAITING_MAX} log lines wait; others are dropped`),
     )
   }
 

@@ -64,7 +64,7 @@ export function sleep(env: Clock, ms: number): Promise<void> {
 export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
   const loading = load().catch((cause) => {
     if (cause instanceof DurablyError) throw cause
-    throw new DurablyError('store_unavailable', 'some code could not be loaded; the next call tries again', { cause })
+    throw new DurablyError('store_unavailable', 'code could not be loaded; call it again', { cause })
   })
   return env.load ? env.load(loading) : loading
 }
