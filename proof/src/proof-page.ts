@@ -209,6 +209,36 @@ Controls, each with one guard taken out, and what was broken then:
 | Taken out | ${outsides.map(({ real }) => NAMES[real.store]).join(' | ')} |
 | --- |${' --- |'.repeat(outsides.length)}
 ${controlRows(outsides)}
+
+## What is not covered
+
+A proof says something about what it looks at. This is what none of the above looks at, so that nobody takes it for proven:
+
+- **Postgres is not simulated.** Its statements are tried by the store contract, by the model with random commands, by races on two
+  connections and by the storms here, but not under the virtual clock with faults at every call.
+- **Power cuts and lying disks.** A process is killed, a server is crashed; no machine loses its power here. What survives that is what
+  SQLite and Postgres promise for their settings ([durability](guarantees.md#durability)).
+- **Functions that block the event loop.** A worker that computes for longer than its lease looks like one that is frozen, and freezing is
+  tried; but the simulator's functions always yield.
+- **Memory that runs out**, and disks that do, beyond the tests that fill one.
+- **Several versions at work on one database.** Migrations are tested from each version to the next; a fleet that is half updated is not.
+- **Browsers other than Chromium.** Tabs are simulated with the browser's locks as the standard has them, and tried in Chromium.
+- **HTTP.** Server and client have tests, fuzzed inputs and \`npm run accept:fleet\`; they are not part of the simulated worlds.
+- **Rows that somebody else writes.** Whoever changes the tables by hand is outside of every promise.
+- **Speed.** Nothing here says how fast anything is; \`npm run bench\` does.
+
+## How to repeat a figure
+
+| | |
+| --- | --- |
+| all of this page | \`npm run proof\` (hours on two cores; it prints each part as it ends) |
+| the simulated worlds | \`npm run sim -- --seeds 200000\`, \`npm run sim -- --seeds 20000 --store sqlite\`: the range follows from the source, and is printed |
+| a range of your own | \`npm run sim -- --seeds 10000 --from 123456789\` |
+| one world | \`npm run sim -- --seed 42\`, with \`--trace\` for every store call in order |
+| the mutants | \`npm run mutants\`, one with \`npm run mutants -- --only no-fence\` |
+| real death | \`npm run torture -- --seconds 60 --store postgres\`, with \`--workload\`, \`--faults\`, \`--control\` for a part of it |
+| browsers | \`npm run torture:browser\` |
+| the fleet behind HTTP | \`npm run accept:fleet\` |
 `
 }
 
