@@ -4,7 +4,7 @@ import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, forgetScopes } from '../../model/env.ts'
 import type { EventRow } from '../../model/event.ts'
-import { isTerminal, type RunRow, type RunStatus } from '../../model/run.ts'
+import { isTerminal, type RunStatus } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { ClaimRequest } from '../../store/runs.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
@@ -44,7 +44,7 @@ export interface SimulateOptions {
 export interface OpenedStore {
   store: Store
   /** Where users can write in transactions of the same database, and those be cut short. */
-  sql?: { db: SqlStore['db']; line: CutLine; listRuns: () => Promise<RunRow[]> }
+  sql?: { db: SqlStore['db']; line: CutLine }
 }
 
 export interface Simulated {
@@ -108,6 +108,8 @@ class Simulation {
   #claims!: ClaimWatch
   #tabs: TabAudit | undefined
   #client!: SimClient
+  /** The last look at the rows. */
+  #looked: Promise<void> = Promise.resolve()
   #outsiders!: Outsiders
   #kills = 0
   readonly #stuck: Violation[] = []
@@ -294,7 +296,7 @@ class Simulation {
   #applied(process: string, verb: string, answer: Answer, args: readonly unknown[], tookMs: number): void {
     this.#note(() => `${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
     this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono(), tookMs })
-    if (MUTATING.has(verb) && hasChanged(answer)) void this.#lookAtRows()
+    if (MUTATING.has(verb) && hasChanged(answer)) this.#looked = this.#lookAtRows(this.#looked)
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
     if (verb === 'runs.claim') {
@@ -315,9 +317,9 @@ class Simulation {
   }
 
   /** Reads what is new: every look at all of it would cost more than the world itself. */
-  async #lookAtRows(): Promise<void> {
+  async #lookAtRows(before: Promise<void>): Promise<void> {
     const nowMs = this.#storeMs()
-    const runs = await (this.#sql ? this.#sql.listRuns() : this.#store.runs.list({}))
+    const runs = await this.#store.runs.list({})
     const steps: StepRow[] = []
     const events: EventRow[] = []
     for (const { id, lastEventSequence } of runs) {
@@ -326,6 +328,8 @@ class Simulation {
       events.push(...(await this.#store.events.list(id, { after })))
       steps.push(...(await this.#store.steps.list(id)))
     }
+    // Where a transaction of a user held the store up, looks that were asked for one after the other may have been answered otherwise.
+    await before
     this.#audit.look(runs, steps, nowMs)
     this.#dues.look(runs, nowMs)
     this.#streams.look({ runs, steps, events })
@@ -357,6 +361,7 @@ class Simulation {
   }
 
   async #judge(): Promise<Simulated> {
+    await this.#whenAnswered(this.#looked)
     const kept = await this.#whenAnswered(readRows(this.#store))
     const { archive, ledger } = { archive: this.#archive, ledger: this.#ledger }
     const rows = {

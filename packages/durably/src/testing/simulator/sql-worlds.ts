@@ -2,9 +2,6 @@
 // prepare its statements costs more than half of what a world does with them.
 import { type Dialect, sql } from 'kysely'
 import { type Env, systemEnv } from '../../model/env.ts'
-import type { RunRow } from '../../model/run.ts'
-import { runRow } from '../../store/sql/rows.ts'
-import type { Row } from '../../store/sql/session.ts'
 import { type SqlStore, sqlStore } from '../../store/sql/sql-store.ts'
 import { createBookings } from './bookings.ts'
 import { type CutLine, cutLine } from './cut-line.ts'
@@ -26,8 +23,6 @@ class SharedDatabase {
   readonly #store: SqlStore
   readonly #line: CutLine
   #world: Env
-  /** Of a run, but for its payload. */
-  #columns: string[] = []
   isFree = true
 
   private constructor(dialect: Dialect) {
@@ -48,10 +43,7 @@ class SharedDatabase {
   static async open(dialect: Dialect): Promise<SharedDatabase> {
     const database = new SharedDatabase(dialect)
     await database.#store.migrate()
-    const { db } = database.#store
-    await createBookings(db)
-    const { rows } = await sql<{ name: string }>`SELECT name FROM pragma_table_info('runs') WHERE name <> 'payload'`.execute(db)
-    database.#columns = rows.map(({ name }) => name)
+    await createBookings(database.#store.db)
     return database
   }
 
@@ -64,19 +56,7 @@ class SharedDatabase {
     const close = async () => {
       this.isFree = true
     }
-    const parts = { db: store.db, line: this.#line, listRuns: listRuns(store, this.#columns) }
-    return { store: { ...store, migrate: async () => {}, close }, sql: parts }
-  }
-}
-
-/** All runs, without asking for payloads that were read before: they are most of what there is to read, and never change. */
-function listRuns({ db, runs }: SqlStore, columns: readonly string[]): () => Promise<RunRow[]> {
-  const payloads = new Map<string, string | null>()
-  const query = sql<Row>`SELECT ${sql.join(columns.map((name) => sql.ref(name)))} FROM runs ORDER BY created_at DESC, id DESC`.compile(db)
-  return async () => {
-    const { rows } = await db.executeQuery(query)
-    for (const { id } of rows) if (!payloads.has(String(id))) payloads.set(String(id), (await runs.get(String(id)))?.payload ?? null)
-    return rows.map((row) => runRow({ ...row, payload: payloads.get(String(row.id)) ?? null }))
+    return { store: { ...store, migrate: async () => {}, close }, sql: { db: store.db, line: this.#line } }
   }
 }
 
