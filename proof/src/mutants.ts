@@ -522,6 +522,13 @@ export const MUTANTS: Mutant[] = [
     replace: 'await this.#parts.runs.create(group.map(({ child }) => child))',
   },
   {
+    name: 'children-one-by-one',
+    guard: 'many children go to the store together, one call after the other',
+    file: 'worker/child-queue.ts',
+    find: 'if (!this.#isSending) void this.#sendAll()',
+    replace: 'void this.#send(this.#waiting.splice(0))',
+  },
+  {
     name: 'child-not-awaited',
     guard: 'an invoke waits until its child has ended',
     file: 'worker/child-step.ts',

@@ -52,7 +52,7 @@ export function noFigures(): SimFigures {
   const writes = { commits: 0, groups: 0, claims: 0, batches: 0 }
   const again = { retries: 0, tries: 0, timeouts: 0, doubts: 0 }
   const waits = { sleeps: 0, signals: 0, waitsOver: 0, children: 0 }
-  const rare = { races: 0, later: 0, misfits: 0, misfitsOnce: 0, spoiled: 0, late: 0, refused: 0 }
+  const rare = { races: 0, crowds: 0, later: 0, misfits: 0, misfitsOnce: 0, spoiled: 0, late: 0, refused: 0 }
   return {
     ...work,
     ...rare,

@@ -72,7 +72,7 @@ async function simulateMany(range: SeedRange): Promise<void> {
       `${figures.terms} terms of tabs that lead (${figures.thefts} stolen)`,
   )
   console.log(
-    `and ${figures.races} races, ${figures.later} throws that said when, ${figures.misfits} results that cannot be stored, ` +
+    `and ${figures.races} races, ${figures.crowds} crowds, ${figures.later} throws that said when, ${figures.misfits} results that cannot be stored, ` +
       `${figures.misfitsOnce} of effects, ${figures.spoiled} outputs of jobs, ${figures.refused} waits inside of steps`,
   )
   for (const { seed, violations } of failures) addToCorpus(store, seed, whyOf(violations))

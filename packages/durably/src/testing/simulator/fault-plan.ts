@@ -1,7 +1,7 @@
 // FaultPlan — what goes wrong in one simulated world, decided by its seed.
 // Each seed has its own mix: some faults often, some never, so that rare combinations are reached too.
 import { chance, oneOf, pick } from './chance.ts'
-import { isWorldOfFamilies } from './plan-runs.ts'
+import { isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
 
 /** `stall`: the process stands still before it gets the reply, and wakes when its lease may be over. */
 export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow' | 'stall'
@@ -38,9 +38,10 @@ export type TimedFault =
 
 const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall'] as const
 const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge', 'delete'] as const
-/** Of worlds of families. */
+/** Of worlds of families, and of crowds. */
 const FAMILY_FAULTS = ['clear and retry', 'cancel and clear'] as const
 const FAMILY_FAULTS_MAX = 8
+const CROWD_FAULTS_MAX = 2
 /** Transactions are rare, and there are not many statements in them. */
 const CUT_SHARE = 0.25
 const CUT_AT_MAX = 9
@@ -62,7 +63,6 @@ export interface FaultPlanOptions {
   faultMs: number
   /** Names of faults that are left out, while a failing seed is shrunk. */
   without: ReadonlySet<string>
-  /** Every tenth seed has none, to check that nothing runs twice on a quiet day. */
   faultFree: boolean
 }
 
@@ -117,7 +117,8 @@ export class FaultPlan implements CallFaults {
         return { fault, name: `${what} ${i} ${fault}`, atMs: pick(seed, `time of ${what === 'timed' ? '' : what}${i}`, 0, faultMs) }
       })
     const timed = first === undefined ? [] : some('timed', TIMED_MAX, [first, ...others])
-    const ofFamilies = isWorldOfFamilies(seed) ? some('family', FAMILY_FAULTS_MAX, FAMILY_FAULTS) : []
+    const familyFaults = isWorldOfFamilies(seed) ? FAMILY_FAULTS_MAX : isWorldOfCrowds(seed) ? CROWD_FAULTS_MAX : 0
+    const ofFamilies = some('family', familyFaults, FAMILY_FAULTS)
     return [...timed, ...ofFamilies].filter(({ name }) => !without.has(name))
   }
 }

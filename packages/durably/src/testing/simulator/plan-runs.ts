@@ -1,6 +1,7 @@
 // What the runs of a simulated world shall do, decided by its seed: chains and fans of steps of every kind, short and as long
 // as a lease, some of which fail. Each world has its own mix of kinds, and nearly half of them know steps and streams only.
 import { chance, oneOf, pick } from './chance.ts'
+import { isRushHour, isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
 
 export const SHAPES = ['chain', 'fan'] as const
 const STREAMS_SHARE = 0.4
@@ -11,6 +12,9 @@ const KIND_SHARE = 0.55
 const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
 const DEPTH_MAX_OF_FAMILIES = 3
+const CROWD_SHARE = 0.25
+const CROWD_MIN = 20
+const CROWD_MAX = 120
 const KINDS_OF_FAMILIES: readonly string[] = ['child', 'sleep', 'wait']
 const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
 const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later', 'spoiled', 'nested'] as const
@@ -91,6 +95,16 @@ export interface PlannedChild extends Named {
   tolerant: boolean
 }
 
+/** Many children at once, each with one short step or none. */
+export interface PlannedCrowd extends Named {
+  kind: 'crowd'
+  size: number
+  invoked: boolean
+  /** How long the step of a child takes; `null` where it has none. */
+  ms: number | null
+  tolerant: boolean
+}
+
 /** Writes rows of its own in the transaction of its record, and may trigger a run in it. */
 export interface PlannedBooking extends Named {
   kind: 'booking'
@@ -113,7 +127,7 @@ export interface PlannedRace extends Named {
 /** What has a record of its own. */
 export type PlannedCall = PlannedWork | PlannedSleep | PlannedWait | PlannedChild | PlannedBooking
 
-export type PlannedStep = PlannedCall | PlannedRace
+export type PlannedStep = PlannedCall | PlannedRace | PlannedCrowd
 
 export interface PlannedRun {
   job: string
@@ -140,16 +154,6 @@ export interface SteadyJobs {
   timeoutMs: number | undefined
 }
 
-/** Half of the worlds have few workers with much to do at once; in the others work comes bit by bit, and gets into its own way. */
-export function isRushHour(seed: number): boolean {
-  return chance(seed, 'rush') < 0.5
-}
-
-/** Some worlds have many runs that trigger others, and fail. */
-export function isWorldOfFamilies(seed: number): boolean {
-  return chance(seed, 'families') < 0.15
-}
-
 export function planSteadyJobs(seed: number, leaseMs: number): SteadyJobs {
   return {
     attempts: pick(seed, 'attempts', 2, 4),
@@ -169,7 +173,7 @@ export interface Scope {
 export function planRuns(seed: number, scope: Scope): PlannedRun[] {
   const planner = new Planner(seed, scope)
   const isRush = isRushHour(seed)
-  const runs = isRush ? pick(seed, 'runs', 6, 12) : pick(seed, 'runs', 3, 8)
+  const runs = isWorldOfCrowds(seed) ? pick(seed, 'runs', 2, 4) : isRush ? pick(seed, 'runs', 6, 12) : pick(seed, 'runs', 3, 8)
   return Array.from({ length: runs }, (_, n) => ({
     ...planner.run(`run ${n}`),
     ...(isRush && { idempotencyKey: undefined, concurrencyKey: undefined, atMs: pick(seed, `crowd of ${n % 2}`, 0, scope.withinMs) }),
@@ -181,6 +185,7 @@ class Planner {
   readonly #scope: Scope
   readonly #kinds: readonly (typeof KINDS)[number][]
   readonly #hasFamilies: boolean
+  readonly #hasCrowds: boolean
   readonly #extras: ReadonlySet<(typeof EXTRAS)[number]>
 
   constructor(seed: number, scope: Scope) {
@@ -189,6 +194,7 @@ class Planner {
     const isPlain = chance(seed, 'plain world') < PLAIN_WORLDS
     const knows = (what: string) => !isPlain && chance(seed, `knows ${what}`) < KIND_SHARE
     this.#hasFamilies = isWorldOfFamilies(seed)
+    this.#hasCrowds = isWorldOfCrowds(seed)
     // There are few worlds with transactions, so they have many.
     this.#kinds = [...KINDS, 'booking' as const].filter(
       (kind) => (knows(kind) || (this.#hasFamilies && KINDS_OF_FAMILIES.includes(kind))) && (kind !== 'booking' || scope.hasTransactions),
@@ -225,6 +231,7 @@ class Planner {
   }
 
   #step(name: string, i: number, depth: number): PlannedStep {
+    if (this.#hasCrowds && depth === 0 && this.#isCrowd(name)) return this.#crowd(name, i)
     const [first, ...others] = this.#kindsAt(depth)
     if (first === undefined || chance(this.#seed, `${name} special`) >= SPECIAL_SHARE) return this.#work(name, i)
     switch (oneOf(this.#seed, `${name} kind`, [first, ...others])) {
@@ -342,6 +349,23 @@ class Planner {
     }
   }
 
+  /** The first run has one for certain. */
+  #isCrowd(name: string): boolean {
+    return name === 'run 0 step 0' || chance(this.#seed, `${name} crowd`) < CROWD_SHARE
+  }
+
+  #crowd(name: string, i: number): PlannedCrowd {
+    const seed = this.#seed
+    return {
+      kind: 'crowd',
+      name: `k${i}`,
+      size: pick(seed, `${name} size`, CROWD_MIN, CROWD_MAX),
+      invoked: chance(seed, `${name} invoked`) < 0.65,
+      ms: oneOf(seed, `${name} ms`, [null, 0, 5, 400]),
+      tolerant: chance(seed, `${name} tolerant`) < 0.6,
+    }
+  }
+
   #knows(extra: (typeof EXTRAS)[number], name: string, share: number): boolean {
     return this.#extras.has(extra) && chance(this.#seed, `${name} ${extra}`) < share
   }
@@ -352,9 +376,48 @@ export function steady(shape: string): string {
   return `steady ${shape}`
 }
 
-/** Each with its own record: those of races too. */
+/** Each with its own record: those of races and crowds too. */
 export function callsOf(steps: readonly PlannedStep[]): PlannedCall[] {
-  return steps.flatMap((step) => (step.kind === 'race' ? step.legs : [step]))
+  return steps.flatMap((step) => {
+    switch (step.kind) {
+      case 'race':
+        return step.legs
+      case 'crowd':
+        return childrenOf(step)
+      default:
+        return [step]
+    }
+  })
+}
+
+export function childrenOf({ name, size, invoked, ms, tolerant }: PlannedCrowd): PlannedChild[] {
+  const steps = ms === null ? [] : [{ ...SHORT_WORK, ms }]
+  return Array.from({ length: size }, (_, n) => ({
+    kind: 'child',
+    name: `${name}.${n}`,
+    invoked,
+    job: 'chain',
+    steps,
+    concurrencyKey: undefined,
+    tolerant,
+  }))
+}
+
+const SHORT_WORK: PlannedWork = {
+  kind: 'work',
+  name: 's0',
+  ms: 0,
+  throws: 0,
+  fatal: false,
+  laterMs: null,
+  misfit: null,
+  deaf: false,
+  stream: null,
+  retry: null,
+  inner: null,
+  timeoutMs: null,
+  dawdles: 0,
+  once: null,
 }
 
 /** It waits for what nobody sends, and for ever: only a cancel or a deadline ends it. */

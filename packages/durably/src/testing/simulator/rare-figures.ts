@@ -1,11 +1,14 @@
 // How often a world met what few worlds know, so that a kind that never happens shows.
 import { jsonCodec } from '../../model/codec.ts'
 import { type History, stepKey, THE_JOB } from '../invariants/index.ts'
+import { childrenOf } from './plan-runs.ts'
 import type { SimPayload } from './workload.ts'
 
 export interface RareFigures {
   /** Races of which a leg was recorded. */
   races: number
+  /** Crowds of which all were triggered, or awaited where they were invoked. */
+  crowds: number
   /** Throws that said when to try again. */
   later: number
   /** Results that could not be stored: of steps that must not run twice, of others, and of jobs. */
@@ -24,10 +27,14 @@ export function rareFiguresOf({ runs, steps, ledger }: History): RareFigures {
   const races = planned.filter(
     (step) => step.kind === 'race' && step.legs.some(({ name }) => recorded.has(stepKey({ runId: step.runId, step: name }))),
   )
+  const crowds = planned.filter(
+    (step) => step.kind === 'crowd' && childrenOf(step).every(({ name }) => recorded.has(stepKey({ runId: step.runId, step: name }))),
+  )
   const misfits = ledger.effects.filter(({ tookPlace }) => tookPlace)
   const misfitsOnce = misfits.filter(({ once }) => once).length
   return {
     races: races.length,
+    crowds: crowds.length,
     later: ledger.later?.length ?? 0,
     misfitsOnce,
     misfits: misfits.length - misfitsOnce,

@@ -13,6 +13,7 @@ import type { VirtualEnv } from '../virtual-env.ts'
 import { chance, pick } from './chance.ts'
 import type { CutLine } from './cut-line.ts'
 import type { CallFaults } from './fault-plan.ts'
+import { NarrowLine } from './narrow-line.ts'
 
 export interface SimWorld {
   seed: number
@@ -24,6 +25,8 @@ export interface SimWorld {
   leaseMs: number
   /** How long an undisturbed call takes at most, half on the way there. */
   latencyMs?: number
+  /** How many requests of a process can be under way at a time; any number unless given. */
+  lineWidth?: number
   /** Called when a request has been carried out, so long after it arrived. */
   onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[], tookMs: number) => void
   onDeath: (process: SimProcess) => void
@@ -53,6 +56,7 @@ export class SimProcess {
   readonly env: Env
   readonly store: Store
   readonly #world: SimWorld
+  readonly #line: NarrowLine | null
   readonly #claimed = new Map<string, Claimed>()
   readonly #onDeath = new Set<() => void>()
   #claimSent: Moment = { wall: 0, mono: 0 }
@@ -63,6 +67,7 @@ export class SimProcess {
   constructor(name: string, world: SimWorld) {
     this.name = name
     this.#world = world
+    this.#line = world.lineWidth === undefined ? null : new NarrowLine(world.lineWidth)
     const { base, seed } = world
     const skewMs = pick(seed, `skew of ${name}`, -60_000, 60_000)
     let draws = 0
@@ -227,9 +232,23 @@ export class SimProcess {
   }
 
   #call(verb: string, args: readonly unknown[], invoke: (call: string) => Promise<unknown>): Promise<unknown> {
-    const { base, seed, plan, leaseMs, latencyMs = LATENCY_MS_MAX, onApplied } = this.#world
     // Functions of a user cannot be killed: what they still ask for is never sent (P1).
     if (!this.#alive) return new Promise(() => {})
+    const line = this.#line
+    if (!line) return this.#send(verb, args, invoke)
+    return new Promise((resolve, reject) => {
+      line.send((over) =>
+        this.#awake(() => {
+          const sent = this.#send(verb, args, invoke)
+          sent.then(resolve, reject)
+          sent.then(over, over)
+        }),
+      )
+    })
+  }
+
+  #send(verb: string, args: readonly unknown[], invoke: (call: string) => Promise<unknown>): Promise<unknown> {
+    const { base, seed, plan, leaseMs, latencyMs = LATENCY_MS_MAX, onApplied } = this.#world
     const call = `${this.name}#${this.#calls++} ${verb}`
     const fault = plan.ofCall(call, verb, args)
     const intrusion = typeof fault === 'object' ? fault : null

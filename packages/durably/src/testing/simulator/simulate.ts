@@ -21,7 +21,7 @@ import { type CallFaults, FaultPlan, type Timed } from './fault-plan.ts'
 import { figuresOf, judge, plansOf, type SimFigures } from './judge.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
 import { Outsiders } from './outsiders.ts'
-import { isRushHour, planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
+import { planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
 import { rareFiguresOf } from './rare-figures.ts'
 import { rejecting } from './rejecting-store.ts'
 import { SimClient } from './sim-client.ts'
@@ -30,6 +30,7 @@ import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
 import { StoreNotes } from './store-notes.ts'
 import { TabAudit } from './tab-audit.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
+import { isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
 
 export interface SimulateOptions {
   seed: number
@@ -61,6 +62,7 @@ const FAULT_MS = 80_000
 const HEAL_MS_MAX = 1_800_000
 const HEAL_LOOK_MS = 10_000
 const ANSWER_MS = 100
+const LEASE_MS_OF_CROWDS = 3000
 /** How often a command is for a run that it was made for. */
 const LIKELY_SHARE = 0.7
 const COMMANDS = {
@@ -121,10 +123,10 @@ class Simulation {
     this.#seed = seed
     this.#base = virtualEnv({ seed, isClosed: true })
     this.#isRush = isRushHour(seed)
-    this.#faultFree = seed % 10 === 0
+    this.#faultFree = isFaultFree(seed)
     this.#plan = new FaultPlan({ seed, faultMs: FAULT_MS, without: options.without ?? new Set(), faultFree: this.#faultFree })
     this.#maxRecoveries = oneOf(seed, 'cap', [1, 2, 6])
-    this.#leaseMs = oneOf(seed, 'lease', [3000, 10_000, 30_000])
+    this.#leaseMs = isWorldOfCrowds(seed) ? LEASE_MS_OF_CROWDS : oneOf(seed, 'lease', [3000, 10_000, 30_000])
     this.#steadyJobs = planSteadyJobs(seed, this.#leaseMs)
   }
 
@@ -163,10 +165,16 @@ class Simulation {
       plan: this.#plan,
       line: this.#sql?.line,
       leaseMs: this.#leaseMs,
-      latencyMs: oneOf(this.#seed, 'latency', [8, 8, 80]),
+      ...(isWorldOfCrowds(this.#seed) ? this.#narrowLine() : { latencyMs: oneOf(this.#seed, 'latency', [8, 8, 80]) }),
       onApplied: (...applied) => this.#applied(...applied),
       onDeath: (process) => this.#died(process),
     }
+  }
+
+  /** A hundred requests that are sent at once take about as long as a lease. */
+  #narrowLine(): Pick<SimWorld, 'latencyMs' | 'lineWidth'> {
+    const lineWidth = pick(this.#seed, 'line width', 2, 4)
+    return { lineWidth, latencyMs: (2 * lineWidth * this.#leaseMs) / 100 }
   }
 
   #open(process: SimProcess): Durably {

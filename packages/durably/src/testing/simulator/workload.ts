@@ -10,6 +10,7 @@ import { type GaveUpNote, type JobExecution, THE_JOB } from '../invariants/index
 import { book } from './bookings.ts'
 import { misfitOf } from './misfit.ts'
 import {
+  childrenOf,
   type PlannedBooking,
   type PlannedCall,
   type PlannedChild,
@@ -106,13 +107,13 @@ class SimJob {
   }
 
   fan(steps: readonly PlannedStep[]): Promise<Part[]> {
-    return Promise.all(steps.map((planned) => this.#step(planned)))
+    return Promise.all(steps.map((planned) => this.#step(planned))).then((parts) => parts.flat())
   }
 
   async chain(steps: readonly PlannedStep[]): Promise<Part[]> {
     const parts: Part[] = []
     for (const [i, planned] of steps.entries()) {
-      parts.push(await this.#step(planned))
+      parts.push(...(await this.#step(planned)))
       this.#parts.ctx.progress(i + 1, steps.length)
     }
     return parts
@@ -127,9 +128,15 @@ class SimJob {
     return [...parts, { step: THE_JOB, value: misfitOf(misfit) }]
   }
 
-  #step(planned: PlannedStep): Promise<Part> {
-    if (planned.kind === 'race') return Promise.race(planned.legs.map((leg) => this.#call(leg)))
-    return this.#call(planned)
+  async #step(planned: PlannedStep): Promise<Part[]> {
+    switch (planned.kind) {
+      case 'race':
+        return [await Promise.race(planned.legs.map((leg) => this.#call(leg)))]
+      case 'crowd':
+        return Promise.all(childrenOf(planned).map((child) => this.#call(child)))
+      default:
+        return [await this.#call(planned)]
+    }
   }
 
   async #call(planned: PlannedCall): Promise<Part> {

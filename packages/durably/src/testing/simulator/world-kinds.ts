@@ -1,0 +1,25 @@
+// What kind of world a seed makes.
+import { chance } from './chance.ts'
+
+/** Every tenth world has no faults, to check that nothing runs twice on a quiet day. */
+export function isFaultFree(seed: number): boolean {
+  return seed % 10 === 0
+}
+
+/** Half of the worlds have few workers with much to do at once; in the others work comes bit by bit, and gets into its own way. */
+export function isRushHour(seed: number): boolean {
+  return chance(seed, 'rush') < 0.5
+}
+
+/** Some worlds have many runs that trigger others, and fail. */
+export function isWorldOfFamilies(seed: number): boolean {
+  return chance(seed, 'families') < 0.15
+}
+
+/**
+ * Few worlds have runs that trigger very many others at once, over a narrow line to the store. They take long to simulate, and are
+ * worth most where nothing else goes wrong: there no lease may be lost.
+ */
+export function isWorldOfCrowds(seed: number): boolean {
+  return chance(seed, 'crowds') < (isFaultFree(seed) ? 0.15 : 0.02)
+}
