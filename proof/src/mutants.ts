@@ -529,6 +529,13 @@ export const MUTANTS: Mutant[] = [
     replace: 'void this.#send(this.#waiting.splice(0))',
   },
   {
+    name: 'commits-one-by-one',
+    guard: 'what many runs write in the same turn goes in one transaction (B1)',
+    file: 'worker/commit-queue.ts',
+    find: 'if (this.#waiting.length === 1) return this.#waiting.splice(0)',
+    replace: 'if (this.#waiting.length > 0) return this.#waiting.splice(0, 1)',
+  },
+  {
     name: 'child-not-awaited',
     guard: 'an invoke waits until its child has ended',
     file: 'worker/child-step.ts',

@@ -100,8 +100,10 @@ export interface PlannedCrowd extends Named {
   kind: 'crowd'
   size: number
   invoked: boolean
-  /** How long the step of a child takes; `null` where it has none. */
+  /** How long the step of the first child takes; `null` where they have none. */
   ms: number | null
+  /** And by how much longer that of each next one: then they end one after the other. */
+  spreadMs: number
   tolerant: boolean
 }
 
@@ -362,6 +364,7 @@ class Planner {
       size: pick(seed, `${name} size`, CROWD_MIN, CROWD_MAX),
       invoked: chance(seed, `${name} invoked`) < 0.65,
       ms: oneOf(seed, `${name} ms`, [null, 0, 5, 400]),
+      spreadMs: oneOf(seed, `${name} spread`, [0, 0, 50, 200]),
       tolerant: chance(seed, `${name} tolerant`) < 0.6,
     }
   }
@@ -390,14 +393,13 @@ export function callsOf(steps: readonly PlannedStep[]): PlannedCall[] {
   })
 }
 
-export function childrenOf({ name, size, invoked, ms, tolerant }: PlannedCrowd): PlannedChild[] {
-  const steps = ms === null ? [] : [{ ...SHORT_WORK, ms }]
+export function childrenOf({ name, size, invoked, ms, spreadMs, tolerant }: PlannedCrowd): PlannedChild[] {
   return Array.from({ length: size }, (_, n) => ({
     kind: 'child',
     name: `${name}.${n}`,
     invoked,
     job: 'chain',
-    steps,
+    steps: ms === null ? [] : [{ ...SHORT_WORK, ms: ms + n * spreadMs }],
     concurrencyKey: undefined,
     tolerant,
   }))

@@ -63,6 +63,8 @@ const HEAL_MS_MAX = 1_800_000
 const HEAL_LOOK_MS = 10_000
 const ANSWER_MS = 100
 const LEASE_MS_OF_CROWDS = 3000
+/** In half of their worlds a worker can execute all of a crowd at once. */
+const ROOM_FOR_CROWDS = 150
 /** How often a command is for a run that it was made for. */
 const LIKELY_SHARE = 0.7
 const COMMANDS = {
@@ -94,6 +96,7 @@ class Simulation {
   readonly #leaseMs: number
   readonly #faultFree: boolean
   readonly #isRush: boolean
+  readonly #hasRoom: boolean
   readonly #maxRecoveries: number
   readonly #trace: string[] = []
   readonly #ledger = new SimLedger()
@@ -123,6 +126,7 @@ class Simulation {
     this.#seed = seed
     this.#base = virtualEnv({ seed, isClosed: true })
     this.#isRush = isRushHour(seed)
+    this.#hasRoom = isWorldOfCrowds(seed) && chance(seed, 'room') < 0.5
     this.#faultFree = isFaultFree(seed)
     this.#plan = new FaultPlan({ seed, faultMs: FAULT_MS, without: options.without ?? new Set(), faultFree: this.#faultFree })
     this.#maxRecoveries = oneOf(seed, 'cap', [1, 2, 6])
@@ -183,7 +187,7 @@ class Simulation {
       env: process.env,
       staleThreshold: this.#leaseMs,
       pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
-      concurrency: pick(this.#seed, `concurrency of ${process.name}`, this.#isRush ? 4 : 1, 6),
+      concurrency: this.#hasRoom ? ROOM_FOR_CROWDS : pick(this.#seed, `concurrency of ${process.name}`, this.#isRush ? 4 : 1, 6),
       maxRecoveries: this.#maxRecoveries,
       maxValueBytes: VALUE_BYTES_MAX,
       ...(chance(this.#seed, 'retention') < RETENTION_SHARE && { retention: pick(this.#seed, 'kept', 5000, 40_000) }),
