@@ -21,5 +21,5 @@ export function isWorldOfFamilies(seed: number): boolean {
  * worth most where nothing else goes wrong: there no lease may be lost.
  */
 export function isWorldOfCrowds(seed: number): boolean {
-  return chance(seed, 'crowds') < (isFaultFree(seed) ? 0.15 : 0.02)
+  return chance(seed, 'crowds') < (isFaultFree(seed) ? 0.1 : 0.01)
 }
