@@ -1,11 +1,12 @@
 // StoreTime — what this process knows of the store's clock: what it last said, and how much time went by since.
 //   T1. A machine that sleeps stops one of our clocks, an adjusted one moves the other, and here nobody can tell which it was.
 //       What is counted from now believes the clock that went further: it is not over too soon.
-//   T2. A time is over when both clocks say so. When they differ only the store knows.
+//   T2. A time is over when both clocks say so. When they differ only the store knows, and so it is when its answer took long: what
+//       it said may have been true when it was asked, or when that was heard.
 import type { Env } from '../model/env.ts'
 import type { Moment } from './lease-age.ts'
 
-/** Clocks that differ by less are believed; one of them has whole milliseconds only, and both are corrected bit by bit. */
+/** Less is believed: answers take a while, one clock has whole milliseconds only, and both are corrected bit by bit. */
 const DIFFERENCE_MS_MAX = 1000
 
 export class StoreTime {
@@ -36,7 +37,9 @@ export class StoreTime {
   isPast(time: number): boolean | undefined {
     const byMono = this.earliest()
     const byWall = this.#said + this.#env.wall() - this.#heard.wall
-    const isPast = byMono >= time
-    return Math.abs(byMono - byWall) < DIFFERENCE_MS_MAX || isPast === byWall >= time ? isPast : undefined
+    const first = Math.min(byMono, byWall)
+    const last = Math.max(byWall, this.latest())
+    if (last - first < DIFFERENCE_MS_MAX) return byMono >= time
+    return first >= time || (last < time ? false : undefined)
   }
 }

@@ -89,6 +89,35 @@ describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (wor
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
   })
 
+  test('the deadline is over when the answer to a claim is heard: no function begins after it', async () => {
+    const { durably, env, another } = await setup(world)
+    const definition = { name: 'job', input: anything }
+    const { id } = await durably.defineJob(definition, async () => {}).trigger(null, { deadline: '10m' })
+    const asleep = another({
+      wrap: (store) => ({
+        ...store,
+        runs: new Proxy(store.runs, {
+          get: (runs, verb) => {
+            if (verb !== 'claim') return Reflect.get(runs, verb)
+            return async (...request: Parameters<typeof runs.claim>) => {
+              const claimed = await runs.claim(...request)
+              env.jump(claimed.length > 0 ? HOUR : 0)
+              return claimed
+            }
+          },
+        }),
+      }),
+    })
+    let began = false
+    asleep.defineJob(definition, async () => {
+      began = true
+    })
+    asleep.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+    expect(began).toBe(false)
+  })
+
   test('a deadline that is still ahead is not brought forward', async () => {
     const { durably, id } = await sleepsThen((ctx) => ctx.run('in time', () => 'done'), '2h')
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
