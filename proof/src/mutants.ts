@@ -507,6 +507,20 @@ export const MUTANTS: Mutant[] = [
     replace: 'return this.#said + this.#env.mono() - this.#asked.mono',
   },
   {
+    name: 'sleep-not-slept',
+    guard: 'what is counted from now believes the clock that went further (T1)',
+    file: 'worker/store-time.ts',
+    find: 'return this.#said + Math.max(this.#env.mono() - this.#asked.mono, this.#env.wall() - this.#asked.wall)',
+    replace: 'return this.#said + this.#env.mono() - this.#asked.mono',
+  },
+  {
+    name: 'deadline-slept-through',
+    guard: 'a deadline on which the clocks differ is asked of the store (T2)',
+    file: 'worker/store-time.ts',
+    find: 'if (last - first < DIFFERENCE_MS_MAX) return byMono >= time',
+    replace: 'if (first <= last) return byMono >= time',
+  },
+  {
     name: 'child-of-each-lease',
     guard: 'a child is found by its run and step, in every lease',
     file: 'worker/child-step.ts',

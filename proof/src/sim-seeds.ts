@@ -64,6 +64,7 @@ export function noFigures(): SimFigures {
     purged: 0,
     deleted: 0,
     families: 0,
+    suspends: 0,
     terms: 0,
     thefts: 0,
     kills: 0,

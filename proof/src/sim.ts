@@ -73,7 +73,7 @@ async function simulateMany(range: SeedRange): Promise<void> {
   )
   console.log(
     `and ${figures.races} races, ${figures.crowds} crowds, ${figures.later} throws that said when, ${figures.misfits} results that cannot be stored, ` +
-      `${figures.misfitsOnce} of effects, ${figures.spoiled} outputs of jobs, ${figures.refused} waits inside of steps`,
+      `${figures.misfitsOnce} of effects, ${figures.spoiled} outputs of jobs, ${figures.refused} waits inside of steps, ${figures.suspends} machines that slept`,
   )
   for (const { seed, violations } of failures) addToCorpus(store, seed, whyOf(violations))
   for (const { seed } of failures.slice(0, 3)) await replay(seed)

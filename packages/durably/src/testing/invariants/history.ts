@@ -131,8 +131,9 @@ export interface CreatedNote extends Placed {
 export interface WaitNote extends Placed {
   step: string
   generation: number
-  /** By the store's clock; `null` for a wait without an end. */
+  /** By the store's clock; `null` for a wait without an end. Who knows less of that clock may go on later, up to the other time. */
   dueAt: number | null
+  dueAtMost: number | null
   /** It was due when it was called. */
   isOver: boolean
 }

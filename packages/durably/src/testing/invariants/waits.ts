@@ -55,7 +55,7 @@ export const sleepsAreWrittenDown: Invariant = (history) => {
       if (history.plans?.steps.get(key)?.kind !== 'sleep' || isOver || isRecorded) continue
       // The time of the call that was first put away; a clock that jumps back may make it later than that of this one.
       const calls = (called.get(runId) ?? []).filter((call) => call.step === step && call.generation <= generation)
-      const latest = Math.max(...calls.map(({ dueAt }) => dueAt ?? 0)) + 1
+      const latest = Math.max(...calls.map(({ dueAtMost }) => dueAtMost ?? 0)) + 1
       const written = decodeWaits(waitingFor).find(({ name }) => name === step)
       if (!written || (written.dueAt ?? 0) > latest)
         violations.push({ invariant: 'I25', runId, what: `generation ${generation} slept in ${step}, written down is ${waitingFor}` })

@@ -35,6 +35,8 @@ export type TimedFault =
   | 'delete'
   | 'clear and retry'
   | 'cancel and clear'
+  | 'suspend'
+  | 'suspend all'
 
 const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall'] as const
 const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge', 'delete'] as const
@@ -42,6 +44,10 @@ const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 
 const FAMILY_FAULTS = ['clear and retry', 'cancel and clear'] as const
 const FAMILY_FAULTS_MAX = 8
 const CROWD_FAULTS_MAX = 2
+/** Of worlds of machines that sleep: one of them, or the one that all workers share. */
+const SUSPENDS = ['suspend', 'suspend', 'suspend all'] as const
+const SUSPENDS_MAX = 6
+const SUSPENDS_SHARE = 0.35
 /** Transactions are rare, and there are not many statements in them. */
 const CUT_SHARE = 0.25
 const CUT_AT_MAX = 9
@@ -119,7 +125,8 @@ export class FaultPlan implements CallFaults {
     const timed = first === undefined ? [] : some('timed', TIMED_MAX, [first, ...others])
     const familyFaults = isWorldOfFamilies(seed) ? FAMILY_FAULTS_MAX : isWorldOfCrowds(seed) ? CROWD_FAULTS_MAX : 0
     const ofFamilies = some('family', familyFaults, FAMILY_FAULTS)
-    return [...timed, ...ofFamilies].filter(({ name }) => !without.has(name))
+    const ofMachines = chance(seed, 'machines sleep') < SUSPENDS_SHARE ? some('machine', SUSPENDS_MAX, SUSPENDS) : []
+    return [...timed, ...ofFamilies, ...ofMachines].filter(({ name }) => !without.has(name))
   }
 }
 

@@ -41,6 +41,8 @@ export interface SimFigures extends RareFigures {
   refused: number
   /** Runs with children that were sent back, or cancelled, while all that had ended was cleared away. */
   families: number
+  /** How often one machine slept, or all of them. */
+  suspends: number
   /** Where the workers are tabs: how often one began to lead, and how often it had stolen the lead. */
   terms: number
   thefts: number

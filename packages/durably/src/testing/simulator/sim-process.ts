@@ -19,6 +19,8 @@ export interface SimWorld {
   seed: number
   base: VirtualEnv
   store: Store
+  /** The store's clock; that of the world unless given. */
+  storeMs?: () => number
   plan: CallFaults
   /** Cuts transactions short, where the store has any. */
   line?: CutLine | undefined
@@ -34,6 +36,7 @@ export interface SimWorld {
 
 const SCOPES_SHARE = 0.1
 const LATENCY_MS_MAX = 8
+const TICK_MS = 0.001
 const SLOW_LEASES_MAX = 1.3
 const STALL_LEASES_MAX = 2.5
 
@@ -44,11 +47,26 @@ interface Timer {
   isCleared: boolean
 }
 
+/** By the time of the world. */
+interface Sleep {
+  from: number
+  until: number
+}
+
+interface Sent extends Moment {
+  /** How long its machine had slept until then. */
+  sleptMs: number
+}
+
 interface Claimed {
   row: RunRow
   /** When it was asked for, and answered. */
-  sent: Moment
+  sent: Sent
+  answered: Moment
+  /** By the time of the world. */
   answeredAt: number
+  /** How far the store's clock was from that of the world. */
+  jumpedMs: number
 }
 
 export class SimProcess {
@@ -59,10 +77,13 @@ export class SimProcess {
   readonly #line: NarrowLine | null
   readonly #claimed = new Map<string, Claimed>()
   readonly #onDeath = new Set<() => void>()
-  #claimSent: Moment = { wall: 0, mono: 0 }
+  #claimSent: Sent = { wall: 0, mono: 0, sleptMs: 0 }
   #calls = 0
   #alive = true
   #wakesAt = 0
+  /** The last time that its machine slept, and how long it did before. */
+  #sleep: Sleep = { from: 0, until: 0 }
+  #sleptBeforeMs = 0
 
   constructor(name: string, world: SimWorld) {
     this.name = name
@@ -73,12 +94,8 @@ export class SimProcess {
     let draws = 0
     this.env = {
       wall: () => base.wall() + skewMs,
-      mono: () => base.mono(),
-      timer: (ms, fn) => {
-        // What fell due while it stood still can be cleared as long as it has not happened.
-        const timer: Timer = { handle: base.timer(ms, () => this.#awake(() => timer.isCleared || fn())), isCleared: false }
-        return timer
-      },
+      mono: () => base.mono() - this.#sleptMs(),
+      timer: (ms, fn) => this.#timer(ms, fn),
       clear: (timer) => {
         if (!timer) return
         ;(timer as Timer).isCleared = true
@@ -113,6 +130,23 @@ export class SimProcess {
     this.#wakesAt = Math.max(this.#wakesAt, this.#world.base.mono() + ms)
   }
 
+  /** Its machine sleeps: the wall clock and the store's go on, the monotonic clock and the timers stand still. */
+  suspend(ms: number): void {
+    const now = this.now
+    const { from, until } = this.#sleep
+    if (now < until) this.#sleep.until = Math.max(until, now + ms)
+    else {
+      this.#sleptBeforeMs += until - from
+      this.#sleep = { from: now, until: now + ms }
+    }
+    this.pause(ms)
+  }
+
+  /** The time of the world: what several processes do is compared by this one, for their own clocks may have stood still. */
+  get now(): number {
+    return this.#world.base.mono()
+  }
+
   /** When it last stood still, until then. */
   get wokeAt(): number {
     return this.#wakesAt
@@ -128,33 +162,83 @@ export class SimProcess {
     return this.#claimed.get(runId)?.row.startedAt ?? 0
   }
 
-  /** The store's clock, as whoever claimed this run can know it: never early, also when a clock has jumped. */
+  /** The store's clock as it is, or, when it has jumped since this run was claimed, as its owner can know it. */
   storeNow(runId: string): number {
+    return Math.min(this.storeNowAtMost(runId), this.#storeMs())
+  }
+
+  /** As whoever claimed this run can know it: never early, also when a clock has jumped. */
+  storeNowAtMost(runId: string): number {
     const claimed = this.#claimed.get(runId)
     if (!claimed) return 0
     const { mono, wall } = claimed.sent
-    return this.#claimedAt(claimed) + Math.max(this.env.mono() - mono, this.env.wall() - wall)
+    const byClaim = this.#claimedAt(claimed) + Math.max(this.env.mono() - mono, this.env.wall() - wall)
+    // It may have asked the store since, and that answer may have taken longer than that of the claim.
+    return this.#sleptSince(claimed) ? byClaim + this.#world.leaseMs : byClaim
   }
 
   /** When the claim of a run was answered, on its own clock. */
   answeredAt(runId: string): number {
-    return this.#claimed.get(runId)?.answeredAt ?? 0
+    return this.#claimed.get(runId)?.answered.mono ?? 0
   }
 
-  /** When the deadline of a run that it claimed is over, on its own clock, and not too soon. */
+  /** When the deadline of a run that it claimed is over, by the time of the world, as long as the store's clock does not jump. */
   deadlineOf(runId: string): number {
+    const { base } = this.#world
+    return (this.#claimed.get(runId)?.row.deadlineAt ?? Number.POSITIVE_INFINITY) - (base.wall() - base.mono())
+  }
+
+  /** When it is over as far as the answer to the claim tells: not too soon, and by the time of the world, too. */
+  deadlineByClaim(runId: string): number {
     const claimed = this.#claimed.get(runId)
     if (!claimed || claimed.row.deadlineAt === null) return Number.POSITIVE_INFINITY
     return claimed.answeredAt + claimed.row.deadlineAt - this.#claimedAt(claimed)
   }
 
-  /** By the store's clock, which may have jumped. */
+  /** By the store's clock. What that said before it jumped is known to whoever had to ask, because its machine slept. */
   isDeadlineOver(runId: string): boolean {
-    return (this.#claimed.get(runId)?.row.deadlineAt ?? Number.POSITIVE_INFINITY) <= this.#world.base.wall()
+    const claimed = this.#claimed.get(runId)
+    if (!claimed || claimed.row.deadlineAt === null) return false
+    const hasJumped = claimed.jumpedMs !== this.#jumpedMs()
+    return claimed.row.deadlineAt <= Math.max(this.#world.base.wall(), this.#storeMs()) || (hasJumped && this.#sleptSince(claimed))
+  }
+
+  #storeMs(): number {
+    const { base, storeMs = base.wall } = this.#world
+    return storeMs()
+  }
+
+  #jumpedMs(): number {
+    return this.#storeMs() - this.#world.base.wall()
+  }
+
+  #sleptSince({ sent }: Claimed): boolean {
+    return this.#sleptMs() > sent.sleptMs
   }
 
   #claimedAt({ row }: Claimed): number {
     return (row.leaseExpiresAt ?? 0) - this.#world.leaseMs
+  }
+
+  #sleptMs(): number {
+    const { from, until } = this.#sleep
+    return this.#sleptBeforeMs + Math.min(this.now, until) - from
+  }
+
+  /** What fell due while it stood still can be cleared as long as it has not happened. */
+  #timer(ms: number, fn: () => void): Timer {
+    const { base } = this.#world
+    const arm = (inMs: number): TimerHandle => {
+      const sleptMs = this.#sleptMs()
+      return base.timer(inMs, () => {
+        const missedMs = this.#sleptMs() - sleptMs
+        if (missedMs > 0) timer.handle = arm(missedMs)
+        else this.#awake(() => timer.isCleared || fn())
+      })
+    }
+    // What is left of a time may be less than the clock can count: it has to pass all the same.
+    const timer: Timer = { handle: arm(ms > 0 ? Math.max(ms, TICK_MS) : 0), isCleared: false }
+    return timer
   }
 
   #awake(fn: () => void): void {
@@ -213,15 +297,16 @@ export class SimProcess {
   }
 
   #remembersClaims(runs: RunStore): RunStore {
-    const remember = (runs: RunRow[], sent: Moment) => {
-      for (const row of runs) this.#claimed.set(row.id, { row, sent, answeredAt: this.env.mono() })
+    const remember = (runs: RunRow[], sent: Sent) => {
+      const heard = { answered: momentOf(this.env), answeredAt: this.now, jumpedMs: this.#jumpedMs() }
+      for (const row of runs) this.#claimed.set(row.id, { row, sent, ...heard })
       return runs
     }
     return new Proxy(runs, {
       get: (target, verb) => {
         if (verb === 'claim')
           return async (request: Parameters<RunStore['claim']>[0]) => {
-            const sent = momentOf(this.env)
+            const sent = { ...momentOf(this.env), sleptMs: this.#sleptMs() }
             this.#claimSent = sent
             return remember(await target.claim(request), sent)
           }

@@ -92,7 +92,7 @@ export class SimTabs {
     this.#held = { grant, request }
     // It may be taken away before its tab wakes up, which then hears of both, one after the other.
     this.#tell(process, () => {
-      grant.heardAt = process.env.mono()
+      grant.heardAt = process.now
       this.#watch.granted(grant)
       void request.granted({})?.then(() => {
         if (grant.isOver) return

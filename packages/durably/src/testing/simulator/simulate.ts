@@ -59,7 +59,8 @@ export interface Simulated {
 }
 
 const FAULT_MS = 80_000
-const HEAL_MS_MAX = 1_800_000
+/** More than a machine sleeps at most. */
+const HEAL_MS_MAX = 5_400_000
 const HEAL_LOOK_MS = 10_000
 const ANSWER_MS = 100
 const LEASE_MS_OF_CROWDS = 3000
@@ -82,6 +83,12 @@ const RETENTION_SHARE = 0.15
 const TABS_SHARE = 0.2
 /** A page that is put aside stands still soon after. */
 const ASIDE_MS_MAX = 1500
+/** Clocks that differ by a second at most are believed (store-time.ts). */
+const SUSPEND_MS_MIN = 1100
+const SUSPEND_MS_MAX = 120_000
+/** Few sleep for that long: it costs the others many looks. */
+const LONG_SUSPEND_SHARE = 0.05
+const LONG_SUSPEND_MS_MAX = 3_600_000
 const NO_TABS = { terms: 0, thefts: 0 }
 
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
@@ -118,7 +125,7 @@ class Simulation {
   #outsiders!: Outsiders
   #kills = 0
   readonly #stuck: Violation[] = []
-  readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0, families: 0 }
+  readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0, families: 0, suspends: 0 }
 
   constructor(options: SimulateOptions) {
     const { seed } = options
@@ -166,6 +173,7 @@ class Simulation {
       seed: this.#seed,
       base: this.#base,
       store: this.#store,
+      storeMs: () => this.#storeMs(),
       plan: this.#plan,
       line: this.#sql?.line,
       leaseMs: this.#leaseMs,
@@ -237,6 +245,9 @@ class Simulation {
         return worker.process.kill()
       case 'pause':
         return this.#pause(worker.process, name)
+      case 'suspend':
+      case 'suspend all':
+        return this.#suspend(worker.process, fault, name)
       case 'clock jump':
         this.#dbOffsetMs += pick(this.#seed, `${name} ms`, -120_000, 120_000)
         return
@@ -262,6 +273,18 @@ class Simulation {
       return this.#tabs.tabs.putAside(process, pick(this.#seed, `${name} after`, 0, ASIDE_MS_MAX), ms)
     process.pause(ms)
     void this.#tabs?.stoodStill(process)
+  }
+
+  /** Half of them wake before their leases are over, and go on. The tabs of a browser sleep all at once. */
+  #suspend(process: SimProcess, fault: 'suspend' | 'suspend all', name: string): void {
+    const isShort = chance(this.#seed, `${name} short`) < 0.5
+    // Where there is one connection only, whoever sleeps in a transaction holds up the whole world.
+    const isLong = !this.#sql && chance(this.#seed, `${name} long`) < LONG_SUSPEND_SHARE
+    const longest = isShort ? this.#leaseMs : isLong ? LONG_SUSPEND_MS_MAX : SUSPEND_MS_MAX
+    const ms = pick(this.#seed, `${name} ms`, isShort ? SUSPEND_MS_MIN : this.#leaseMs, longest)
+    const all = [...this.#workers.values()].map((worker) => worker.process)
+    for (const sleeper of fault === 'suspend all' || this.#tabs ? all : [process]) sleeper.suspend(ms)
+    this.#counts.suspends++
   }
 
   async #stopWorker({ process, durably }: { process: SimProcess; durably: Durably }): Promise<void> {

@@ -8,6 +8,7 @@ import { oneOf } from './chance.ts'
 import { misfitOf } from './misfit.ts'
 import type { Inner, PlannedWork } from './plan-runs.ts'
 import type { SimLedger } from './sim-ledger.ts'
+import type { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
 
 /** Two of them are more than what a stream gathers before it writes. */
@@ -42,6 +43,7 @@ export interface WorkParts {
   ledger: SimLedger
   ctx: JobContext
   execution: JobExecution
+  limit: SimLimit
 }
 
 export class Work {
@@ -105,8 +107,8 @@ export class Work {
   async #plain(step: string, signal: AbortSignal): Promise<StepValue> {
     const { ledger, process, execution } = this.#parts
     const { runId, generation } = execution
-    const effect = ledger.enterStep(process.name, runId, step, generation, process.env.mono(), signal.aborted)
-    effect.endedAt = process.env.mono()
+    const effect = ledger.enterStep(process.name, runId, step, generation, process.now, signal.aborted)
+    effect.endedAt = process.now
     effect.outcome = 'returned'
     return { step, execution: 0 }
   }
@@ -134,24 +136,24 @@ export class Work {
 
   async #enter(signal: AbortSignal, body: (throws: boolean, before: number) => Promise<boolean>): Promise<StepValue> {
     const { name, throws, misfit, fatal, once, timeoutMs } = this.#planned
-    const { process, ledger, execution, ctx } = this.#parts
+    const { process, ledger, execution, ctx, limit } = this.#parts
     const { runId, generation } = execution
     const before = ledger.effects.filter((effect) => effect.runId === runId && effect.step === name).length
-    const began = process.env.mono()
+    const began = process.now
+    const endsAt = process.env.mono() + (timeoutMs ?? Number.POSITIVE_INFINITY)
     const effect = ledger.enterStep(process.name, runId, name, generation, began, signal.aborted)
     effect.once = once !== null
-    effect.freeAt = Math.min(execution.freeAt ?? Number.POSITIVE_INFINITY, began + (timeoutMs ?? Number.POSITIVE_INFINITY))
-    effect.startedLate = began > Math.max(effect.freeAt, process.wokeAt)
+    effect.freeAt = Math.min(limit.freeAt, began + (timeoutMs ?? Number.POSITIVE_INFINITY))
+    effect.startedLate = limit.isLate()
     ctx.signal.addEventListener('abort', () => {
-      const now = process.env.mono()
-      const isItsOwnTime = timeoutMs !== null && now >= began + timeoutMs
-      if (effect.endedAt === null && !isItsOwnTime) effect.cutShort = true
+      const { now } = process
+      if (effect.endedAt === null && process.env.mono() < endsAt) effect.cutShort = true
       // Its job has thrown: who does not stop then is left behind.
       if (hasCode(ctx.signal.reason, 'job_failed')) effect.freeAt = Math.min(effect.freeAt ?? now, now + LEFT_BEHIND_MS)
     })
     const fails = before < throws
     const returned = await body(fails && misfit === null, before).catch(() => false)
-    effect.endedAt = process.env.mono()
+    effect.endedAt = process.now
     effect.outcome = fails || !returned ? 'threw' : 'returned'
     if (fails && misfit !== null && returned) {
       effect.tookPlace = true

@@ -24,6 +24,7 @@ import {
   steady,
 } from './plan-runs.ts'
 import type { SimLedger } from './sim-ledger.ts'
+import { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
 import { laterOf, type StepValue, type StreamState, Work } from './work.ts'
 
@@ -55,16 +56,14 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
   const { timeoutMs } = steadyJobs
   const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
     durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps, spoiled }) => {
-      const execution = ledger.enterJob(process.name, ctx.runId, process.generationOf(ctx.runId), process.env.mono())
-      const limitFrom = (start: number) => Math.min(start + (options.timeout ?? Number.POSITIVE_INFINITY), process.deadlineOf(ctx.runId))
-      execution.freeAt = limitFrom(execution.startedAt)
-      execution.limitAt = limitFrom(process.answeredAt(ctx.runId))
-      const isLate = () => process.env.mono() > Math.max(execution.freeAt ?? 0, process.wokeAt)
-      execution.startedLate = isLate()
+      const execution = ledger.enterJob(process.name, ctx.runId, process.generationOf(ctx.runId), process.now)
+      const limit = new SimLimit(process, execution, options.timeout ?? Number.POSITIVE_INFINITY)
+      execution.freeAt = limit.freeAt
+      execution.startedLate = limit.isLate()
       ctx.signal.addEventListener('abort', () => {
-        if (hasCode(ctx.signal.reason, 'timeout') && !process.isDeadlineOver(ctx.runId)) execution.timedOutAt = process.env.mono()
+        if (hasCode(ctx.signal.reason, 'timeout') && !process.isDeadlineOver(ctx.runId)) limit.tellOver()
       })
-      const job = new SimJob({ seed, process, ledger, ctx, execution }, jobs)
+      const job = new SimJob({ seed, process, ledger, ctx, execution, limit }, jobs)
       try {
         const parts = await (name.endsWith('fan') ? job.fan(steps) : job.chain(steps))
         return spoiled ? job.spoil(parts, spoiled) : parts
@@ -73,8 +72,8 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
         if (afterMs !== undefined && !ctx.signal.aborted) ledger.saidWhen(process, { ...execution, step: THE_JOB, afterMs })
         throw error
       } finally {
-        execution.endedLate = isLate()
-        if (process.alive) execution.endedAt ??= process.env.mono()
+        execution.endedLate = limit.isLate()
+        if (process.alive) execution.endedAt ??= process.now
       }
     })
   for (const shape of SHAPES) {
@@ -95,6 +94,7 @@ interface SimJobParts {
   ledger: SimLedger
   ctx: JobContext
   execution: JobExecution
+  limit: SimLimit
 }
 
 class SimJob {
@@ -186,24 +186,26 @@ class SimJob {
     const { ctx, process } = this.#parts
     // On the clock of the world, which is the store's until that jumps; the same in every execution.
     const time = until ? process.startOf(ctx.runId) + ms : process.storeNow(ctx.runId) + ms
-    this.#noteWait(name, time)
+    this.#noteWait(name, time, until ? time : process.storeNowAtMost(ctx.runId) + ms)
     return until ? ctx.sleepUntil(name, Math.ceil(time)) : ctx.sleep(name, ms)
   }
 
   #wait({ name, timeoutMs }: PlannedWait): Promise<unknown> {
     const { ctx, process } = this.#parts
-    this.#noteWait(name, timeoutMs === null ? null : process.storeNow(ctx.runId) + timeoutMs)
+    const from = (now: number) => (timeoutMs === null ? null : now + timeoutMs)
+    this.#noteWait(name, from(process.storeNow(ctx.runId)), from(process.storeNowAtMost(ctx.runId)))
     return ctx.waitFor(name, timeoutMs === null ? {} : { timeout: timeoutMs })
   }
 
-  #noteWait(step: string, dueAt: number | null): void {
+  #noteWait(step: string, dueAt: number | null, dueAtMost: number | null): void {
     const { ledger, process, execution, ctx } = this.#parts
     const { runId, generation } = execution
     // Who was told to stop is turned away.
     if (ctx.signal.aborted) return
     // The engine counts a lease by two clocks, and one of them has whole milliseconds only.
-    const isOver = dueAt !== null && dueAt <= process.storeNow(runId) + 1
-    ledger.waits.push({ place: ledger.place(), runId, step, generation, dueAt: dueAt && Math.ceil(dueAt), isOver })
+    const isOver = dueAt !== null && dueAt <= process.storeNowAtMost(runId) + 1
+    const times = { dueAt: dueAt && Math.ceil(dueAt), dueAtMost: dueAtMost && Math.ceil(dueAtMost) }
+    ledger.waits.push({ place: ledger.place(), runId, step, generation, ...times, isOver })
   }
 
   async #child({ name, invoked, job, steps, concurrencyKey }: PlannedChild): Promise<unknown> {

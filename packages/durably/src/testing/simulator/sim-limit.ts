@@ -1,0 +1,44 @@
+// SimLimit — when the time of a simulated execution is over: that of its job by the monotonic clock of its process, that of its
+// run by the store's clock.
+import type { JobExecution } from '../invariants/index.ts'
+import type { SimProcess } from './sim-process.ts'
+
+/** What a worker knows of the store's clock may be wrong by so much (store-time.ts). */
+const UNSURE_MS = 1000
+
+export class SimLimit {
+  readonly #process: SimProcess
+  readonly #execution: JobExecution
+  readonly #timeoutMs: number
+  /** By the monotonic clock of the process. */
+  readonly #endsAt: number
+
+  constructor(process: SimProcess, execution: JobExecution, timeoutMs: number) {
+    this.#process = process
+    this.#execution = execution
+    this.#timeoutMs = timeoutMs
+    this.#endsAt = process.env.mono() + timeoutMs
+  }
+
+  /** By the time of the world, and too early if the machine is going to sleep. */
+  get freeAt(): number {
+    const { now, env } = this.#process
+    return Math.min(now + this.#endsAt - env.mono(), this.#process.deadlineOf(this.#execution.runId))
+  }
+
+  /** Its time is over, and its process did not just stand still. */
+  isLate(): boolean {
+    const { now, env, wokeAt } = this.#process
+    return now > wokeAt && (env.mono() > this.#endsAt || now > this.#process.deadlineOf(this.#execution.runId) + UNSURE_MS)
+  }
+
+  /** It is told that its time is over. */
+  tellOver(): void {
+    const process = this.#process
+    const { runId } = this.#execution
+    const { now, env } = process
+    const leftMs = process.answeredAt(runId) + this.#timeoutMs - env.mono()
+    this.#execution.timedOutAt = now
+    this.#execution.limitAt = Math.min(now + leftMs, process.deadlineByClaim(runId))
+  }
+}
