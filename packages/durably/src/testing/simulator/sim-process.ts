@@ -164,17 +164,21 @@ export class SimProcess {
 
   /** The store's clock as it is, or, when it has jumped since this run was claimed, as its owner can know it. */
   storeNow(runId: string): number {
-    return Math.min(this.storeNowAtMost(runId), this.#storeMs())
+    return Math.min(this.#storeNowByClaim(runId), this.#storeMs())
   }
 
   /** As whoever claimed this run can know it: never early, also when a clock has jumped. */
   storeNowAtMost(runId: string): number {
     const claimed = this.#claimed.get(runId)
+    // It may have asked the store since, and that answer may have taken longer than that of the claim.
+    return this.#storeNowByClaim(runId) + (claimed && this.#sleptSince(claimed) ? this.#world.leaseMs : 0)
+  }
+
+  #storeNowByClaim(runId: string): number {
+    const claimed = this.#claimed.get(runId)
     if (!claimed) return 0
     const { mono, wall } = claimed.sent
-    const byClaim = this.#claimedAt(claimed) + Math.max(this.env.mono() - mono, this.env.wall() - wall)
-    // It may have asked the store since, and that answer may have taken longer than that of the claim.
-    return this.#sleptSince(claimed) ? byClaim + this.#world.leaseMs : byClaim
+    return this.#claimedAt(claimed) + Math.max(this.env.mono() - mono, this.env.wall() - wall)
   }
 
   /** When the claim of a run was answered, on its own clock. */
