@@ -148,8 +148,9 @@ export class Work {
     ctx.signal.addEventListener('abort', () => {
       const { now } = process
       if (effect.endedAt === null && process.env.mono() < endsAt) effect.cutShort = true
-      // Its job has thrown: who does not stop then is left behind.
-      if (hasCode(ctx.signal.reason, 'job_failed')) effect.freeAt = Math.min(effect.freeAt ?? now, now + LEFT_BEHIND_MS)
+      // Its job has thrown, or is out of time, which counts from before its function was called: who does not stop is left behind.
+      const { reason } = ctx.signal
+      if (hasCode(reason, 'job_failed') || hasCode(reason, 'timeout')) effect.freeAt = Math.min(effect.freeAt ?? now, now + LEFT_BEHIND_MS)
     })
     const fails = before < throws
     const returned = await body(fails && misfit === null, before).catch(() => false)
