@@ -43,7 +43,7 @@ export async function triggerChild<TInput>(
     },
   }
   await job.trigger(input, options)
-  if (!child) throw new DurablyError('run_not_found', `job ${JSON.stringify(job.name)} has triggered no run in this database`)
+  if (!child) throw new DurablyError('run_not_found', `job ${JSON.stringify(job.name)} has triggered no run here`)
   return child
 }
 

@@ -90,7 +90,7 @@ export class Execution {
   turnedAway = false
 
   constructor(kit: ExecutionKit, { run, lease, answered }: Claimed) {
-    if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
+    if (run.leaseOwner === null) throw new Error('R5: not claimed')
     this.run = run
     this.generation = run.leaseGeneration
     this.#kit = kit
@@ -238,14 +238,17 @@ export class Execution {
   }
 
   /** Every call of `ctx` that does work passes here. */
-  admit(): void {
-    this.goOn()
-    if (this.#closed)
-      throw new DurablyError('context_closed', `run ${this.run.id}: the job function has already ended; await every ctx.run()`)
+  admit(late: AbortSignal | undefined): void {
+    this.goOn(late)
+    if (this.#closed) throw new DurablyError('context_closed', `run ${this.run.id}: the job has already ended; await every ctx.run()`)
   }
 
-  /** A call that was admitted passes here before its next move; it may outlive the job function (X2). */
-  goOn(): void {
+  /**
+   * A call that was admitted passes here before its next move; it may outlive the job function (X2), but not the time of a
+   * step that it is nested in.
+   */
+  goOn(late?: AbortSignal): void {
+    late?.throwIfAborted()
     if (!this.interrupted) return
     this.turnedAway = true
     throw this.interrupted
@@ -295,7 +298,7 @@ export class Execution {
     const { id, jobName } = this.run
     const wish = this.interrupted ? `was asked to stop (${this.interrupted.code})` : `waits for ${this.#parking?.asked} (inside a step?)`
     const steps = JSON.stringify([...this.#inFlight.keys()])
-    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${wish}, but its steps ${steps} go on`), id)
+    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${wish}, but steps ${steps} go on`), id)
   }
 
   async #settled(): Promise<void> {

@@ -144,7 +144,7 @@ export class Owner {
   async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
     const { store, env } = this.#kit
     const lease = this.#lease
-    if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
+    if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database')
     let conflicts = 0
     for (let attempt = 1; ; attempt++) {
       if (this.lost) return 'lost'
@@ -190,7 +190,7 @@ export class Owner {
     const found = await untilLeaseIsOver({ env, leaseMs, report: (error) => this.#report(error) }, () =>
       store.steps.find(claim.runId, [verb.step.id]),
     )
-    if (found === null) this.lose('the store could not be reached for a whole lease')
+    if (found === null) this.lose('the store did not answer for a whole lease')
     return found !== null && found.length > 0
   }
 
@@ -248,7 +248,7 @@ export class Owner {
         if (hasCode(error, 'store_rejected')) throw error
         this.#report(error)
         if (hasCode(error, 'store_closed') || isBroken(error)) this.lose('the store cannot be used any more')
-        else if (lease.ms() >= leaseMs) this.lose('the store could not be reached for a whole lease')
+        else if (lease.ms() >= leaseMs) this.lose('the store did not answer for a whole lease')
         else await sleep(env, backoffMs(env, attempt))
       }
     }

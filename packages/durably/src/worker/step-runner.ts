@@ -19,14 +19,16 @@ import type { JobContextParts } from './job-context.ts'
 import { SentSignals } from './sent-signals.ts'
 import type { StepBody } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
-import { StepTimeLimit } from './step-time-limit.ts'
-import { wrapStep } from './step-wrapper.ts'
+import { withinStepTime } from './step-time-limit.ts'
+import { type StepScope, wrapStep } from './step-wrapper.ts'
 
 export interface StepCall {
   name: string
   /** Its place among the calls of the job. */
   index: number
   startedAt: number
+  /** Of the step that it was called in: nothing of it starts or is recorded after that. */
+  late: AbortSignal | undefined
 }
 
 /** What comes of a call: its value, or what the run has to wait for first. */
@@ -51,23 +53,29 @@ export class StepRunner {
 
   /** One call of `ctx`: what is recorded under its name, or what `work` comes to (J1, J4). */
   async step(name: string, work: (call: StepCall) => Promise<StepOutcome>, mayWait = true): Promise<unknown> {
-    const { execution, codec } = this.parts
-    const call = this.#begin(name, mayWait)
-    const recorded = this.#recorded.get(name)
-    if (recorded) return readStepColumn(recorded, 'output', codec)
-    const outcome = await execution.track(name, work(call))
-    return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
+    const { execution, codec, stepScope } = this.parts
+    const scope = stepScope.current()
+    try {
+      const call = this.#begin(name, mayWait, scope)
+      const recorded = this.#recorded.get(name)
+      if (recorded) return readStepColumn(recorded, 'output', codec)
+      const outcome = await execution.track(name, work(call))
+      return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
+    } catch (error) {
+      if (scope && execution.interrupted) scope.turnedAway = true
+      throw error
+    }
   }
 
-  #begin(name: string, mayWait: boolean): StepCall {
-    const { execution, stepScope, env } = this.parts
-    const scope = stepScope.current()
+  #begin(name: string, mayWait: boolean, scope: StepScope | undefined): StepCall {
+    const { execution, env } = this.parts
     if (scope?.isTransaction)
       throw new DurablyError(
         'transaction_open',
         `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
       )
-    execution.admit()
+    const late = scope?.execution === execution ? scope.late : undefined
+    execution.admit(late)
     if (mayWait && scope?.stepName && scope.execution === execution)
       throw new DurablyError(
         'nested_step',
@@ -75,18 +83,18 @@ export class StepRunner {
       )
     checkName('step name', name)
     if (this.#called.has(name)) {
-      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called in this run; give each step its own name`)
+      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called; give each step its own name`)
     }
     const index = this.#called.size
     this.#called.add(name)
-    return { name, index, startedAt: env.wall() }
+    return { name, index, startedAt: env.wall(), late }
   }
 
   /** Told right before a function of the user is called; the lease was assured before. */
   start(call: StepCall): StepCall {
     const { execution, env, emitter } = this.parts
     // It may have been told to stop in the turn that waiting for the lease took.
-    execution.goOn()
+    execution.goOn(call.late)
     const started = { ...call, startedAt: env.wall() }
     execution.owner.rideEvent(execution.recorded('step:start', { stepName: call.name, stepIndex: call.index }))
     emitter.emit({ type: 'step:start', ...this.#facts(started) })
@@ -97,16 +105,23 @@ export class StepRunner {
   async call(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
     const { stepScope, stepWrappers, env, execution, emitter } = this.parts
     const { name } = call
-    const limit = timeout === undefined ? null : new StepTimeLimit(env, name, timeout, execution.signal)
-    const signal = limit?.signal ?? execution.signal
     const idempotencyKey = `${execution.run.id}:${name}`
-    const step = { signal, log: stepLogger(emitter, execution.run.id, () => name), attempt: this.failed.times(name) + 1, idempotencyKey }
-    const run = () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step))
-    const scope = { execution, stepName: name, isTransaction }
+    const scope: StepScope = { execution, stepName: name, isTransaction }
     this.#inFlight.add(name)
     try {
-      const result = stepScope.run(scope, run)
-      return await (limit ? limit.race(result) : result)
+      const returned = await withinStepTime(env, name, timeout, call.late, (late) => {
+        const signal = late ? AbortSignal.any([execution.signal, late]) : execution.signal
+        const step = {
+          signal,
+          log: stepLogger(emitter, execution.run.id, () => name),
+          attempt: this.failed.times(name) + 1,
+          idempotencyKey,
+        }
+        scope.late = late
+        return stepScope.run(scope, () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step)))
+      })
+      if (scope.turnedAway) execution.goOn()
+      return returned
     } finally {
       this.#inFlight.delete(name)
       // What it has begun and left behind is no part of it any more.
@@ -121,6 +136,7 @@ export class StepRunner {
     let closed: Effect | undefined
     try {
       const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
+        call.late?.throwIfAborted()
         closed = execution.effects.delete(call.name)
         rides?.()
       })
@@ -143,7 +159,7 @@ export class StepRunner {
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
   async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
     const { execution, emitter, store } = this.parts
-    execution.goOn()
+    execution.goOn(call.late)
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // It threw: that is known, and it may be tried again. What ran out of time may still take place.

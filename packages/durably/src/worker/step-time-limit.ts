@@ -1,26 +1,30 @@
 import { type Duration, durationMs } from '../model/duration.ts'
-import { type Env, within } from '../model/env.ts'
+import type { Env } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 
-/** The time of one try of a step. A function that ignores its signal goes on, but nobody waits for it. */
-export class StepTimeLimit {
-  readonly signal: AbortSignal
-  readonly #abort = new AbortController()
-  readonly #env: Env
-  readonly #ms: number
-  readonly #late: DurablyError
-
-  constructor(env: Env, stepName: string, timeout: Duration, outer: AbortSignal) {
-    const name = JSON.stringify(stepName)
-    this.signal = AbortSignal.any([outer, this.#abort.signal])
-    this.#env = env
-    this.#ms = durationMs(`timeout of step ${name}`, timeout)
-    this.#late = new DurablyError('timeout', `step ${name} took longer than ${timeout}${typeof timeout === 'number' ? ' ms' : ''}`)
+/**
+ * The time of one try of a step, and of what is nested in it: `late` aborts when it is over, or that of the step around it.
+ * A function that ignores its signal goes on, but nobody waits for it.
+ */
+export function withinStepTime<T>(
+  env: Env,
+  stepName: string,
+  timeout: Duration | undefined,
+  outer: AbortSignal | undefined,
+  work: (late?: AbortSignal) => Promise<T>,
+): Promise<T> {
+  outer?.throwIfAborted()
+  const name = JSON.stringify(stepName)
+  let late = outer
+  let timer: unknown
+  if (timeout !== undefined) {
+    const own = new AbortController()
+    const error = new DurablyError('timeout', `step ${name} took longer than ${timeout}${typeof timeout === 'number' ? ' ms' : ''}`)
+    timer = env.timer(durationMs(`timeout of step ${name}`, timeout), () => own.abort(error))
+    late = outer ? AbortSignal.any([outer, own.signal]) : own.signal
   }
-
-  async race<T>(result: Promise<T>): Promise<T> {
-    if (await within(this.#env, this.#ms, result)) return result
-    this.#abort.abort(this.#late)
-    throw this.#late
-  }
+  if (!late) return work()
+  // It listens first: what the function makes of its signal comes second.
+  const over = new Promise<never>((_, reject) => late.addEventListener('abort', () => reject(late.reason)))
+  return Promise.race([over, work(late)]).finally(() => env.clear(timer))
 }

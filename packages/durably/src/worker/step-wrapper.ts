@@ -15,6 +15,10 @@ export interface StepScope {
   /** Null outside of steps. */
   stepName: string | null
   isTransaction: boolean
+  /** Aborts when the time of the step is over, or that of one around it. */
+  late?: AbortSignal | undefined
+  /** A call inside the step was, so what the step makes of it is no result. */
+  turnedAway?: boolean
 }
 
 export type StepWrapper = (step: StepInfo, next: () => Promise<unknown>) => Promise<unknown>

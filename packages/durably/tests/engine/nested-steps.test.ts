@@ -119,6 +119,93 @@ describe.each(WORLDS)('steps inside steps on %s', (world) => {
   })
 })
 
+/** Ends when it is told to. */
+function untilAborted({ signal }: StepContext): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+}
+
+describe.each(WORLDS)('the end of a step on %s is the end of what is nested in it', (world) => {
+  test.each([
+    ['honours its signal', untilAborted],
+    ['ignores its signal', () => new Promise<never>(() => {})],
+  ])('a nested step that %s is over with the time of the outer one', async (_, inner) => {
+    const { durably, env } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx
+        .run('outer', { timeout: 50 }, () => ctx.run('middle', () => ctx.run('inner', { timeout: '1h' }, inner)))
+        .catch(({ message }) => message),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(100)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: expect.stringMatching(/"outer".*50 ms/) })
+    expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`)).toEqual(['outer failed'])
+  })
+
+  test('nothing nested starts or is recorded after the time of the outer one', async () => {
+    const { durably, env } = await setup(world)
+    const [early, late] = [gate(), gate()]
+    const codes: string[] = []
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      const outer = ctx.run('outer', { timeout: 50 }, async () => {
+        const slow = ctx.run('slow', () => early.opened).catch(({ code }) => codes.push(code))
+        await late.opened
+        await ctx.run('late', () => codes.push('started')).catch(({ code }) => codes.push(code))
+        await slow
+      })
+      await outer.catch(({ code }) => codes.push(code))
+      early.open()
+      late.open()
+      await ctx.run('next', () => 1)
+      await ctx.sleep('nap', '1h')
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(codes).toEqual(['timeout', 'timeout', 'timeout'])
+    expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`)).toEqual(['outer failed', 'next completed'])
+    expect(await durably.getRun(id)).toMatchObject({ phase: 'sleeping' })
+  })
+
+  test('a time limit inside a limited step is its own', async () => {
+    const { durably, env } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('outer', { timeout: 500 }, () => ctx.run('inner', { timeout: 50 }, untilAborted).catch(({ message }) => message)),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: expect.stringMatching(/"inner".*50 ms/) })
+  })
+
+  test('what a step makes of nested calls that a stop turned away is not its result; an honest sibling has one', async () => {
+    const { durably, env, another, within } = await setup(world)
+    const define = (instance: Durably, wait: (step: StepContext) => unknown) =>
+      instance.defineJob({ name: 'job', input: anything }, async (ctx) => {
+        const all = ctx.run('all', async () => {
+          const calls = [ctx.run('r0', () => 0), ctx.run('r1', async (step) => void (await wait(step)))]
+          await Promise.allSettled(calls)
+          return (await Promise.allSettled([...calls, ctx.run('r2', () => 2)])).map(({ status }) => status)
+        })
+        const honest = ctx.run('honest', (step) => Promise.resolve(wait(step)).catch(() => 'as far as I came'))
+        return Promise.all([all, honest])
+      })
+    const { id } = await define(durably, untilAborted).trigger(null)
+    durably.start()
+    await env.advance(100)
+    await within(2000, durably.stop({ timeout: 10 }))
+    expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`).sort()).toEqual(['honest completed', 'r0 completed'])
+    const heir = another()
+    define(heir, () => undefined)
+    heir.start()
+    await env.advance(1000)
+    expect(await heir.getRun(id)).toMatchObject({
+      status: 'completed',
+      output: [['fulfilled', 'fulfilled', 'fulfilled'], 'as far as I came'],
+    })
+  })
+})
+
 /** A step that waits for what the run waits for: nobody can see it. */
 async function entangled(world: (typeof WORLDS)[number]) {
   const built = await setup(world)
