@@ -627,7 +627,7 @@ export const MUTANTS: Mutant[] = [
     guard: 'an effect that ran out of time may have taken place',
     file: 'worker/step-runner.ts',
     find: "void (mayHaveWorked || hasCode(error, 'timeout') || execution.effects.delete(call.name))",
-    replace: 'void (mayHaveWorked || execution.effects.delete(call.name))',
+    replace: "void ((mayHaveWorked && !hasCode(error, 'timeout')) || execution.effects.delete(call.name))",
   },
   {
     name: 'unstored-means-failed',

@@ -41,22 +41,32 @@ async function execute(
   await steps.parts.execution.assureLease()
   const call = steps.start(called)
   let hasTakenPlace = false
+  // Calls of the function that did not throw: a plugin around it may throw, or call it again.
+  let begun = 0
+  const fn: StepBody['call'] = async (step) => {
+    begun++
+    try {
+      return await body.call(step)
+    } catch (error) {
+      begun--
+      throw error
+    }
+  }
   try {
     if (effect === 'once') await beginEffect(steps, call)
-    const returned = await steps.call(call, body.call, { timeout })
+    const returned = await steps.call(call, fn, { timeout })
     hasTakenPlace = effect === 'once'
     const output = steps.parts.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
     const endsStream = await body.finish()
     return await steps.record(call, output, { endsStream, rides: () => body.record() })
   } catch (error) {
     body.giveUp()
-    return steps.fail(call, hasTakenPlace ? unrecorded(call, error) : error, { retry, mayHaveWorked: hasTakenPlace })
+    return steps.fail(call, hasTakenPlace ? unrecorded(error) : error, { retry, mayHaveWorked: begun > 0 })
   }
 }
 
 /** It must not look like an effect that failed. */
-function unrecorded({ name }: StepCall, error: unknown): unknown {
+function unrecorded(error: unknown): unknown {
   if (!(error instanceof DurablyError)) return error
-  const message = `${error.message}; effect ${JSON.stringify(name)} took place: reconcile or decide() says what it came to`
-  return new DurablyError(error.code, message, { cause: error })
+  return new DurablyError(error.code, `${error.message}; the effect took place: reconcile it, or decide()`, { cause: error })
 }

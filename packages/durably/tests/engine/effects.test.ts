@@ -6,6 +6,7 @@ import { DurablyError } from '../../src/model/errors.ts'
 import type { StepOptions } from '../../src/model/job.ts'
 import { retry } from '../../src/model/retry-policy.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { StepWrapper } from '../../src/worker/step-wrapper.ts'
 import { type Faults, faulty } from './faulty-store.ts'
 import { freezable } from './freezable-env.ts'
 import { gate } from './gate.ts'
@@ -67,6 +68,54 @@ async function killedInside(world: WorldName, options: StepOptions = ONCE) {
 }
 
 describe.each(WORLDS)('effects on %s', (world) => {
+  test.each<[string, StepWrapper]>([
+    ['does not wait for it', async (_, next) => Promise.race([next(), Promise.reject(new Error('too slow'))])],
+    [
+      'throws after it',
+      async (_, next) => {
+        await next()
+        throw new Error('the plugin broke')
+      },
+    ],
+  ])('a plugin that %s does not make it run again: it may have taken place', async (_, wrapper) => {
+    const { durably, env } = await setup(world)
+    durably.use({ name: 'around', install: (host) => host.wrapStep(wrapper) })
+    const slow = gate()
+    let charges = 0
+    const charge = async () => {
+      charges++
+      if (charges === 1) return 'charged'
+      await slow.opened
+    }
+    const job = defineCharge(durably, charge, { ...ONCE, retry: retry.fixed({ maxAttempts: 3, delay: 10 }) })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(charges).toBe(1)
+    await durably.decide(id, 'charge', { done: 'charged' })
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'charged' })
+  })
+
+  test('what its function itself threw is known, whatever a plugin made of it', async () => {
+    const { durably, env } = await setup(world)
+    const wrapper: StepWrapper = (_, next) =>
+      next().catch((cause) => {
+        throw new Error('reported', { cause })
+      })
+    durably.use({ name: 'around', install: (host) => host.wrapStep(wrapper) })
+    let charges = 0
+    const charge = () => {
+      if (++charges < 3) throw new Error('declined')
+      return 'charged'
+    }
+    const job = defineCharge(durably, charge, { ...ONCE, retry: retry.fixed({ maxAttempts: 3, delay: 10 }) })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'charged' })
+  })
+
   test('the start is stored before the function is called; the record takes it away', async () => {
     const { durably, store, soon } = await setup(world)
     let atStart: string | null | undefined
@@ -287,7 +336,7 @@ describe.each(WORLDS)('effects on %s', (world) => {
     await env.advance(20_000)
     expect(calls).toBe(1)
     expect(await durably.getSteps(id)).toMatchObject([{ name: 'charge', status: 'failed', failure: { code } }])
-    expect((await durably.getSteps(id))[0]?.error).toMatch(/effect "charge" took place/)
+    expect((await durably.getSteps(id))[0]?.error).toMatch(/the effect took place/)
     expect(await durably.getRun(id)).toMatchObject({ status: 'pending', phase: 'waiting' })
     await durably.decide(id, 'charge', { done: 'receipt 7' })
     await env.advance(1000)
