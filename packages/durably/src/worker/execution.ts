@@ -68,6 +68,8 @@ export class Execution {
   #onDismissed: ((outcome: Dismissed) => void)[] | null = null
   /** It waits no longer for functions that ignore their signal. */
   isLeaving = false
+  /** Of the open transaction; its owner has one at a time. */
+  undo: ((why: unknown) => void) | null = null
   readonly #kit: ExecutionKit
   readonly #lease: LeaseAge
   #abort: AbortController | null = null
@@ -172,6 +174,7 @@ export class Execution {
 
   #dismiss(why: Dismissal): void {
     this.#dismissal ??= new Dismissed(why)
+    this.undo?.(this.interrupted)
     for (const tell of this.#onDismissed?.splice(0) ?? []) tell(this.#dismissal)
   }
 

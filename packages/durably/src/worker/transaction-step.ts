@@ -28,7 +28,12 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   let result: TransactResult
   try {
     result = await execution.owner.transact(async (trx) => {
-      const work = steps.call(call, () => fn(trx), { isTransaction: true })
+      // It may have been told to stop while others had their turn.
+      execution.goOn()
+      const undone = new Promise((_, reject) => {
+        execution.undo = reject
+      })
+      const work = Promise.race([undone, steps.call(call, () => fn(trx), { isTransaction: true })])
       output = codec.encode(await withinTransactionLimit(env, name, limitMs, work), `the result of transaction ${JSON.stringify(name)}`)
       return { type: 'recordStep', step: steps.row(call, { status: 'completed', output }) }
     })

@@ -306,3 +306,19 @@ describe('parallel steps where the runtime has no async scopes', () => {
     expect(lines.toSorted()).toEqual(['one in flight: alone', 'own a: a', 'own b: b', 'two in flight: b', 'two in flight: null'])
   })
 })
+
+test('a transaction is undone when the steps of a job that threw are left behind', async () => {
+  const { durably, env } = await setup('sqlite')
+  const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => {
+    const slow = ctx.transaction('slow', { timeout: 3000 }, () => new Promise<void>((resolve) => env.timer(1500, resolve)))
+    const next = ctx.transaction('next', async () => 'too late')
+    const boom = new Promise((_, reject) => env.timer(100, () => reject(new Error('boom'))))
+    return Promise.all([slow, next, boom])
+  })
+  const { id } = await job.trigger(null)
+  durably.start()
+  await env.advance(700)
+  expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'boom' })
+  await env.advance(3000)
+  expect(await durably.getSteps(id)).toEqual([])
+})
