@@ -21,7 +21,7 @@ export async function triggerChild<TInput>(
   let child: RunRow | null = null
   /** That the store is away is not the job's fault (R6): what cannot be triggered now is triggered later, or by somebody else. */
   const stored = (created: Created | null): Created => {
-    if (!created) execution.owner.lose('its child could not be stored for a whole lease')
+    if (!created) execution.owner.lose('its child could not be stored')
     execution.goOn()
     if (!created) throw new Error('X1: a lost lease interrupts')
     return created

@@ -243,7 +243,7 @@ export class Execution {
   /** Every call of `ctx` that does work passes here. */
   admit(late: AbortSignal | undefined): void {
     this.goOn(late)
-    if (this.#closed) throw new DurablyError('context_closed', `run ${this.run.id}: the job has already ended; await every ctx.run()`)
+    if (this.#closed) throw new DurablyError('context_closed', `run ${this.run.id}: the job has already ended; await every call`)
   }
 
   /**

@@ -52,7 +52,7 @@ export class Executor {
 
   /** It was taken from us unnoticed: what began under the lease before must not go on beside what begins now. */
   #loseEarlier(runId: string): void {
-    for (const { run, owner } of this.#inHand.executions()) if (run.id === runId) owner.takenBack('this worker has claimed it anew')
+    for (const { run, owner } of this.#inHand.executions()) if (run.id === runId) owner.takenBack('it was claimed anew')
   }
 
   #leave(slot: Slot): void {

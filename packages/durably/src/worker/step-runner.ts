@@ -83,7 +83,7 @@ export class StepRunner {
       )
     checkName('step name', name)
     if (this.#called.has(name)) {
-      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called; give each step its own name`)
+      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called; give each its own name`)
     }
     const index = this.#called.size
     this.#called.add(name)

@@ -10,10 +10,7 @@ export function transactionLimitMs(leaseMs: number, timeout: Duration | undefine
   if (timeout === undefined) return Math.min(LONGEST_MS, most)
   const ms = durationMs('timeout', timeout)
   if (ms <= most) return ms
-  throw new DurablyError(
-    'invalid_argument',
-    `timeout of a transaction must be at most a third of staleThreshold, ${most} ms; got ${timeout}`,
-  )
+  throw new DurablyError('invalid_argument', `timeout must be at most ${most} ms, a third of staleThreshold; got ${timeout}`)
 }
 
 export async function withinTransactionLimit<T>(env: Env, name: string, limitMs: number, work: Promise<T>): Promise<T> {
