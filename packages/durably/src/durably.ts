@@ -119,7 +119,7 @@ export class Durably implements AsyncDisposable {
       if (scope?.isTransaction)
         throw new DurablyError(
           'transaction_open',
-          `called inside transaction ${JSON.stringify(scope.stepName)}; use trx, or trigger(…, { tx: trx }), or call it before or after`,
+          `called inside transaction ${JSON.stringify(scope.stepName)}; use trx, or { tx: trx }, or call it before or after`,
         )
     }
     const outside = outsideTransactions(store, admit)

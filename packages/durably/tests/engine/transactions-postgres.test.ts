@@ -44,17 +44,38 @@ test('rows and step commit together, and are undone together', async () => {
   expect(await durably.getSteps(second.runId)).toMatchObject([{ status: 'failed' }])
 })
 
-test.each(['COMMIT', 'ROLLBACK', 'ABORT', 'START TRANSACTION'])(
-  'a raw %s is refused, the step fails, and nothing of it stays',
-  async (statement) => {
-    const { durably, bookings } = await setup()
-    const job = defineBook(durably, (trx) => sql.raw(statement).execute(trx))
-    durably.start()
-    const error = await job.triggerAndWait('one').catch((error) => error)
-    expect(error).toMatchObject({ code: 'run_failed', cause: { code: 'transaction_open' } })
-    expect(await bookings()).toEqual([])
-  },
-)
+test.each([
+  'COMMIT',
+  'ROLLBACK',
+  'ABORT',
+  'START TRANSACTION',
+  'SELECT 1; COMMIT',
+  'SELECT 1; ROLLBACK',
+  "SELECT ';' -- ' \n; /* so */ END",
+  "PREPARE TRANSACTION 'x'",
+])('a raw %s is refused, the step fails, and nothing of it stays', async (statement) => {
+  const { durably, bookings } = await setup()
+  const job = defineBook(durably, (trx) => sql.raw(statement).execute(trx))
+  durably.start()
+  const error = await job.triggerAndWait('one').catch((error) => error)
+  expect(error).toMatchObject({ code: 'run_failed', cause: { code: 'transaction_open' } })
+  expect(await bookings()).toEqual([])
+})
+
+test('after a query that failed nothing passes, and nothing stays', async () => {
+  const { durably, bookings } = await setup()
+  const codes: unknown[] = []
+  const job = defineBook(durably, async (trx) => {
+    const later = (note: string) => trx.insertInto('bookings').values({ note }).execute()
+    const results = await Promise.allSettled([sql`INSERT INTO bookings VALUES (NULL)`.execute(trx), later('two'), later('three')])
+    for (const result of results) codes.push(Reflect.get(Object(Reflect.get(result, 'reason')), 'code'))
+  })
+  durably.start()
+  const error = await job.triggerAndWait('one').catch((error) => error)
+  expect(error).toMatchObject({ code: 'run_failed', message: expect.stringContaining('aborted') })
+  expect(codes).toEqual(['23502', '25P02', '25P02'])
+  expect(await bookings()).toEqual([])
+})
 
 test('calls of the instance inside are refused, as on SQLite; with tx a trigger is part of it', async () => {
   const { durably } = await setup()

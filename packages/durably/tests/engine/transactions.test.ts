@@ -102,6 +102,9 @@ describe('ctx.transaction', () => {
     ['-- so\n rollback', 'and returns', false],
     ['END', 'and throws', true],
     ['BEGIN', 'and throws', true],
+    ['ROLLBACK /* to */', 'and throws', true],
+    ['ROLLBACK -- back to start', 'and throws', true],
+    ['SELECT 1; COMMIT', 'and throws', true],
   ])('a raw %j %s: it is refused, the step fails, and nothing of it stays', async (statement, _, throws) => {
     const { durably, env, bookings } = await setup()
     let calls = 0
@@ -225,6 +228,50 @@ describe('ctx.transaction', () => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: expect.stringContaining('undone the transaction by itself') })
     expect(await durably.getSteps(id)).toMatchObject([{ name: 'book', status: 'failed' }])
     expect(await bookings()).not.toContain('one')
+  })
+
+  test.each([
+    ['a conflict that rolls back', 'INSERT OR ROLLBACK INTO bookings VALUES (NULL)'],
+    ['a trigger that does', "INSERT INTO bookings VALUES ('sold out')"],
+  ])('%s, caught: no later query of the function is sent, one that was under way neither', async (_, failing) => {
+    const { durably, db, env, bookings } = await setup()
+    await sql`CREATE TRIGGER no_more BEFORE INSERT ON bookings WHEN NEW.note = 'sold out' BEGIN SELECT RAISE(ROLLBACK, 'no'); END`.execute(
+      db,
+    )
+    const refused: unknown[] = []
+    const job = durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 3, delay: 1 }) }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        await book(trx, 'one')
+        await Promise.allSettled([sql.raw(failing).execute(trx), book(trx, 'at once')])
+        for (const note of ['two', 'three']) await book(trx, note).catch((error: Error) => refused.push(error.message))
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: expect.stringContaining('undone the transaction by itself') })
+    expect(refused.length).toBeGreaterThan(1)
+    for (const message of refused) expect(message).toContain('undone the transaction by itself')
+    expect(await bookings()).toEqual([])
+  })
+
+  test('a query that failed and was caught ends nothing: savepoints and rows of the function stay', async () => {
+    const { durably, env, bookings } = await setup()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        await book(trx, 'one')
+        await sql`SAVEPOINT mine`.execute(trx)
+        await sql`INSERT INTO bookings VALUES (NULL)`.execute(trx).catch(() => {})
+        await book(trx, 'two')
+        await sql`ROLLBACK TO mine`.execute(trx)
+        await book(trx, 'three')
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(await bookings()).toEqual(['one', 'three'])
   })
 
   test('a value that cannot be stored undoes the rows too', async () => {

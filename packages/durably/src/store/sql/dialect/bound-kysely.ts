@@ -1,48 +1,78 @@
 // A Kysely that speaks over one connection, inside a transaction that is ours to end.
 //   D1. After the end every query is refused: one that comes late would run on its own, on a connection of somebody else.
 //   D2. So is a statement that would end it: what came after would not be part of it, and the step's record neither.
+//   D3. A query waits for the one before it: where that one failed, the transaction may be gone, and what came after would commit on its own.
 import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
-
-/** After comments; a rollback to a savepoint ends nothing. */
-const ENDS = /^(?:\s|;|--.*|\/\*[\s\S]*?\*\/)*(begin|start\s+transaction|commit|end|abort|rollback(?![^;]*\sto\s))\b/i
+import { transactionWord } from './transaction-word.ts'
 
 export interface BoundKysely {
   db: Kysely<unknown>
   end(): void
-  /** It is an error of a query, not one of the user's own. */
+  /** It is the error of the last query that failed, not one of the user's own. */
   hasThrown(error: unknown): boolean
 }
 
-export function boundKysely(dialect: Dialect, connection: DatabaseConnection): BoundKysely {
-  let isOver = false
-  const thrown = new Set<unknown>()
+/** It was undone in the middle, and what comes after that would not be part of it. */
+export class EndedByItself extends Error {
+  constructor(cause: unknown) {
+    super('the database has undone the transaction by itself; let its error pass', { cause })
+  }
+}
+
+/** `probe` passes only where the transaction is gone. */
+export function boundKysely(dialect: Dialect, connection: DatabaseConnection, probe?: CompiledQuery): BoundKysely {
+  let over: Error | undefined
+  let failure: unknown
+  let isDoubtful = false
+  let turn: Promise<unknown> = Promise.resolve()
+  /** D3. */
+  async function settle(): Promise<void> {
+    if (!isDoubtful || over || !probe) return
+    isDoubtful = false
+    try {
+      await connection.executeQuery(probe)
+    } catch {
+      return
+    }
+    over ??= new EndedByItself(failure)
+  }
+  /** The query is sent at once then: nothing comes between. */
   function admit({ sql }: CompiledQuery): void {
-    const word = ENDS.exec(sql)?.[1]
-    if (word)
-      throw new DurablyError(
-        'transaction_open',
-        `${word} cannot be sent inside ctx.transaction: it commits when its function returns, and is undone when it throws`,
-      )
-    if (isOver) throw new DurablyError('context_closed', 'the transaction has ended; await every query inside ctx.transaction()')
+    const word = transactionWord(sql)
+    if (word) throw new DurablyError('transaction_open', `${word} inside ctx.transaction: it commits when its function returns`)
+    if (over) throw over
+  }
+  function fail(error: unknown): never {
+    isDoubtful = true
+    failure = error
+    throw error
   }
   const guarded: DatabaseConnection = {
-    async executeQuery(query) {
+    executeQuery<R>(query: CompiledQuery) {
+      const answer = turn.then(settle).then(async () => {
+        admit(query)
+        try {
+          return await connection.executeQuery<R>(query)
+        } catch (error) {
+          return fail(error)
+        }
+      })
+      turn = answer.catch(() => {})
+      return answer
+    },
+    async *streamQuery<R>(query: CompiledQuery, chunkSize?: number) {
+      await settle()
       admit(query)
       try {
-        return await connection.executeQuery(query)
+        yield* connection.streamQuery<R>(query, chunkSize)
       } catch (error) {
-        thrown.add(error)
-        throw error
+        fail(error)
       }
-    },
-    async *streamQuery(query, chunkSize) {
-      admit(query)
-      yield* connection.streamQuery(query, chunkSize)
     },
   }
   const refuse = async () => {
-    throw new DurablyError('invalid_argument', 'this is a transaction already; use it as it is')
+    throw new DurablyError('invalid_argument', 'it is a transaction already')
   }
   const driver: Driver = {
     async init() {},
@@ -63,8 +93,8 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection): B
       },
     }),
     end() {
-      isOver = true
+      over ??= new DurablyError('context_closed', 'the transaction has ended; await every query')
     },
-    hasThrown: (error) => thrown.has(error),
+    hasThrown: (error) => error === failure,
   }
 }

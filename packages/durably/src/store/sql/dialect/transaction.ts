@@ -1,7 +1,7 @@
 // Transactions on one connection: of statements that are known, and around code of the user.
 import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
 import type { BoundTransaction, Row } from '../session.ts'
-import { boundKysely } from './bound-kysely.ts'
+import { boundKysely, EndedByItself } from './bound-kysely.ts'
 
 /** How a database spells them. */
 export interface TransactionWords {
@@ -13,13 +13,8 @@ export interface TransactionWords {
     begin: CompiledQuery
     /** Fails when the transaction is not the one that was begun. */
     end: CompiledQuery
-  }
-}
-
-/** It was undone in the middle, and what came after that would not have been part of it. */
-class EndedByItself extends Error {
-  constructor(cause: unknown) {
-    super('the database has undone the transaction by itself; an error of a query inside it was caught, let it pass instead', { cause })
+    /** Passes only outside of a transaction. What it begins is empty, and undone with the rest. */
+    probe: CompiledQuery
   }
 }
 
@@ -59,7 +54,7 @@ export async function interact<T>(
   work: (trx: BoundTransaction) => Promise<T>,
 ): Promise<T> {
   await begin(connection, words)
-  const bound = boundKysely(dialect, connection)
+  const bound = boundKysely(dialect, connection, words.watch?.probe)
   try {
     if (words.watch) await connection.executeQuery(words.watch.begin)
     const run = async (query: CompiledQuery) => (await connection.executeQuery<Row>(query)).rows

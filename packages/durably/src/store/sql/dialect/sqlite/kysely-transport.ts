@@ -7,13 +7,18 @@ import { isBatching } from '../batching-connection.ts'
 import { interact, type TransactionWords, transact } from '../transaction.ts'
 import type { Transport } from './transport.ts'
 
+const BEGIN = CompiledQuery.raw('begin')
 export const WORDS: TransactionWords = {
   begin: CompiledQuery.raw('begin immediate'),
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),
-  watch: { begin: CompiledQuery.raw('savepoint durably_transaction'), end: CompiledQuery.raw('release durably_transaction') },
+  watch: {
+    begin: CompiledQuery.raw('savepoint durably_transaction'),
+    end: CompiledQuery.raw('release durably_transaction'),
+    probe: BEGIN,
+  },
 }
-const WITHOUT_LOCK: TransactionWords = { ...WORDS, begin: CompiledQuery.raw('begin') }
+const WITHOUT_LOCK: TransactionWords = { ...WORDS, begin: BEGIN }
 
 export function kyselyTransport(db: Kysely<DurablyTables>, dialect: Dialect): Transport {
   const executor = db.getExecutor()
