@@ -1,5 +1,6 @@
 // A file that is deleted, moved or replaced under a live process: nothing is acknowledged into nowhere.
-import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createDurably } from '../../src/durably.ts'
@@ -15,6 +16,21 @@ const LOSSES: Record<string, { lose(file: string): void; says: string }> = {
     lose(file) {
       copyFileSync(file, `${file}.copy`)
       renameSync(`${file}.copy`, file)
+    },
+    says: 'replaced',
+  },
+  'replaced by a link to it': {
+    lose(file) {
+      renameSync(file, `${file}.real`)
+      symlinkSync(`${file}.real`, file)
+    },
+    says: 'replaced',
+  },
+  'robbed of its log': { lose: (file) => rmSync(`${file}-wal`), says: 'deleted or moved' },
+  'given another log': {
+    lose(file) {
+      copyFileSync(`${file}-wal`, `${file}.copy`)
+      renameSync(`${file}.copy`, `${file}-wal`)
     },
     says: 'replaced',
   },
@@ -36,7 +52,7 @@ describe.each(Object.entries(LOSSES))('a file that is %s', (_, { lose, says }) =
     ]
     for (const [what, call] of calls) {
       const error = await rejects(call(), 'store_gone', what)
-      expect(error.message).toContain(JSON.stringify(file))
+      expect(error.message).toContain(JSON.stringify(file).slice(0, -1))
       expect(error.message).toContain(says)
       expect(error.message).toContain('put the file back')
     }
@@ -77,6 +93,23 @@ test('a file that is put back is used again', async () => {
   renameSync(`${file}.old`, file)
   await store.runs.create([newRun()])
   expect((await openStore(sqlite(file)).runs.list({})).length).toBeGreaterThan(0)
+})
+
+test('a log that is written back to the file by others, or given up for another journal, is no loss', async () => {
+  const file = temporaryFile()
+  const store = await migratedStore(sqlite(file))
+  await store.runs.create([newRun()])
+  const other = createDurably({ dialect: sqlite(file) })
+  await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(other.db)
+  await other[Symbol.asyncDispose]()
+  await store.runs.create([newRun()])
+  const alone = createDurably({ dialect: sqlite(temporaryFile()) })
+  onTestFinished(() => alone[Symbol.asyncDispose]())
+  await alone.migrate()
+  for (const mode of ['DELETE', 'WAL', 'DELETE']) {
+    await sql.raw(`PRAGMA journal_mode = ${mode}`).execute(alone.db)
+    expect(await alone.getRuns()).toEqual([])
+  }
 })
 
 test('a database in memory has no file to lose', async () => {
