@@ -38,9 +38,19 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
       return statement
     },
     close() {
+      // With statements that are still prepared SQLite closes only when those are collected, and an open transaction keeps its lock till then.
+      if (isOpen) undo(database)
       kept.clear()
       database.close()
     },
+  }
+}
+
+function undo(database: DatabaseSync): void {
+  try {
+    database.exec('ROLLBACK')
+  } catch {
+    // It had ended by itself.
   }
 }
 

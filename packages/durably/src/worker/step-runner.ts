@@ -72,7 +72,7 @@ export class StepRunner {
     if (scope?.isTransaction)
       throw new DurablyError(
         'transaction_open',
-        `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
+        `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}`,
       )
     const late = scope?.execution === execution ? scope.late : undefined
     execution.admit(late)

@@ -15,6 +15,6 @@ export function transactionLimitMs(leaseMs: number, timeout: Duration | undefine
 
 export async function withinTransactionLimit<T>(env: Env, name: string, limitMs: number, work: Promise<T>): Promise<T> {
   if (await within(env, limitMs, work)) return work
-  const message = `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone; keep it short`
+  const message = `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone`
   throw new DurablyError('transaction_timeout', message)
 }

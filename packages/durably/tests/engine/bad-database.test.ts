@@ -168,7 +168,7 @@ describe('an unreadable row', () => {
     expect(ran).toEqual(['fine one', 'fine two'])
     await expect(job.getRun(id)).rejects.toMatchObject({
       code: 'row_unreadable',
-      message: expect.stringMatching(/column payload.*repair|delete/),
+      message: expect.stringContaining('column payload'),
     })
     await durably.deleteRun(id)
   })
