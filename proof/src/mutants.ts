@@ -490,7 +490,7 @@ export const MUTANTS: Mutant[] = [
     guard: 'an owner stops at the deadline',
     file: 'worker/time-limit.ts',
     find: 'this.#deadlineAt = execution.run.deadlineAt ?? Number.POSITIVE_INFINITY',
-    replace: 'this.#deadlineAt = Number.POSITIVE_INFINITY',
+    replace: 'this.#deadlineAt = (execution.run.deadlineAt ?? Number.POSITIVE_INFINITY) + 20_000',
   },
   {
     name: 'deadline-slept-over',
