@@ -87,13 +87,16 @@ test('a transaction that SQLite has ended by itself leaves the client open for o
   const job = durably.defineJob({ name: 'transact', input: z.object({}) }, (ctx) =>
     ctx.transaction('write', async (trx) => {
       if (++tries > 1) return tries
-      // As SQLite does when the disk is full.
-      await (trx as Kysely<unknown>).executeQuery(CompiledQuery.raw('ROLLBACK'))
-      throw new Error('SQLITE_FULL: sqlite3 result code 13: database or disk is full')
+      // SQLite undoes it, as it does when the disk is full.
+      await (trx as Kysely<unknown>).executeQuery(CompiledQuery.raw('INSERT OR ROLLBACK INTO taken VALUES (1)')).catch(() => {})
+      throw new Error('the place is taken')
     }),
   )
   await durably.migrate()
+  await client.sql`CREATE TABLE taken (place INTEGER PRIMARY KEY)`
+  await client.sql`INSERT INTO taken VALUES (1)`
   durably.start()
+  await expect(job.triggerAndWait({})).rejects.toThrow('the place is taken')
   expect(await job.triggerAndWait({})).toMatchObject({ output: 2 })
   expect(await client.sql`SELECT 1 AS one`).toEqual([{ one: 1 }])
 })

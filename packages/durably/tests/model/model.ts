@@ -64,10 +64,18 @@ export function create(model: Model, runs: readonly port.NewRun[]): port.Created
 export function claim(model: Model, { jobNames, tokens, leaseMs }: port.ClaimRequest): RunRow[] {
   const mine = adopt(model, tokens)
   if (mine.length > 0) return mine // it was sent before (S3)
-  return tokens.flatMap((token) => claimOne(model, jobNames, token, leaseMs) ?? [])
+  // One statement sees all rows as they were before it.
+  const asked = new Map(model.runs.map(({ row }) => [row.id, cancelOf(model, row)]))
+  return tokens.flatMap((token) => claimOne(model, jobNames, token, leaseMs, asked) ?? [])
 }
 
-function claimOne(model: Model, jobNames: readonly string[], token: string, leaseMs: number): RunRow | null {
+function claimOne(
+  model: Model,
+  jobNames: readonly string[],
+  token: string,
+  leaseMs: number,
+  asked: ReadonlyMap<string, number | null>,
+): RunRow | null {
   const now = model.now()
   const isHeld = (key: string) => model.runs.some(({ row }) => row.status === 'running' && row.concurrencyKey === key)
   const [oldest] = model.runs
@@ -80,7 +88,7 @@ function claimOne(model: Model, jobNames: readonly string[], token: string, leas
   row.leaseOwner = token
   row.leaseExpiresAt = now + leaseMs
   row.leaseWrites = 0
-  row.cancelRequestedAt = cancelOf(model, row)
+  row.cancelRequestedAt = asked.get(row.id) ?? null
   row.heartbeatAt = iso(now)
   row.startedAt ??= now
   move(model, oldest, 'claim', { generation: row.leaseGeneration })

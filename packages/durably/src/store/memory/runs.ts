@@ -119,15 +119,23 @@ function claim(tables: Tables, { jobNames, tokens, leaseMs }: ClaimRequest): Run
   const sentBefore = adopt(tables, tokens)
   if (sentBefore.length > 0) return sentBefore
   const claimed: RunRow[] = []
+  /** Of those that this claim has taken: as it was before, for one statement of a database would see nothing else. */
+  const asked = new Map<string, number | null>()
   for (const token of tokens) {
-    const row = claimOne(tables, jobNames, token, leaseMs)
+    const row = claimOne(tables, jobNames, token, leaseMs, asked)
     if (!row) break
     claimed.push(row)
   }
   return claimed
 }
 
-function claimOne(tables: Tables, jobNames: readonly string[], token: string, leaseMs: number): RunRow | null {
+function claimOne(
+  tables: Tables,
+  jobNames: readonly string[],
+  token: string,
+  leaseMs: number,
+  asked: Map<string, number | null>,
+): RunRow | null {
   const { nowMs } = tables
   const row = firstClaimable(tables, jobNames)
   const record = row && tables.records.get(row.id)
@@ -138,7 +146,10 @@ function claimOne(tables: Tables, jobNames: readonly string[], token: string, le
     row.leaseOwner = token
     row.leaseExpiresAt = nowMs + leaseMs
     row.leaseWrites = 0
-    row.cancelRequestedAt = tables.cancelOf(row)
+    const before = row.cancelRequestedAt
+    const parentAsked = row.parentRunId === null ? undefined : asked.get(row.parentRunId)
+    row.cancelRequestedAt = parentAsked === undefined ? tables.cancelOf(row) : (before ?? parentAsked)
+    asked.set(row.id, before)
     row.heartbeatAt = tables.nowIso
     row.startedAt ??= nowMs
   }
