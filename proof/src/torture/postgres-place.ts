@@ -70,6 +70,7 @@ function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, { le
       'lease_lost',
       'cancel_requested',
       'parked',
+      'run_stuck',
       'shutdown',
       'store_busy',
       'store_unavailable',

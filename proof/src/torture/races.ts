@@ -46,9 +46,10 @@ function inPieces(verb: string, file: string, call: string): Mutant {
 }
 
 const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/runs/claim.ts', 'eventLog')
-const APPLY_IN_PIECES = inPieces('apply', 'store/sql/runs/apply.ts', 'members')
+const APPLY_IN_PIECES = inPieces('apply', 'store/sql/runs/apply.ts', '\n      members')
 const REAP_IN_PIECES = inPieces('reap', 'store/sql/runs/reap.ts', '(request.tokens')
-const CLIENT_MOVE_IN_PIECES = inPieces('client-move', 'store/sql/runs/cancel-retry-delete.ts', '[event')
+const CANCEL_IN_PIECES = inPieces('cancel', 'store/sql/runs/cancel.ts', 'queries')
+const RETRY_IN_PIECES = inPieces('retry', 'store/sql/runs/retry-delete.ts', 'queries')
 
 const KEY_UNGUARDED: RaceMutant = {
   name: 'sql-key-unguarded',
@@ -162,14 +163,14 @@ export const RACES: ContestedRace[] = [
     fits: (_, { run, steps, events }) => run?.currentStepIndex === steps.length && run.lastEventSequence === events.length,
   }),
 
-  contested('a cancel meets a claim', [CLIENT_MOVE_IN_PIECES], {
+  contested('a cancel meets a claim', [CANCEL_IN_PIECES], {
     arrange: ({ one }) => create(one),
     first: ({ store }, { id }) => store.runs.cancel(id),
     second: (world) => claim(world),
     fits: (cancel, claimed) => cancel?.outcome === (claimed ? 'requested' : 'cancelled'),
   }),
 
-  contested('a failed run is retried twice', [CLIENT_MOVE_IN_PIECES], {
+  contested('a failed run is retried twice', [RETRY_IN_PIECES], {
     async arrange({ one }) {
       const owner = await held(one)
       await owner.succeed({ type: 'fail', error: 'boom', failure: '{}', reason: 'output_invalid', failedStepName: '' })

@@ -105,12 +105,13 @@ export function defineWorkload(durably: Durably, processName: string, ledger: Le
   }
 }
 
-/** Ends early when it is told to stop, unless it is deaf. */
+/** Ends early when it is told to stop, unless it is deaf and its job goes on. */
 export function passTime({ ms, deaf }: Pick<PlannedStep, 'ms' | 'deaf'>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
-    if (deaf) return
     signal.addEventListener('abort', () => {
+      // Whoever goes on when its job has thrown is left behind, and may overlap with what comes next: nothing to judge.
+      if (deaf && (signal.reason as { code?: string } | undefined)?.code !== 'job_failed') return
       clearTimeout(timer)
       resolve()
     })

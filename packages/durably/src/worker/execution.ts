@@ -267,6 +267,7 @@ export class Execution {
   async #renewLease(looked: Promise<void> | undefined): Promise<void> {
     await looked
     while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })
+    await this.limits?.look()
     this.goOn()
   }
 
