@@ -53,7 +53,7 @@ test.each(['memory', 'sqlite'])('a seed replays byte for byte in another process
 
 test.each([
   [['--seeds', 'abc'], '--seeds abc: give a whole number from 0 to 10000000'],
-  [['--from', '5000000000'], '--from 5000000000: give a whole number from 0 to 4294967295'],
+  [['--from', '99999999999999999'], '--from 99999999999999999: give a whole number from 0 to 9007199244740991'],
   [['--store', 'mysql'], '--store mysql: there is no such store, only memory and sqlite'],
   [['--sed', '1'], "Unknown option '--sed'"],
 ])('%j is refused with what is wrong with it', async (args, what) => {
