@@ -39,7 +39,8 @@ function readArguments() {
     if (!store) throw new Error(`--store ${values.store}: there is no such store, only ${SIM_STORES.join(' and ')}`)
     if (values.seed !== undefined && values.from !== undefined)
       throw new Error('--seed replays one world, --from begins many: give one of them')
-    const optional = (name: 'from' | 'seed') => (values[name] === undefined ? undefined : wholeNumber(`--${name}`, values[name], PICKED_SEED_MAX))
+    const optional = (name: 'from' | 'seed') =>
+      values[name] === undefined ? undefined : wholeNumber(`--${name}`, values[name], PICKED_SEED_MAX)
     return { ...values, store, seeds: wholeNumber('--seeds', values.seeds, SEEDS_MAX), from: optional('from'), seed: optional('seed') }
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\nnpm run sim -- --help tells what there is`)
