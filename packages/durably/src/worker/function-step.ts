@@ -15,8 +15,7 @@ export async function functionStep(
   return steps.step(
     name,
     async (call) => {
-      if (typeof fn !== 'function')
-        throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function`)
+      if (typeof fn !== 'function') throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function`)
       const { parking } = steps.parts.execution
       const wait = parking.isOver(name) === false && parking.get(name)
       if (wait) return { wait }
