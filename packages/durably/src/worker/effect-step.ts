@@ -9,7 +9,11 @@ import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 /** E1. */
 export async function beginEffect({ parts: { execution } }: StepRunner, { name }: StepCall): Promise<void> {
-  if (!(await execution.owner.write({ type: 'heartbeat' }, () => execution.effects.begin(name)))) execution.goOn()
+  const begin = () => {
+    execution.effects.begin(name)
+    return () => void execution.effects.delete(name)
+  }
+  if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.goOn()
   // It was asked to stop before the function was called.
   if (execution.interrupted) execution.effects.delete(name)
   // Whoever was suspended until the answer came may have been replaced, and somebody may have decided by now.

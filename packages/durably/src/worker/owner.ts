@@ -37,6 +37,9 @@ type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
 /** The lease's length is the owner's to add. */
 export type Writing = WithoutLease<OwnerVerb>
 
+/** Lets ride what goes with a write, and answers how to take that back. */
+export type Rides = () => (() => void) | undefined
+
 type RecordStep = Extract<Writing, { type: 'recordStep' }>
 /** `undone`: what `body` threw; nothing was written. */
 export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
@@ -102,9 +105,10 @@ export class Owner {
 
   /**
    * True when accepted; false when the lease is lost. `rides` is called when its turn has come: what it lets ride goes with
-   * this write, and not with one that was asked for earlier and still waits.
+   * this write, and not with one that was asked for earlier and still waits. What it answers is called when the data is rejected,
+   * before the next one has its turn, which would else write down what never happened.
    */
-  async write(verb: Writing, rides?: () => void): Promise<boolean> {
+  async write(verb: Writing, rides?: Rides): Promise<boolean> {
     if (this.#isWriting) await this.#turn()
     this.#isWriting = true
     try {
@@ -221,7 +225,7 @@ export class Owner {
     this.#kit.report(error, this.claim.runId)
   }
 
-  async #send(verb: Writing, rides?: () => void): Promise<boolean> {
+  async #send(verb: Writing, rides?: Rides): Promise<boolean> {
     const { env, turn, leaseMs } = this.#kit
     const lease = this.#lease
     // Counted from the first sending: it may be that one which took effect.
@@ -231,7 +235,7 @@ export class Owner {
       sent = lease.now()
     }
     if (this.lost) return false
-    rides?.()
+    const takeBack = rides?.()
     const write = this.#assemble(verb)
     for (let attempt = 1; !this.lost; attempt++) {
       try {
@@ -245,7 +249,10 @@ export class Owner {
         if (answer.cancelRequested) this.#holder.cancelRequested()
         return true
       } catch (error) {
-        if (hasCode(error, 'store_rejected')) throw error
+        if (hasCode(error, 'store_rejected')) {
+          takeBack?.()
+          throw error
+        }
         this.#report(error)
         if (hasCode(error, 'store_closed') || isBroken(error)) this.lose('the store cannot be used any more')
         else if (lease.ms() >= leaseMs) this.lose('the store did not answer for a whole lease')

@@ -1,4 +1,5 @@
 import type { StepContext, StepFunction } from '../model/job.ts'
+import type { Rides } from './owner.ts'
 
 /** What is inside a step. */
 export interface StepBody {
@@ -6,11 +7,11 @@ export interface StepBody {
   /** After the function has returned, before the record. True when the record replaces what was streamed. */
   finish(): Promise<boolean> | boolean
   /** Lets ride what must be written together with the record. */
-  record(): void
+  record: Rides
   /** The function has failed, or must stop. */
   giveUp(): void
 }
 
 export function plainStep(fn: StepFunction<unknown>): StepBody {
-  return { call: fn, finish: () => false, record() {}, giveUp() {} }
+  return { call: fn, finish: () => false, record: () => undefined, giveUp() {} }
 }

@@ -95,17 +95,17 @@ export class StreamWriter {
   }
 
   /** F6. */
-  record(): void {
+  record(): () => void {
     const { execution, eventLog, stepName } = this.#parts
     const chunks = joinChunks(this.#chunks, this.#waiting)
     if (eventLog && (this.#ended || chunks.length > 0)) this.#tell({ from: 0, chunks: this.#encode(chunks), ...stateOf(this.#ended) })
     execution.streams.delete(stepName)
+    return () => this.#setOpen(this.#ended)
   }
 
   /** F7. */
   giveUp(): void {
     this.#stop()
-    if (this.#ended) this.#setOpen(this.#ended)
     // Behind a write that was rejected there would be a gap.
     if (this.#failed !== undefined) return
     try {
@@ -172,13 +172,15 @@ export class StreamWriter {
 
   async #flush(checkpoint: EncodedCheckpoint | null): Promise<void> {
     const { execution, stepName } = this.#parts
-    const before = execution.streams.get(stepName)
     try {
-      const accepted = await execution.owner.write({ type: 'heartbeat' }, () => this.#ride(checkpoint))
+      const accepted = await execution.owner.write({ type: 'heartbeat' }, () => {
+        const before = execution.streams.get(stepName)
+        this.#ride(checkpoint)
+        return () => this.#setOpen(before)
+      })
       if (!accepted) this.#stop()
     } catch (error) {
       this.#failed = error
-      this.#setOpen(before)
     }
   }
 

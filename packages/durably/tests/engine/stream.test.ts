@@ -3,8 +3,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
 import { DurablyError } from '../../src/model/errors.ts'
-import type { Emit } from '../../src/model/job.ts'
+import type { Emit, JobContext } from '../../src/model/job.ts'
 import { withLogPersistence } from '../../src/plugins/index.ts'
+import type { OwnerWrite } from '../../src/store/owner-write.ts'
+import type { Store } from '../../src/store/store.ts'
 import { faulty } from './faulty-store.ts'
 import { freezable } from './freezable-env.ts'
 import { type Gate, gate } from './gate.ts'
@@ -746,6 +748,55 @@ describe.each(WORLDS)('checkpoints on %s', (world) => {
     await env.advance(100)
     expect(await viewOf(store, id)).toMatchObject({ status: 'failed', streams: { text: { text: 'one two', state: 1, isDone: false } } })
     expect((await store.runs.get(id))?.streams).toContain('"to\\":4')
+  })
+})
+
+describe.each(WORLDS)('a record that the database rejects on %s', (world) => {
+  const spoiled: [string, 'streams' | 'effects', (ctx: JobContext, name: string, later: Promise<void>) => Promise<unknown>][] = [
+    [
+      'the checkpoint of a stream',
+      'streams',
+      (ctx, name, later) =>
+        ctx.stream(name, async (emit, checkpoint) => {
+          await emit('one')
+          await checkpoint('state')
+          await later
+        }),
+    ],
+    [
+      'an effect that has begun',
+      'effects',
+      (ctx, name, later) => ctx.run(name, { effect: 'once', reconcile: () => 'run again' as const }, () => later),
+    ],
+  ]
+
+  test.each(spoiled)('does not take %s with it: the write behind it keeps that', async (_, column, call) => {
+    const { wrap, faults } = faulty()
+    const writes: OwnerWrite[] = []
+    const { durably, env } = await setup(world, {
+      wrap: (store) => {
+        const watched = wrap(store)
+        const apply: Store['runs']['apply'] = (asked) => {
+          writes.push(...asked)
+          return watched.runs.apply(asked)
+        }
+        return { ...watched, runs: { ...watched.runs, apply } }
+      },
+    })
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      const later = new Promise<void>((resolve) => env.timer(100, resolve))
+      await Promise.allSettled([call(ctx, 'spoiled', Promise.resolve()), call(ctx, 'behind', later)])
+    })
+    faults.fail('apply.recordStep', { when: 'before', error: new DurablyError('store_rejected', 'no') })
+    const release = faults.hold('apply.recordStep')
+    await job.trigger(null)
+    durably.start()
+    await env.advance(200)
+    release()
+    await env.advance(100)
+    const records = writes.filter(({ verb }) => verb.type === 'recordStep')
+    expect(records.map(({ verb }) => verb.type === 'recordStep' && verb.step.name)).toEqual(['spoiled', 'behind', 'spoiled'])
+    expect(records[1]?.[column]).toContain('spoiled')
   })
 })
 
