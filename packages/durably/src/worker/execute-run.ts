@@ -119,7 +119,7 @@ function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Outcome)
   return validatedCompletion(kit, execution, job, job.output, outcome.returned)
 }
 
-function completion(kit: WorkerKit, execution: Execution, job: Job, output: unknown): EndingVerb {
+function completion(kit: WorkerKit, execution: Execution, job: Job, output: unknown): EndingVerb | Promise<EndingVerb> {
   try {
     return { type: 'complete', output: kit.codec.encode(output, `the output of job ${JSON.stringify(job.name)}`) }
   } catch (error) {
@@ -143,13 +143,13 @@ async function validatedCompletion(
 }
 
 /** P1, P2. A deadline that is over leaves no other attempt. */
-function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName = ''): EndingVerb {
+async function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName = ''): Promise<EndingVerb> {
   const ending = failure(kit, error, failedStepName)
   const { attempt } = execution
   const { deadlineAt } = execution.run
   const delayMs = job.retry ? delayOf(kit, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
-  const runAt = execution.time.latest() + delayMs
+  const runAt = (await execution.storeNow()) + delayMs
   if (deadlineAt !== null && deadlineAt <= runAt) return ending
   return {
     type: 'retryLater',

@@ -2,8 +2,8 @@
 //   X1. The first reason to stop poisons it: later calls of `ctx` reject, what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
 //       signal is left behind, when the time is over or the job has thrown.
-//   X3. What it counts from now (a sleep, a delay) believes the clock that went further, so that it is not over too soon. A deadline
-//       that only one clock has reached is asked of the store, so that it is neither missed nor brought forward (store-time.ts).
+//   X3. Where our clocks differ the store is asked what time it is: a sleep or a delay that begins now is neither over too soon nor
+//       hours late, and a deadline is neither missed nor brought forward (store-time.ts).
 //       A timer does not fire while the machine sleeps: deadlines are looked at before every function, too.
 // What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
 import { iso } from '../model/env.ts'
@@ -215,6 +215,12 @@ export class Execution {
   /** Whoever was asked to stop before, and did not, is not waited for either. */
   outOfTime(why: string): void {
     this.#leave('timeout', `run ${this.run.id} is out of time: ${why}`)
+  }
+
+  /** What counts from now counts from here: never early, and not late by what a clock was adjusted. */
+  async storeNow(): Promise<number> {
+    while (!this.time.isKnown && !this.owner.lost) await this.askForTime()
+    return this.time.latest()
   }
 
   /** Every accepted write leaves the store's time in the row. */

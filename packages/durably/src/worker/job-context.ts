@@ -106,12 +106,12 @@ export class RunningJobContext implements JobContext {
   sleep(name: string, duration: Duration): Promise<void> {
     const execution = this.#execution
     return handled(
-      sleepStep(this.#steps, name, () => execution.time.latest() + durationMs(`the duration of sleep ${quote(name)}`, duration)),
+      sleepStep(this.#steps, name, async () => durationMs(`the duration of sleep ${quote(name)}`, duration) + (await execution.storeNow())),
     )
   }
 
   sleepUntil(name: string, time: Date | number): Promise<void> {
-    return handled(sleepStep(this.#steps, name, () => timeMs(`the time of sleep ${quote(name)}`, time)))
+    return handled(sleepStep(this.#steps, name, async () => timeMs(`the time of sleep ${quote(name)}`, time)))
   }
 
   waitFor(name: string, options: WaitForOptions = {}): Promise<never> {

@@ -11,7 +11,7 @@ export async function signalStep(steps: StepRunner, name: string, { schema, time
   const what = `signal ${JSON.stringify(name)}`
   const record = await steps.step(name, async (call) => {
     const limitMs = timeout === undefined ? null : durationMs(`timeout of ${what}`, timeout)
-    const dueAt = limitMs === null ? null : Math.ceil(execution.time.latest() + limitMs)
+    const dueAt = limitMs === null ? null : Math.ceil((await execution.storeNow()) + limitMs)
     const signal = await steps.signals.find(name)
     if (signal) {
       try {

@@ -4,7 +4,6 @@
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
 //   J4. A call is in flight until it has its record or has said what it waits for: nothing parks or ends in between.
 import type { Duration } from '../model/duration.ts'
-import type { Effect } from '../model/effect.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
 import { failureOf } from '../model/failure.ts'
@@ -16,6 +15,7 @@ import { ChildNames } from './child-step.ts'
 import { delayOf } from './delay-of.ts'
 import { FailedSteps } from './failed-steps.ts'
 import type { JobContextParts } from './job-context.ts'
+import type { Rides } from './owner.ts'
 import { SentSignals } from './sent-signals.ts'
 import type { StepBody } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
@@ -133,18 +133,16 @@ export class StepRunner {
   async record(call: StepCall, output: string | null, { endsStream = false, rides }: RecordOptions = {}): Promise<StepOutcome> {
     const { execution } = this.parts
     const step = this.row(call, { status: 'completed', output })
-    let closed: Effect | undefined
-    try {
-      const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
-        call.late?.throwIfAborted()
-        closed = execution.effects.delete(call.name)
-        rides?.()
-      })
-      if (!accepted) execution.goOn()
-    } catch (error) {
-      if (closed) execution.effects.add(closed)
-      throw error
-    }
+    const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
+      call.late?.throwIfAborted()
+      const takeBack = rides?.()
+      const reopen = this.#closeEffect(call)
+      return () => {
+        takeBack?.()
+        reopen()
+      }
+    })
+    if (!accepted) execution.goOn()
     return { value: this.tellCompleted(call, output) }
   }
 
@@ -163,13 +161,19 @@ export class StepRunner {
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // It threw: that is known, and it may be tried again. What ran out of time may still take place.
-    const rides = () => void (mayHaveWorked || hasCode(error, 'timeout') || execution.effects.delete(call.name))
+    const rides = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
     if (!(await execution.owner.write({ type: 'recordStep', step }, rides))) execution.goOn()
     this.failed.add(call.name, error)
     emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
     const delayMs = retry ? delayOf(this.parts, execution.run.id, retry, this.failed.times(call.name), error) : 'dead'
     if (delayMs === 'dead') throw error
-    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil(execution.time.latest() + delayMs) } }
+    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.storeNow()) + delayMs) } }
+  }
+
+  #closeEffect({ name }: StepCall): () => void {
+    const { effects } = this.parts.execution
+    const closed = effects.delete(name)
+    return () => void (closed && effects.add(closed))
   }
 
   row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {
@@ -217,5 +221,5 @@ interface FailOptions {
 
 interface RecordOptions {
   endsStream?: boolean
-  rides?: () => void
+  rides?: Rides
 }

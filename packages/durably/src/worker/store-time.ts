@@ -1,8 +1,8 @@
 // StoreTime — what this process knows of the store's clock: what it last said, and how much time went by since.
-//   T1. A machine that sleeps stops one of our clocks, an adjusted one moves the other, and here nobody can tell which it was.
-//       What is counted from now believes the clock that went further: it is not over too soon.
-//   T2. A time is over when both clocks say so. When they differ only the store knows, and so it is when its answer took long: what
-//       it said may have been true when it was asked, or when that was heard.
+//   T1. A machine that sleeps stops one of our clocks, an adjusted one moves the other, and here nobody can tell which it was: when
+//       they differ only the store knows.
+//   T2. A time is over when both clocks say so. Only the store knows, too, when its answer took long: what it said may have been true
+//       when it was asked, or when that was heard.
 import type { Env } from '../model/env.ts'
 import type { Moment } from './lease-age.ts'
 
@@ -23,7 +23,7 @@ export class StoreTime {
     this.#heard = heard
   }
 
-  /** Never early, however long the answer took (T1). */
+  /** Never early, however long the answer took. */
   latest(): number {
     return this.#said + Math.max(this.#env.mono() - this.#asked.mono, this.#env.wall() - this.#asked.wall)
   }
@@ -31,6 +31,12 @@ export class StoreTime {
   /** Never late, as long as no clock was adjusted. */
   earliest(): number {
     return this.#said + this.#env.mono() - this.#heard.mono
+  }
+
+  /** Both clocks went on alike since it was asked (T1). */
+  get isKnown(): boolean {
+    const since = this.#env.mono() - this.#asked.mono
+    return Math.abs(this.#env.wall() - this.#asked.wall - since) < DIFFERENCE_MS_MAX
   }
 
   /** `undefined` when only the store knows (T2). */

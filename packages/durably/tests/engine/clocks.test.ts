@@ -9,6 +9,15 @@ import { setup, WORLDS, type WorldName } from './world.ts'
 const anything = z.unknown()
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+const RETRY_IN_30M = retry.fixed({ maxAttempts: 2, delay: '30m' })
+
+/** All that waits for half an hour from now. */
+const DELAYS: [string, (ctx: JobContext) => Promise<unknown>][] = [
+  ['ctx.sleep', (ctx) => ctx.sleep('nap', '30m').then(() => 'done')],
+  ['the timeout of ctx.waitFor', (ctx) => ctx.waitFor('word', { timeout: '30m' }).catch(() => 'done')],
+  ['the delay of a step', (ctx) => tryTwice(ctx)],
+  ['the delay of a job', (ctx) => (ctx.attempt === 1 ? Promise.reject(new Error('once')) : Promise.resolve('done'))],
+]
 
 /** A process whose own wall clock can be adjusted; the store's clock is another, as with Postgres. */
 async function adjustable(world: WorldName) {
@@ -27,7 +36,7 @@ describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (wor
   const sleepsThen = async (rest: (ctx: JobContext) => Promise<unknown>, deadline?: '10m' | '2h') => {
     const built = await setup(world)
     const { durably, env } = built
-    const job = durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 2, delay: '30m' }) }, async (ctx) => {
+    const job = durably.defineJob({ name: 'job', input: anything, retry: RETRY_IN_30M }, async (ctx) => {
       await ctx.run('work', () => env.jump(HOUR))
       return rest(ctx)
     })
@@ -37,12 +46,7 @@ describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (wor
     return { ...built, id }
   }
 
-  test.each([
-    ['ctx.sleep', (ctx: JobContext) => ctx.sleep('nap', '30m').then(() => 'done')],
-    ['the timeout of ctx.waitFor', (ctx: JobContext) => ctx.waitFor('word', { timeout: '30m' }).catch(() => 'done')],
-    ['the delay of a step', (ctx: JobContext) => tryTwice(ctx)],
-    ['the delay of a job', (ctx: JobContext) => (ctx.attempt === 1 ? Promise.reject(new Error('once')) : Promise.resolve('done'))],
-  ])('%s is not over too soon', async (_, rest) => {
+  test.each(DELAYS)('%s is not over too soon', async (_, rest) => {
     const { durably, env, id } = await sleepsThen(rest)
     await env.advance(29 * MINUTE)
     expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
@@ -125,7 +129,7 @@ describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (wor
 })
 
 function tryTwice(ctx: JobContext): Promise<unknown> {
-  return ctx.run('try', { retry: retry.fixed({ maxAttempts: 2, delay: '30m' }) }, ({ attempt }) => {
+  return ctx.run('try', { retry: RETRY_IN_30M }, ({ attempt }) => {
     if (attempt === 1) throw new Error('once')
     return 'done'
   })
@@ -148,6 +152,23 @@ describe.each(WORLDS)('the clock of a process is adjusted on %s, the store’s i
     await env.advance(HOUR + 2 * MINUTE)
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
   })
+
+  test.each(DELAYS.flatMap(([name, rest]) => [HOUR, -HOUR].map((ms) => [ms, name, rest] as const)))(
+    'by %d ms: %s takes as long as it was asked to',
+    async (ms, _, rest) => {
+      const { durably, env, adjust } = await adjustable(world)
+      const job = durably.defineJob({ name: 'job', input: anything, retry: RETRY_IN_30M }, async (ctx) => {
+        await ctx.run('work', () => adjust(ms))
+        return rest(ctx)
+      })
+      const { id } = await job.trigger(null)
+      durably.start()
+      await env.advance(29 * MINUTE)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
+      await env.advance(2 * MINUTE)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+    },
+  )
 
   test.each([HOUR, -HOUR])('by %d ms: a deadline is neither brought forward nor missed', async (ms) => {
     const { durably, env, adjust } = await adjustable(world)
