@@ -173,6 +173,7 @@ function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, option
     ...times(options),
     parentRunId: options[PARENT]?.runId ?? null,
     parentStep: options[PARENT]?.step ?? null,
+    parentToken: options[PARENT]?.token ?? null,
   }
 }
 

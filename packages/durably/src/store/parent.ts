@@ -7,6 +7,8 @@ export const PARENT = Symbol('parent')
 export interface Parent {
   runId: string
   step: string
+  /** The claim of the run. */
+  token: string
   /** Stores it together with others that are asked for now; `runs` is where `trigger` would have stored it. */
   create(child: NewRun, runs: RunStore): Promise<Created>
 }

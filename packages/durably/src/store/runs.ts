@@ -3,7 +3,11 @@ import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { Claim, OwnerWrite, WriteOutcome } from './owner-write.ts'
 
 export interface RunStore {
-  /** Stores all of them or none. A known (parent, step) or (job, idempotency key) answers with the run that has it, as it is now. */
+  /**
+   * Stores all of them or none. A known (parent, step) or (job, idempotency key) answers with the run that has it, as it is now.
+   * Rejects with `run_not_found` when the parent of a new child is not held under `parentToken`: that child is not stored, though
+   * others of the call may be; they can be sent again without it.
+   */
   create(runs: readonly NewRun[], options?: CreateOptions): Promise<Created[]>
   /**
    * Moves the oldest claimable runs to `running`, one per token, oldest first. Fewer when there are no more, or when a long
@@ -65,6 +69,8 @@ export interface NewRun {
   parentRunId: string | null
   /** The step of that run by which it is known. */
   parentStep: string | null
+  /** The claim under which that run must be held: what a worker triggers is fenced like what it writes (W1). */
+  parentToken: string | null
 }
 
 export interface CreateOptions {

@@ -1,8 +1,8 @@
 // ChildQueue — the runs that the runs of this worker trigger, on their way to the store.
 //   K1. What is asked for in the same turn goes together, a bounded number at a time, and one call after the other: five thousand
 //       children are fifty calls, and heartbeats, timers and I/O have a turn between them.
-//   K2. A store that is away is asked again (R6). Data that it rejects spoils the whole call, so its members are sent one by one,
-//       and only the bad one fails.
+//   K2. A store that is away is asked again (R6). Data that it rejects, or a parent that has another owner by now, spoils the whole
+//       call, so its members are sent one by one, and only the bad one fails.
 import type { Env } from '../model/env.ts'
 import { hasCode } from '../model/errors.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
@@ -69,7 +69,8 @@ export class ChildQueue {
         resolve(created?.[i] ?? null)
       })
     } catch (error) {
-      if (group.length > 1 && hasCode(error, 'store_rejected')) for (const member of group) await this.#send([member])
+      if (group.length > 1 && (hasCode(error, 'store_rejected') || hasCode(error, 'run_not_found')))
+        for (const member of group) await this.#send([member])
       else for (const { reject } of group) reject(error)
     }
   }

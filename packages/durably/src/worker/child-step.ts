@@ -3,7 +3,6 @@ import { DurablyError } from '../model/errors.ts'
 import type { ChildRunOptions, Triggers } from '../model/job.ts'
 import { isTerminal, type RunRow } from '../model/run.ts'
 import { PARENT, type Parent } from '../store/parent.ts'
-import type { Created } from '../store/runs.ts'
 import { readForRun } from './read-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
@@ -18,26 +17,26 @@ export async function triggerChild<TInput>(
   { concurrencyKey }: ChildRunOptions,
 ): Promise<RunRow> {
   const { execution, children, store } = parts
+  const { runId, token } = execution.owner.claim
   let child: RunRow | null = null
-  /** That the store is away is not the job's fault (R6): what cannot be triggered now is triggered later, or by somebody else. */
-  const stored = (created: Created | null): Created => {
-    if (!created) execution.owner.lose('its child could not be stored')
-    execution.goOn()
-    if (!created) throw new Error('X1: a lost lease interrupts')
-    return created
-  }
   const options: ChildTrigger = {
     ...(concurrencyKey !== undefined && { concurrencyKey }),
     [PARENT]: {
-      runId: execution.run.id,
+      runId,
+      token,
       step: stepName,
+      // If it is refused because the lease is lost, the record of that failure is refused as well.
       async create(run, runs) {
-        const isOurs = runs === store.runs
-        const created = stored(
-          isOurs ? await children.create(run) : await readForRun(parts, 'its child', async () => (await runs.create([run]))[0] ?? null),
-        )
-        // Another instance has stored it, perhaps in another database.
-        child = isOurs ? created.run : await readForRun(parts, 'its child', () => store.runs.get(created.run.id))
+        // A handle of another instance may belong to another database.
+        const created =
+          runs === store.runs
+            ? await children.create(run)
+            : await readForRun(parts, 'its child', async () => (await runs.create([run]))[0] ?? null)
+        // That the store is away is not the job's fault (R6): what cannot be triggered now is triggered later, or by somebody else.
+        if (!created) execution.owner.lose('its child could not be stored')
+        execution.goOn()
+        if (!created) throw new Error('X1: a lost lease interrupts')
+        child = created.run
         return created
       },
     },

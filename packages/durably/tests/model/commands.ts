@@ -53,9 +53,9 @@ const newRun = fc.record({
 
 type Known = { idempotencyKey: string } | { parentStep: string } | null
 
-function knownBy(known: Known, parent: string | null): Pick<NewRun, 'idempotencyKey' | 'parentRunId' | 'parentStep'> {
+function knownBy(known: Known, parent: string | null): Pick<NewRun, 'idempotencyKey' | 'parentRunId' | 'parentStep' | 'parentToken'> {
   const parentRunId = known && 'parentStep' in known ? (parent ?? 'elsewhere') : parent
-  return { idempotencyKey: null, parentStep: null, parentRunId, ...known }
+  return { idempotencyKey: null, parentStep: null, parentToken: null, parentRunId, ...known }
 }
 
 const create = command('create', fc.array(newRun, { minLength: 1, maxLength: 4, size: 'max' }), async (world, store, specs) => {

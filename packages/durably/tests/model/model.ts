@@ -390,7 +390,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function newRow({ delayMs, runAt, deadlineMs, ...given }: port.NewRun, now: number): RunRow {
+function newRow({ delayMs, runAt, deadlineMs, parentToken, ...given }: port.NewRun, now: number): RunRow {
   const { createdAt } = given
   const deadlineAt = deadlineMs === null ? given.deadlineAt : now + deadlineMs
   const dueAt = runAt ?? now + (delayMs ?? 0)

@@ -46,6 +46,7 @@ async function fill(store: SqlStore, nowMs: number, all: readonly Facts[]): Prom
       deadlineAt: null,
       parentRunId: null,
       parentStep: null,
+      parentToken: null,
       delayMs: null,
     }
     await store.runs.create([{ ...nothing, id, jobName: 'task', createdAt: iso, runAt: nowMs + dueIn }])

@@ -12,6 +12,7 @@ const facts = {
   createdAt: '',
   parentRunId: null,
   parentStep: null,
+  parentToken: null,
 }
 const due = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
 

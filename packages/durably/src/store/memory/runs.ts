@@ -3,6 +3,7 @@ import { phase } from '../../model/phase.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
+import { notStored } from '../not-stored.ts'
 import { type Claim, eventOf, type OwnerWrite } from '../owner-write.ts'
 import {
   type CancelOutcome,
@@ -68,6 +69,7 @@ function create(tables: Tables, run: NewRun): Created {
   if (sentBefore) return { run: { ...sentBefore.row }, created: true }
   const known = tables.knownAs(run)
   if (known) return { run: { ...known.row }, created: false }
+  if (run.parentToken !== null && tables.records.get(run.parentRunId ?? '')?.row.leaseOwner !== run.parentToken) throw notStored(run)
   const { row } = tables.insert(newRow(run, tables.nowMs), [{ type: 'run:trigger', payload: {}, createdAt: tables.nowIso }])
   return { run: { ...row }, created: true }
 }

@@ -18,9 +18,7 @@ export const oneChildPerStep: Invariant = (history) => {
     const runId = key.slice(0, key.indexOf('/'))
     const broken = (what: string) => violations.push({ invariant: 'I29', runId, what: `${key} ${what}` })
     const triggered = children.get(key) ?? []
-    // Whose lease was ended by a clock that jumped may ask for a child that has gone with its parent.
-    const isForgotten = ({ id }: RunRow) => history.mayStartLate && history.purged?.has(runId) && history.purged.has(id)
-    if (triggered.filter((child) => !isForgotten(child)).length > 1) broken(`triggered ${triggered.length} runs`)
+    if (triggered.length > 1) broken(`triggered ${triggered.length} runs`)
     if (triggered.some(({ parentRunId }) => parentRunId !== runId)) broken('triggered a run that has another parent')
     const record = records.get(key)
     const isRecorded = ({ id, status, output }: RunRow) =>

@@ -1,8 +1,8 @@
 // A run and those that it triggered: it hears of each end, whatever the end was, and they hear of its cancel.
 import { type RunRow, type RunStatus, TERMINAL_STATUSES } from '../../model/run.ts'
 import { NEVER_MS } from '../../model/wait.ts'
-import type { CancelOutcome, Changed, StoppedRun } from '../../store/runs.ts'
-import { deepEqual, equal, ok } from '../assert.ts'
+import type { CancelOutcome, Changed, NewRun, StoppedRun } from '../../store/runs.ts'
+import { deepEqual, equal, ok, rejects } from '../assert.ts'
 import { type Case, chapter, type World } from './chapter.ts'
 import {
   abandon,
@@ -295,6 +295,28 @@ export const children = chapter(
       equal((await create(world, { jobName: CHILD, idempotencyKey: `${parent.id}/mail` })).id, forged.id, 'the run of the key')
       const children = (await world.store.runs.list({})).filter(({ parentRunId }) => parentRunId === parent.id)
       deepEqual(ids(children), [child.id], 'the children')
+    },
+
+    'only who holds the parent triggers a child of it; whoever asks for one that is there gets it': async (world) => {
+      const parent = await held(world)
+      const child = (token: string, parentStep: string, parentRunId = parent.run.id) =>
+        newRun(world, { jobName: CHILD, parentRunId, parentStep, parentToken: token })
+      const refused = (what: string, ...asked: NewRun[]) => rejects(world.store.runs.create(asked), 'run_not_found', what)
+      const [made] = await world.store.runs.create([child(parent.claim.token, 'mail')])
+      equal(made?.created, true, 'the child of its owner')
+      await refused('under another claim', child('another', 'bill'))
+      await refused('of a run that is not here', child(parent.claim.token, 'bill', 'elsewhere'))
+      const late = child(parent.claim.token, 'bill')
+      const theirs = await held(world)
+      await parent.succeed(release())
+      await refused('after the lease', late)
+      const next = await mustClaim(world)
+      await refused('under the claim before', late)
+      await refused('beside another', late, child(theirs.claim.token, 'bill', theirs.run.id))
+      const [known] = await world.store.runs.create([child(parent.claim.token, 'mail')])
+      deepEqual([known?.run.id, known?.created], [made?.run.id, false], 'one that is there')
+      const [bill] = await world.store.runs.create([child(next.claim.token, 'bill')])
+      equal(bill?.created, true, 'the child of its next owner')
     },
 
     'a child that was removed leaves its step free': async (world) => {

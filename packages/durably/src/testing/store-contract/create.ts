@@ -32,7 +32,7 @@ export const createChapter = chapter('create', {
     ok(created, 'an answer')
     equal(created.created, true, 'created')
     const { version, updatedAt, ...row } = created.run
-    const { delayMs, deadlineMs, ...kept } = given
+    const { delayMs, deadlineMs, parentToken, ...kept } = given
     deepEqual(
       row,
       {

@@ -22,7 +22,18 @@ export function newRun({ env }: World, run: Partial<NewRun> = {}): NewRun {
   const createdAt = iso(env.wall())
   const keys = { idempotencyKey: null, concurrencyKey: null }
   const times = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
-  return { id: env.id(), jobName: JOB, payload: '{"page":1}', ...keys, ...times, parentRunId: null, parentStep: null, createdAt, ...run }
+  return {
+    id: env.id(),
+    jobName: JOB,
+    payload: '{"page":1}',
+    ...keys,
+    ...times,
+    parentRunId: null,
+    parentStep: null,
+    parentToken: null,
+    createdAt,
+    ...run,
+  }
 }
 
 export async function create(world: World, run: Partial<NewRun> = {}): Promise<RunRow> {

@@ -1,9 +1,10 @@
 // Rows go in as one JSON parameter, so 1,000 runs take as many statements as one.
 import { sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
-import { DurablyError } from '../../../model/errors.ts'
+import { notStored } from '../../not-stored.ts'
 import type { Created, NewRun, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
+import { canMove } from '../guards.ts'
 import { chunked, jsonRows } from '../json-rows.ts'
 import { runRow } from '../rows.ts'
 import { queryRunner, type Row } from '../session.ts'
@@ -19,7 +20,8 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
         status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
         'pending', min(${due(p)}, max(coalesce(${deadline(p)}, ${due(p)}), ${p('now')})), ${deadline(p)}, e.value ->> 9, e.value ->> 10, 1
-      FROM ${syntax.elements(p('rows'))} AS e WHERE true
+      FROM ${syntax.elements(p('rows'))} AS e WHERE e.value ->> 12 IS NULL
+        OR EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = e.value ->> 9 AND ${canMove('complete')} AND r.lease_owner = e.value ->> 12)
       ON CONFLICT DO NOTHING`,
   )
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
@@ -67,6 +69,7 @@ function toRow(run: NewRun) {
     run.parentRunId,
     run.parentStep,
     run.deadlineMs,
+    run.parentToken,
   ]
 }
 
@@ -76,9 +79,9 @@ export function charsOf(run: NewRun): number {
 
 function answers(runs: readonly NewRun[], rows: readonly Row[]): Created[] {
   const found = new Map(rows.map((row) => [Number(row.position), runRow(row)]))
-  return runs.map(({ id }, i) => {
+  return runs.map((given, i) => {
     const run = found.get(i)
-    if (!run) throw new DurablyError('store_unavailable', `create: run ${id} was neither stored nor found`)
-    return { run, created: run.id === id }
+    if (!run) throw notStored(given)
+    return { run, created: run.id === given.id }
   })
 }

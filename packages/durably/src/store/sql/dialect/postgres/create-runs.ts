@@ -1,9 +1,10 @@
 // Rows go in as one array per column, so that no JSON is made of a payload; 1,000 runs are one statement.
 import { sql } from 'kysely'
 import { iso } from '../../../../model/env.ts'
-import { DurablyError } from '../../../../model/errors.ts'
+import { notStored } from '../../../not-stored.ts'
 import type { Created, NewRun, RunStore } from '../../../runs.ts'
 import type { SqlContext } from '../../context.ts'
+import { canMove } from '../../guards.ts'
 import { chunked } from '../../json-rows.ts'
 import { runRow } from '../../rows.ts'
 import { charsOf } from '../../runs/create.ts'
@@ -24,6 +25,7 @@ interface Columns {
   timeLimits: (string | null)[]
   parents: (string | null)[]
   parentSteps: (string | null)[]
+  parentTokens: (string | null)[]
 }
 type CreateValues = Columns & { now: number; at: string }
 
@@ -33,8 +35,12 @@ const LOOKS_MAX = 3
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
-      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[]) WITH ORDINALITY
-      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, position))`
+      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[]) WITH ORDINALITY
+      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, parent_token, position))`
+  /** Locked in the order of their ids, so that nobody takes one back meanwhile. */
+  const held = sql`held AS MATERIALIZED (
+    SELECT r.id, r.lease_owner FROM ${t.runs} AS r WHERE r.id IN (SELECT parent_run_id FROM given WHERE parent_token IS NOT NULL) AND ${canMove('complete')}
+    ORDER BY r.id FOR SHARE)`
   /** PG1: those that were there when the statement began. */
   const known = sql`SELECT g.position, r.*${syntax.readAt} FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
@@ -48,11 +54,12 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
    */
   const insert = statement<CreateValues>(
     db,
-    (p) => sql`${syntax.clock(p)}, ${given(p)},
+    (p) => sql`${syntax.clock(p)}, ${given(p)}, ${held},
       created AS (
         INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
         SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', least(due, greatest(coalesce(deadline, due), ${syntax.now(p)})), deadline, parent_run_id, parent_step, 1
         FROM (SELECT given.*, coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)) AS due, coalesce(deadline_at, ${syntax.now(p)} + time_limit) AS deadline FROM given) AS given
+        WHERE parent_token IS NULL OR EXISTS (SELECT 1 FROM held WHERE held.id = given.parent_run_id AND held.lease_owner = given.parent_token)
         ORDER BY CASE WHEN parent_step IS NOT NULL THEN parent_run_id END, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
       ${eventLog ? told(p) : sql``}
@@ -97,6 +104,7 @@ function columnsOf(runs: readonly NewRun[]): Columns {
     timeLimits: runs.map((run) => textOrNull(run.deadlineMs)),
     parents: runs.map((run) => run.parentRunId),
     parentSteps: runs.map((run) => run.parentStep),
+    parentTokens: runs.map((run) => run.parentToken),
   }
 }
 
@@ -141,7 +149,7 @@ class Found {
   answers(): Created[] {
     return this.#runs.map((given) => {
       const row = this.#rowOf(given)
-      if (!row) throw new DurablyError('store_unavailable', `create: run ${given.id} was neither stored nor found`)
+      if (!row) throw notStored(given)
       const run = runRow(row)
       return { run, created: run.id === given.id }
     })
