@@ -30,7 +30,7 @@ export interface SimWorld {
   /** How many requests of a process can be under way at a time; any number unless given. */
   lineWidth?: number
   /** Called when a request has been carried out, so long after it arrived. */
-  onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[], tookMs: number) => void
+  onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[], arrivedMs: number) => void
   onDeath: (process: SimProcess) => void
 }
 
@@ -349,12 +349,12 @@ export class SimProcess {
       base.timer(there, async () => {
         if (fault === 'lose request') return refuse('the request was lost')
         if (intrusion?.before) await intrusion.before()
-        const arrivedAt = base.mono()
+        const arrivedMs = this.#storeMs()
         const answer: Answer = await invoke(call).then(
           (value) => ({ value }),
           (error: unknown) => ({ error }),
         )
-        onApplied(this.name, verb, answer, args, base.mono() - arrivedAt)
+        onApplied(this.name, verb, answer, args, arrivedMs)
         intrusion?.after?.()
         if (fault === 'crash after') return this.kill()
         if (fault === 'stall') this.pause(leaseMs * STALL_LEASES_MAX * chance(seed, `stall ${call}`))

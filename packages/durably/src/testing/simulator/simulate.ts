@@ -328,9 +328,9 @@ class Simulation {
     this.#note(() => `${name} died`)
   }
 
-  #applied(process: string, verb: string, answer: Answer, args: readonly unknown[], tookMs: number): void {
+  #applied(process: string, verb: string, answer: Answer, args: readonly unknown[], arrivedMs: number): void {
     this.#note(() => `${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
-    this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono(), tookMs })
+    this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono(), arrivedMs })
     if (MUTATING.has(verb) && hasChanged(answer)) this.#looked = this.#lookAtRows(this.#looked)
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)

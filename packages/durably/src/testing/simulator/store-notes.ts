@@ -12,8 +12,8 @@ interface Moment {
   /** The store's clock. */
   storeMs: number
   mono: number
-  /** The request may have waited for a connection; a delay counts from when it arrived. */
-  tookMs: number
+  /** The store's clock when the request arrived: it may have waited for a connection, and the clock may have been set back meanwhile. */
+  arrivedMs: number
 }
 
 export class StoreNotes {
@@ -40,17 +40,17 @@ export class StoreNotes {
     if (verb === 'signals.send' && answer.value === 'accepted') this.#signal(args[0] as SignalRow)
   }
 
-  #created(asked: readonly NewRun[], created: readonly Created[], { storeMs, tookMs }: Moment): void {
+  #created(asked: readonly NewRun[], created: readonly Created[], { arrivedMs }: Moment): void {
     for (const [i, { run, created: isNew }] of created.entries()) {
       const { runAt, delayMs } = asked[i] ?? { runAt: null, delayMs: null }
       // Who could only start after its deadline is due at its deadline.
-      const dueAt = Math.min(runAt ?? storeMs - tookMs + (delayMs ?? 0), run.deadlineAt ?? Number.POSITIVE_INFINITY)
+      const dueAt = Math.min(runAt ?? arrivedMs + (delayMs ?? 0), run.deadlineAt ?? Number.POSITIVE_INFINITY)
       // One that is sent again was made the first time.
       if (isNew && !this.#rows.has(run.id)) this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt })
     }
   }
 
-  #claim({ id, leaseGeneration, runAt, waitingFor }: RunRow, { storeMs }: Moment): void {
+  #claim({ id, leaseGeneration, runAt, waitingFor }: RunRow, { storeMs, arrivedMs }: Moment): void {
     // One that is sent again answers with what it took the first time.
     const lease = `${id}/${leaseGeneration}`
     if (this.#claimed.has(lease)) return
@@ -59,7 +59,7 @@ export class StoreNotes {
       place: this.#ledger.place(),
       runId: id,
       generation: leaseGeneration,
-      atMs: storeMs,
+      atMs: Math.max(storeMs, arrivedMs),
       runAt,
       waitingFor,
       isCancelled: this.#isAskedToStop(id),
