@@ -514,6 +514,13 @@ export const MUTANTS: Mutant[] = [
     replace: 'return this.time.earliest()',
   },
   {
+    name: 'sleep-by-a-set-clock',
+    guard: 'a sleep does not last longer because a clock was set forward (T1)',
+    file: 'worker/store-time.ts',
+    find: '- since) < DIFFERENCE_MS_MAX',
+    replace: '- since) < Infinity',
+  },
+  {
     name: 'rejected-not-taken-back',
     guard: 'what rode on data that the store rejects is taken back before the next write',
     file: 'worker/owner.ts',

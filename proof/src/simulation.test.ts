@@ -38,7 +38,7 @@ test('2,000 simulated worlds on the memory store keep every invariant', { timeou
 
 test('300 simulated worlds on the SQL store keep every invariant', { timeout: 600_000 }, async () => {
   const line = await run('sim.js', '--seeds', '300', '--store', 'sqlite')
-  expect(line).toMatch(/^2\d\d seeds on sqlite \(the corpus, \d+ to \d+\) .* 0 seeds with violations$/m)
+  expect(line).toMatch(/^3\d\d seeds on sqlite \(the corpus, \d+ to \d+\) .* 0 seeds with violations$/m)
   expect(seen(line, 'transactions')).toBeGreaterThanOrEqual(100)
   expect(seen(line, 'late')).toBeGreaterThanOrEqual(5)
   expect(seen(line, 'cut')).toBeGreaterThanOrEqual(10)

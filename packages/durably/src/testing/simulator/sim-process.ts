@@ -39,6 +39,9 @@ const LATENCY_MS_MAX = 8
 const TICK_MS = 0.001
 const SLOW_LEASES_MAX = 1.3
 const STALL_LEASES_MAX = 2.5
+const CLOCKS_SET_SHARE = 0.15
+const CLOCK_SET_AFTER_MS_MAX = 60_000
+const CLOCK_SET_MS_MAX = 3 * 60 * 60 * 1000
 
 export type Answer = { value: unknown } | { error: unknown }
 
@@ -56,6 +59,7 @@ interface Sleep {
 interface Sent extends Moment {
   /** How long its machine had slept until then. */
   sleptMs: number
+  isClockSet: boolean
 }
 
 interface Claimed {
@@ -77,8 +81,10 @@ export class SimProcess {
   readonly #line: NarrowLine | null
   readonly #claimed = new Map<string, Claimed>()
   readonly #onDeath = new Set<() => void>()
-  #claimSent: Sent = { wall: 0, mono: 0, sleptMs: 0 }
+  #claimSent: Sent = { wall: 0, mono: 0, sleptMs: 0, isClockSet: false }
   #calls = 0
+  /** Its wall clock is set, some day. */
+  readonly #clockSet: { atMs: number; byMs: number }
   #alive = true
   #wakesAt = 0
   /** The last time that its machine slept, and how long it did before. */
@@ -91,9 +97,10 @@ export class SimProcess {
     this.#line = world.lineWidth === undefined ? null : new NarrowLine(world.lineWidth)
     const { base, seed } = world
     const skewMs = pick(seed, `skew of ${name}`, -60_000, 60_000)
+    this.#clockSet = clockSetOf(seed, name, base.mono())
     let draws = 0
     this.env = {
-      wall: () => base.wall() + skewMs,
+      wall: () => base.wall() + skewMs + (this.#isClockSet() ? this.#clockSet.byMs : 0),
       mono: () => base.mono() - this.#sleptMs(),
       timer: (ms, fn) => this.#timer(ms, fn),
       clear: (timer) => {
@@ -170,15 +177,17 @@ export class SimProcess {
   /** As whoever claimed this run can know it: never early, also when a clock has jumped. */
   storeNowAtMost(runId: string): number {
     const claimed = this.#claimed.get(runId)
-    // It may have asked the store since, and that answer may have taken longer than that of the claim.
-    return this.#storeNowByClaim(runId) + (claimed && this.#sleptSince(claimed) ? this.#world.leaseMs : 0)
+    const byClaim = this.#storeNowByClaim(runId)
+    if (!claimed || !this.#mayHaveAsked(claimed)) return byClaim
+    // The answer may have taken longer than that of the claim, and the store's clock may be another by now.
+    return Math.max(byClaim, this.#storeMs()) + this.#world.leaseMs
   }
 
   #storeNowByClaim(runId: string): number {
     const claimed = this.#claimed.get(runId)
     if (!claimed) return 0
-    const { mono, wall } = claimed.sent
-    return this.#claimedAt(claimed) + Math.max(this.env.mono() - mono, this.env.wall() - wall)
+    const { mono, sleptMs } = claimed.sent
+    return this.#claimedAt(claimed) + this.env.mono() - mono + this.#sleptMs() - sleptMs
   }
 
   /** When the claim of a run was answered, on its own clock. */
@@ -199,12 +208,12 @@ export class SimProcess {
     return claimed.answeredAt + claimed.row.deadlineAt - this.#claimedAt(claimed)
   }
 
-  /** By the store's clock. What that said before it jumped is known to whoever had to ask, because its machine slept. */
+  /** By the store's clock. What that said before it jumped is known to whoever had to ask. */
   isDeadlineOver(runId: string): boolean {
     const claimed = this.#claimed.get(runId)
     if (!claimed || claimed.row.deadlineAt === null) return false
     const hasJumped = claimed.jumpedMs !== this.#jumpedMs()
-    return claimed.row.deadlineAt <= Math.max(this.#world.base.wall(), this.#storeMs()) || (hasJumped && this.#sleptSince(claimed))
+    return claimed.row.deadlineAt <= Math.max(this.#world.base.wall(), this.#storeMs()) || (hasJumped && this.#mayHaveAsked(claimed))
   }
 
   #storeMs(): number {
@@ -216,8 +225,13 @@ export class SimProcess {
     return this.#storeMs() - this.#world.base.wall()
   }
 
-  #sleptSince({ sent }: Claimed): boolean {
-    return this.#sleptMs() > sent.sleptMs
+  /** Its clocks differ since the claim, so it asked the store what time it is. */
+  #mayHaveAsked({ sent }: Claimed): boolean {
+    return this.#sleptMs() > sent.sleptMs || (this.#isClockSet() && !sent.isClockSet)
+  }
+
+  #isClockSet(): boolean {
+    return this.now >= this.#clockSet.atMs
   }
 
   #claimedAt({ row }: Claimed): number {
@@ -310,7 +324,7 @@ export class SimProcess {
       get: (target, verb) => {
         if (verb === 'claim')
           return async (request: Parameters<RunStore['claim']>[0]) => {
-            const sent = { ...momentOf(this.env), sleptMs: this.#sleptMs() }
+            const sent = { ...momentOf(this.env), sleptMs: this.#sleptMs(), isClockSet: this.#isClockSet() }
             this.#claimSent = sent
             return remember(await target.claim(request), sent)
           }
@@ -375,6 +389,13 @@ function isWithin(options: unknown): boolean {
 function slowMs(seed: number, call: string, leaseMs: number): number {
   const dice = chance(seed, `slow ${call}`)
   return leaseMs * (chance(seed, `how slow ${call}`) < 0.5 ? dice : 1 + dice * (SLOW_LEASES_MAX - 1))
+}
+
+/** Some time after it was started, forward or back. */
+function clockSetOf(seed: number, name: string, startedAt: number) {
+  const isSet = chance(seed, `clock of ${name}`) < CLOCKS_SET_SHARE
+  const atMs = isSet ? startedAt + pick(seed, `clock of ${name} at`, 0, CLOCK_SET_AFTER_MS_MAX) : Number.POSITIVE_INFINITY
+  return { atMs, byMs: pick(seed, `clock of ${name} by`, -CLOCK_SET_MS_MAX, CLOCK_SET_MS_MAX) }
 }
 
 /** Few worlds know async scopes, which are slow, and in those half of the processes do, as not every runtime has them. */
