@@ -50,11 +50,11 @@ export class RunCommands {
     checkVersion(options)
     const { outcome, run } = sameVersion(found(await runs.retry(id, options), id), id, options)
     if (outcome === 'refused') {
-      throw new DurablyError(
-        'run_not_retryable',
-        `run ${id} is ${run.status}; only a failed run can be retried, trigger a new one instead`,
-        { runId: id },
-      )
+      const why =
+        run.status === 'failed'
+          ? `run ${run.parentRunId}, which triggered it, was cancelled`
+          : `it is ${run.status}, and only a failed run can be retried`
+      throw new DurablyError('run_not_retryable', `run ${id} cannot be retried: ${why}; trigger a new one instead`, { runId: id })
     }
     emitter.emit({ type: 'run:retry', runId: id, jobName: run.jobName })
     return run

@@ -33,7 +33,8 @@ export interface RunStore {
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
   /**
    * A failed run goes back to pending and keeps its steps; what counts tries and losses begins anew, a deadline that is over is
-   * lifted, and a signal that only a failed step of its name has received is forgotten. `null` when there is no such run.
+   * lifted, and a signal that only a failed step of its name has received is forgotten. Refused when it has not failed, or when the
+   * run that triggered it was asked to stop: it would be cancelled at once. `null` when there is no such run.
    */
   retry(id: string, options?: IfVersion): Promise<RetryOutcome | Changed | null>
   /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */

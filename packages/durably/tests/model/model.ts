@@ -266,7 +266,8 @@ export function retry(model: Model, id: string): port.RetryOutcome | null {
   const run = find(model, id)
   if (!run) return null
   const { row } = run
-  if (row.status !== 'failed') return { outcome: 'refused', run: { ...row } }
+  const isDoomed = (find(model, row.parentRunId ?? '')?.row.cancelRequestedAt ?? null) !== null
+  if (row.status !== 'failed' || isDoomed) return { outcome: 'refused', run: { ...row } }
   Object.assign(row, { error: null, failure: null, reason: null, output: null, cancelRequestedAt: null, recoveries: 0, attempts: 0 })
   row.retryGeneration = row.leaseGeneration
   const hasFailed = (name: string) => run.steps.some((step) => step.name === name && step.status === 'failed')

@@ -250,7 +250,8 @@ function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Retry
   if (!record) return null
   const { row } = record
   if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
-  if (!canMove('retry', row.status)) return { outcome: 'refused', run: { ...row } }
+  const parent = tables.records.get(row.parentRunId ?? '')?.row
+  if (!canMove('retry', row.status) || (parent && parent.cancelRequestedAt !== null)) return { outcome: 'refused', run: { ...row } }
   forgetRefusedSignals(record)
   move(tables, record, 'retry', {
     error: null,

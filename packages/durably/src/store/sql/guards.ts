@@ -36,6 +36,12 @@ export function isRefused(t: Pick<Tables, 'steps'>): RawBuilder<unknown> {
   return sql`${step('failed')} AND NOT ${step('completed')}`
 }
 
+/** The run `r` can be retried; below one that was asked to stop it would be cancelled at once. */
+export function isRetryable(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
+  return sql`${canMove('retry')} AND NOT EXISTS (
+    SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND parent.cancel_requested_at IS NOT NULL)`
+}
+
 /** When the run `r`, or the one that triggered it, was asked to stop. */
 export function cancelOf(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
   return sql`coalesce(r.cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id))`

@@ -297,6 +297,16 @@ export const children = chapter(
       deepEqual(ids(children), [child.id], 'the children')
     },
 
+    'below a run that was asked to stop nothing is retried': async (world) => {
+      const { parent, child } = await family(world)
+      await child.succeed(fail())
+      await world.store.runs.cancel(parent.run.id)
+      const answer = await unchanged(world, child.run.id, () => world.store.runs.retry(child.run.id))
+      equal(answer?.outcome, 'refused', 'while its parent is asked to stop')
+      await parent.succeed(abandon())
+      equal((await world.store.runs.retry(child.run.id))?.outcome, 'refused', 'when its parent is cancelled')
+    },
+
     'only who holds the parent triggers a child of it; whoever asks for one that is there gets it': async (world) => {
       const parent = await held(world)
       const child = (token: string, parentStep: string, parentRunId = parent.run.id) =>

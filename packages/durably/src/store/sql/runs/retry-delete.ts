@@ -4,7 +4,7 @@ import { iso } from '../../../model/env.ts'
 import type { RunStatus } from '../../../model/run.ts'
 import type { Changed, IfVersion, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canGo, canMove, eventType, isRefused, isVersion, target } from '../guards.ts'
+import { canGo, eventType, isRefused, isRetryable, isVersion, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import { statement } from '../statement.ts'
 
@@ -41,19 +41,19 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
   const forgetSignals = statement<ClientValues>(
     db,
     (p) => sql`DELETE FROM ${t.signals} AS s WHERE s.run_id = ${p('id')} AND ${isRefused(t)}
-      AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = s.run_id AND ${canMove('retry')} AND ${isVersion(p)})`,
+      AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = s.run_id AND ${isRetryable(t)} AND ${isVersion(p)})`,
   )
   /** Reads the row as it was. */
   const event = statement<ClientValues>(
     db,
     (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
-      SELECT r.id, r.last_event_sequence + 1, ${eventType('retry')}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${canMove('retry')} AND ${isVersion(p)}`,
+      SELECT r.id, r.last_event_sequence + 1, ${eventType('retry')}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isRetryable(t)} AND ${isVersion(p)}`,
   )
   const retry = statement<ClientValues>(
     db,
     (p) => sql`UPDATE ${t.runs} AS r SET status = ${target('retry')}, ${retried(p('now'))},
         version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
-      WHERE r.id = ${p('id')} AND ${canMove('retry')} AND ${isVersion(p)} RETURNING id`,
+      WHERE r.id = ${p('id')} AND ${isRetryable(t)} AND ${isVersion(p)} RETURNING id`,
   )
   const select = statement<{ id: string }>(db, (p) => sql`SELECT * FROM ${t.runs} WHERE id = ${p('id')}`)
 

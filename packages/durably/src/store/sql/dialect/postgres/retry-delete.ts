@@ -15,15 +15,21 @@ type P = Param<ClientValues>
 export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: SqlContext): Pick<RunStore, 'retry' | 'delete'> {
   const told = (p: P) =>
     sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
-  /** PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. */
+  /**
+   * PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. The run above it is locked first, as a
+   * cancel does, so that none comes in between.
+   */
   const retry = statement<ClientValues>(
     db,
     (p) => sql`${syntax.clock(p)},
-      locked AS (SELECT * FROM ${t.runs} WHERE id = ${p('id')} FOR NO KEY UPDATE),
+      parent AS MATERIALIZED (SELECT cancel_requested_at FROM ${t.runs}
+        WHERE id = (SELECT parent_run_id FROM ${t.runs} WHERE id = ${p('id')}) FOR SHARE),
+      locked AS (SELECT * FROM ${t.runs} WHERE id = ${p('id')} AND (SELECT count(*) FROM parent) >= 0 FOR NO KEY UPDATE),
       r AS (SELECT id, status, version FROM locked),
       moved AS (UPDATE ${t.runs} AS run SET status = ${target('retry')}, ${retried(syntax.now(p))}, version = run.version + 1,
           last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
-        FROM r WHERE run.id = r.id AND ${canMove('retry')} AND ${isVersion(p)} RETURNING run.*)${eventLog ? told(p) : sql``},
+        FROM r WHERE run.id = r.id AND ${canMove('retry')} AND ${isVersion(p)}
+          AND NOT EXISTS (SELECT 1 FROM parent WHERE cancel_requested_at IS NOT NULL) RETURNING run.*)${eventLog ? told(p) : sql``},
       forgotten AS (DELETE FROM ${t.signals} AS s USING moved WHERE s.run_id = moved.id AND ${isRefused(t)})
       SELECT 'retried' AS outcome, moved.*${syntax.readAt} FROM moved UNION ALL SELECT 'refused', locked.*${syntax.readAt} FROM locked WHERE NOT EXISTS (SELECT 1 FROM moved)`,
   )
