@@ -837,9 +837,9 @@ export const MUTANTS: Mutant[] = [
     store: 'sqlite',
     file: 'store/sql/runs/reap.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
-    find: 'WHEN r.deadline_at <= ${now} THEN ${timedOut}',
+    find: "WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
-    replace: 'WHEN r.deadline_at < 0 THEN ${timedOut}',
+    replace: "WHEN r.deadline_at < 0 THEN ${of('reclaimTimedOut')}",
   },
   {
     name: 'sql-awaited-child-purged',

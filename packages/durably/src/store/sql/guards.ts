@@ -4,6 +4,7 @@ import { RUN_STATUSES, TERMINAL_STATUSES } from '../../model/run.ts'
 import type { StepStatus } from '../../model/step.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { LEASE_MS_MAX } from '../runs.ts'
+import type { SqlContext } from './context.ts'
 import type { Tables } from './schema.ts'
 import type { Param } from './statement.ts'
 
@@ -66,6 +67,11 @@ export function canGo(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
   return sql`${isTerminal()}
     AND NOT EXISTS (SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND ${isOneOf(sql`parent.status`, mayAsk)})
     AND NOT (r.status = ${target('cancel')} AND EXISTS (SELECT 1 FROM ${t.runs} AS child WHERE child.parent_run_id = r.id AND ${isActive(sql`child.status`)}))`
+}
+
+/** The run `r` is of one of the jobs in a JSON array; of any without one. */
+export function isOfJobs({ syntax }: Pick<SqlContext, 'syntax'>, p: Param<{ jobs: string | null }>): RawBuilder<unknown> {
+  return sql`(CAST(${p('jobs')} AS TEXT) IS NULL OR r.job_name IN (SELECT job.value FROM ${syntax.texts(sql`coalesce(${p('jobs')}, '[]')`)} AS job))`
 }
 
 /** A partial index is only found by `=`, so one value is not written as a list. */

@@ -4,12 +4,13 @@ import type { LogStore } from '../logs.ts'
 import type { SqlContext } from './context.ts'
 import { chunked, type JsonRow, jsonRows } from './json-rows.ts'
 import { logRow } from './rows.ts'
+import { LOG_COLUMNS } from './runs/owner-moves.ts'
 import { statement } from './statement.ts'
 
 export function sqlLogs({ db, session, tables: t, syntax }: SqlContext): LogStore {
   const append = statement<{ lines: string }>(
     db,
-    (p) => sql`INSERT INTO ${t.logs} (id, run_id, step_name, level, message, data, timestamp)
+    (p) => sql`INSERT INTO ${t.logs} (${LOG_COLUMNS})
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
       FROM ${syntax.elements(p('lines'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 1 WHERE true
       ORDER BY e.key ${syntax.keep}

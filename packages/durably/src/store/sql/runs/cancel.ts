@@ -10,7 +10,7 @@ import { runRow } from '../rows.ts'
 import type { Tables } from '../schema.ts'
 import type { Row } from '../session.ts'
 import { type Param, statement } from '../statement.ts'
-import { awokenParent } from './owner-moves.ts'
+import { awokenParent, EVENT_COLUMNS } from './owner-moves.ts'
 import { type ClientValues, changed, clientValues } from './retry-delete.ts'
 
 type P = Param<ClientValues>
@@ -54,7 +54,7 @@ export function cancelRuns({ db, session, env, tables: t, eventLog }: SqlContext
   const ending = (p: P) => sql`SELECT r.id, r.parent_run_id FROM (${family(t, p)}) AS r WHERE ${canMove('cancel')}`
   const events = statement<ClientValues>(
     db,
-    (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
+    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
       SELECT r.id, r.last_event_sequence + 1, ${eventType('cancel')}, '{}', ${p('at')} FROM (${ending(p)}) AS ending CROSS JOIN ${t.runs} AS r WHERE r.id = ending.id`,
   )
   const parents = statement<ClientValues>(

@@ -6,6 +6,7 @@ import { cancelOf, canMove, eventType, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import type { Row } from '../session.ts'
 import { type Param, statement } from '../statement.ts'
+import { EVENT_COLUMNS } from './owner-moves.ts'
 
 /** A lost race means that someone else got a run, so a few suffice. */
 const RACES_MAX = 5
@@ -88,7 +89,7 @@ export function claimRuns(context: SqlContext): RunStore['claim'] {
   /** A run that was written since was claimed by an earlier sending. */
   const started = statement<ClaimValues>(db, (p) => {
     const claimed = sql`(SELECT r.* FROM ${heldUnder(context, p('tokens'), sql`r`)} AND r.lease_writes = 0) AS r`
-    return sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at) ${startEvents(context, claimed, p('at'))}
+    return sql`INSERT INTO ${t.events} (${EVENT_COLUMNS}) ${startEvents(context, claimed, p('at'))}
       ON CONFLICT DO NOTHING`
   })
 

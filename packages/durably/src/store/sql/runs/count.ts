@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { PHASES, type Phase } from '../../../model/phase.ts'
 import type { RunCount, RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
+import { isOfJobs } from '../guards.ts'
 import { type Param, statement } from '../statement.ts'
 
 interface CountValues {
@@ -21,7 +22,7 @@ export function countRuns({ db, session, env, tables: t, syntax }: SqlContext): 
   const count = statement<CountValues>(db, (p: Param<CountValues>) => {
     const now = syntax.now(p)
     return sql`${syntax.clock(p)} SELECT ${phaseOf(now)} AS phase, CASE WHEN r.attempts > 0 THEN 1 ELSE 0 END AS retried, count(*) AS count
-      FROM ${t.runs} AS r WHERE CAST(${p('jobs')} AS TEXT) IS NULL OR r.job_name IN (SELECT job.value FROM ${syntax.texts(sql`coalesce(${p('jobs')}, '[]')`)} AS job)
+      FROM ${t.runs} AS r WHERE ${isOfJobs({ syntax }, p)}
       GROUP BY 1, 2`
   })
   return async (jobNames) => {

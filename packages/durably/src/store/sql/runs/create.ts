@@ -9,6 +9,7 @@ import { chunked, jsonRows } from '../json-rows.ts'
 import { runRow } from '../rows.ts'
 import { queryRunner, type Row } from '../session.ts'
 import { type Param, statement } from '../statement.ts'
+import { EVENT_COLUMNS } from './owner-moves.ts'
 
 export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
   const due = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0))`
@@ -27,7 +28,7 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
   const insertEvents = statement<{ rows: string; at: string }>(
     db,
-    (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
+    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
       SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
       FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0 WHERE true
       ON CONFLICT DO NOTHING`,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import type { SqlContext } from '../context.ts'
-import { canGo } from '../guards.ts'
+import { canGo, isOfJobs } from '../guards.ts'
 import { type Param, statement } from '../statement.ts'
 
 interface PurgeValues {
@@ -17,7 +17,7 @@ export function purgeRuns({ db, session, env, tables: t, syntax }: SqlContext): 
     sql`r.finished_at <= ${syntax.now(p)} - ${p('olderThanMs')} AND r.status IN (SELECT wanted.value FROM ${syntax.texts(p('statuses'))} AS wanted)`
   const ended = (p: Param<PurgeValues>) => sql`SELECT r.id FROM ${t.runs} AS r ${syntax.by(t.index('runs_finished_at'))}
       WHERE ${isOver(p)} AND ${canGo(t)}
-        AND (CAST(${p('jobs')} AS TEXT) IS NULL OR r.job_name IN (SELECT job.value FROM ${syntax.texts(sql`coalesce(${p('jobs')}, '[]')`)} AS job))
+        AND ${isOfJobs({ syntax }, p)}
       ORDER BY r.finished_at, r.id LIMIT ${p('limit')}`
   /** Explicitly, because a connection may not enforce foreign keys. */
   const children = [t.steps, t.logs, t.events, t.signals].map((table) =>

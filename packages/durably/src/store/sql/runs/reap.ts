@@ -7,7 +7,7 @@ import type { SqlContext } from '../context.ts'
 import { canMove, eventType, farAhead, isActive, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import { type Param, statement } from '../statement.ts'
-import { awokenParent } from './owner-moves.ts'
+import { awokenParent, EVENT_COLUMNS } from './owner-moves.ts'
 
 export interface ReapValues {
   now: number
@@ -40,36 +40,31 @@ export function lostRuns({ tables: t, syntax }: Pick<SqlContext, 'tables' | 'syn
   return [lost(byLease, sql`r.lease_expires_at <= ${now}`), lost(byLease, sql`r.lease_expires_at > ${farAhead(now)}`)]
 }
 
-interface Fates {
-  cancelled: Fragment
-  timedOut: Fragment
-  crashLoop: Fragment
-  reclaimed: Fragment
+type Reclaim = Reaped['move']
+
+/** Of the lost run `r`: what `of` says of the move that it makes. */
+function fate(p: P, now: Fragment, of: (move: Reclaim) => Fragment): Fragment {
+  return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${of('reclaimCancelled')} WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}
+    WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${of('reclaimCrashLoop')} ELSE ${of('reclaim')} END`
 }
 
-/** Of the lost run `r`. */
-function fate(p: P, now: Fragment, { cancelled, timedOut, crashLoop, reclaimed }: Fates): Fragment {
-  return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${cancelled} WHEN r.deadline_at <= ${now} THEN ${timedOut}
-    WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${crashLoop} ELSE ${reclaimed} END`
+function ifItEnds(then: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
+  return (move) => (move === 'reclaim' ? otherwise : then)
 }
 
-/** Whether the run ends. */
-const ENDS: Fates = { cancelled: sql`1`, timedOut: sql`1`, crashLoop: sql`1`, reclaimed: sql`0` }
-
-function unlessFailed(column: Fragment, failed: { timedOut: Fragment; crashLoop: Fragment }): Fates {
-  return { cancelled: column, reclaimed: column, ...failed }
+function ifItFails(timedOut: Fragment, crashLoop: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
+  return (move) => (move === 'reclaimTimedOut' ? timedOut : move === 'reclaimCrashLoop' ? crashLoop : otherwise)
 }
 
 /** What becomes of a lost run. */
 export function takenBack(p: P, now: Fragment): Fragment {
-  const of = (fates: Fates) => fate(p, now, fates)
-  const recoveries = sql`recoveries`
-  return sql`status = ${of({ cancelled: target('reclaimCancelled'), timedOut: target('reclaimTimedOut'), crashLoop: target('reclaimCrashLoop'), reclaimed: target('reclaim') })},
-        recoveries = ${of({ cancelled: recoveries, timedOut: recoveries, crashLoop: recoveries, reclaimed: sql`recoveries + 1` })},
-        error = ${of(unlessFailed(sql`error`, { timedOut: p('deadlineError'), crashLoop: p('error') }))},
-        failure = ${of(unlessFailed(sql`failure`, { timedOut: p('deadlineFailure'), crashLoop: p('failure') }))},
-        reason = ${of(unlessFailed(sql`reason`, { timedOut: sql`'timeout'`, crashLoop: sql`'crash_loop'` }))},
-        finished_at = ${of({ cancelled: now, timedOut: now, crashLoop: now, reclaimed: sql`NULL` })},
+  const by = (of: (move: Reclaim) => Fragment) => fate(p, now, of)
+  return sql`status = ${by(target)},
+        recoveries = ${by(ifItEnds(sql`recoveries`, sql`recoveries + 1`))},
+        error = ${by(ifItFails(p('deadlineError'), p('error'), sql`error`))},
+        failure = ${by(ifItFails(p('deadlineFailure'), p('failure'), sql`failure`))},
+        reason = ${by(ifItFails(sql`'timeout'`, sql`'crash_loop'`, sql`reason`))},
+        finished_at = ${by(ifItEnds(now, sql`NULL`))},
         lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
 }
 
@@ -96,17 +91,16 @@ function reapQueries({ db, tables: t, syntax, eventLog }: SqlContext, by: Reaped
   const order = statement<ReapValues>(db, lost)
   const events = statement<ReapValues>(
     db,
-    (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
+    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
       SELECT r.id, r.last_event_sequence + 1,
-        ${fate(p, p('now'), { cancelled: eventType('reclaimCancelled'), timedOut: eventType('reclaimTimedOut'), crashLoop: eventType('reclaimCrashLoop'), reclaimed: eventType('reclaim') })},
-        ${fate(p, p('now'), unlessFailed(sql`'{}'`, { timedOut: p('deadlinePayload'), crashLoop: p('payload') }))}, ${p('at')}
+        ${fate(p, p('now'), eventType)}, ${fate(p, p('now'), ifItFails(p('deadlinePayload'), p('payload'), sql`'{}'`))}, ${p('at')}
       FROM ${t.runs} AS r WHERE r.id IN (${lost(p)})`,
   )
   const parents = statement<ReapValues>(
     db,
     (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`ended.count`)}
       FROM (SELECT r.parent_run_id, count(*) AS count FROM ${t.runs} AS r
-        WHERE r.id IN (${lost(p)}) AND ${fate(p, p('now'), ENDS)} GROUP BY 1) AS ended
+        WHERE r.id IN (${lost(p)}) AND ${fate(p, p('now'), ifItEnds(sql`1`, sql`0`))} GROUP BY 1) AS ended
       WHERE r.id = ended.parent_run_id AND ${isActive()}`,
   )
   const update = statement<ReapValues>(

@@ -7,6 +7,7 @@ import type { SqlContext } from '../context.ts'
 import { canGo, eventType, isRefused, isRetryable, isVersion, target } from '../guards.ts'
 import { runRow } from '../rows.ts'
 import { statement } from '../statement.ts'
+import { EVENT_COLUMNS } from './owner-moves.ts'
 
 export interface GuardValues {
   id: string
@@ -46,7 +47,7 @@ export function clientMoves({ db, session, env, tables: t, eventLog }: SqlContex
   /** Reads the row as it was. */
   const event = statement<ClientValues>(
     db,
-    (p) => sql`INSERT INTO ${t.events} (run_id, seq, event_type, payload, created_at)
+    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
       SELECT r.id, r.last_event_sequence + 1, ${eventType('retry')}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isRetryable(t)} AND ${isVersion(p)}`,
   )
   const retry = statement<ClientValues>(
