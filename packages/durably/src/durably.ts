@@ -162,7 +162,7 @@ export class Durably implements AsyncDisposable {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),
       wrapStep: (wrapper) => void this.#stepWrappers.push(wrapper),
-      persistEvent: (event) => persistEvent({ worker, logWriter, codec, env }, event),
+      persistEvent: (event, line) => persistEvent({ worker, logWriter, codec, env }, event, line),
     }
   }
 

@@ -1,5 +1,6 @@
 // Plugin — extends an instance from outside: listens to its events, stands around its steps.
 import type { Emitter } from './events/emitter.ts'
+import type { LogLine } from './events/log-line.ts'
 import type { DurablyEvent } from './model/event.ts'
 import type { StepWrapper } from './worker/step-wrapper.ts'
 
@@ -13,6 +14,6 @@ export interface PluginHost {
   onError: Emitter['onError']
   /** Stands around every step function; the first registered is the outermost. */
   wrapStep(wrapper: StepWrapper): void
-  /** Writes the event as a line of the `logs` table: with the run's next write, or soon if it has none. */
-  persistEvent(event: DurablyEvent): void
+  /** Writes a line about the event into the `logs` table: with the run's next write, or soon if it has none. */
+  persistEvent(event: DurablyEvent, line: LogLine): void
 }

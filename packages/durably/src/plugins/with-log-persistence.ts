@@ -1,4 +1,5 @@
-import { EVENT_TYPES } from '../model/event.ts'
+import { logLineOf } from '../events/log-line.ts'
+import { type DurablyEvent, EVENT_TYPES } from '../model/event.ts'
 import type { Plugin } from '../plugin.ts'
 
 /**
@@ -10,7 +11,11 @@ export function withLogPersistence(): Plugin {
   return {
     name: 'log-persistence',
     install(host) {
-      for (const type of EVENT_TYPES) host.on(type, (event) => host.persistEvent(event))
+      const persist = (event: DurablyEvent) => {
+        const line = logLineOf(event)
+        if (line) host.persistEvent(event, line)
+      }
+      for (const type of EVENT_TYPES) host.on(type, persist)
     },
   }
 }

@@ -1,5 +1,5 @@
 // Where a persisted event's line goes: a live run's own next write carries it, everything else goes to the log writer.
-import { logLineOf } from '../events/log-line.ts'
+import type { LogLine } from '../events/log-line.ts'
 import type { LogWriter } from '../events/log-writer.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
@@ -17,9 +17,7 @@ interface PersistEventParts {
   env: Env
 }
 
-export function persistEvent({ worker, logWriter, codec, env }: PersistEventParts, event: DurablyEvent): void {
-  const line = logLineOf(event)
-  if (!line) return
+export function persistEvent({ worker, logWriter, codec, env }: PersistEventParts, event: DurablyEvent, line: LogLine): void {
   const row: LogRow = { id: env.id(), ...line, data: encodeData(codec, line.data) }
   const execution = worker.execution(line.runId)
   if (!execution || execution.owner.sealed) return logWriter.append(row)
