@@ -231,7 +231,7 @@ export class Durably implements AsyncDisposable {
 
   /** Executes what is due, without `start()`, and returns how many runs that were; for serverless functions and tests. */
   async processUntilIdle(options?: UntilIdleOptions): Promise<number> {
-    const { processUntilIdle } = await loaded(this.#config.env, () => import('./worker/executor.ts'))
+    const { processUntilIdle } = await loaded(this.#config.env, () => import('./worker/process-until-idle.ts'))
     const processed = await processUntilIdle(this.#worker, this.#config, options)
     await this.#logWriter.drain()
     return processed

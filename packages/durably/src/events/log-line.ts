@@ -1,6 +1,7 @@
 // How events become lines of the `logs` table when `withLogPersistence()` is on.
 // A value that already stands in a run or a step is not written a second time.
-import { type DurablyEvent, isStreamEvent } from '../model/event.ts'
+import { isStreamEvent } from '../model/chunks.ts'
+import type { DurablyEvent } from '../model/event.ts'
 import type { LogLevel } from '../model/log.ts'
 
 export interface LogLine {

@@ -108,7 +108,7 @@ export interface LogWriteEvent extends BaseEvent {
 export interface StreamChunkEvent extends RunEvent {
   type: 'stream:chunk'
   stepName: string
-  /** Where it begins; what stood there is overwritten (model/stream.ts, F1). */
+  /** Where it begins; what stood there is overwritten (model/chunks.ts, F1). */
   from: number
   chunks: readonly unknown[]
   /** The checkpoint that came with it; when it begins at 0, the last one, if there was one. */
@@ -211,10 +211,6 @@ export interface RecordedPayload {
   chunks?: string | null
   /** Encoded. */
   state?: string | null
-}
-
-export function isStreamEvent(type: EventType): boolean {
-  return type === 'stream:chunk' || type === 'stream:reset'
 }
 
 export interface EventRow {

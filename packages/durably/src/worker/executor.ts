@@ -10,9 +10,6 @@ import type { ContextKit } from './job-context.ts'
 import type { WorkerKit } from './kit.ts'
 import { Pulse } from './pulse.ts'
 
-/** Whoever calls it executes, too. */
-export { processUntilIdle } from './process-until-idle.ts'
-
 export class Executor {
   readonly #kit: ContextKit & ExecutionKit
   readonly #inHand: InHand

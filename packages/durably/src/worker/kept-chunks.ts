@@ -1,6 +1,7 @@
+import { cutChunks, isStreamEvent, writeChunks } from '../model/chunks.ts'
 import type { Codec } from '../model/codec.ts'
-import { type EventRow, isStreamEvent, type RecordedPayload } from '../model/event.ts'
-import { cutChunks, type OpenStream, writeChunks } from '../model/stream.ts'
+import type { EventRow, RecordedPayload } from '../model/event.ts'
+import type { OpenStream } from '../model/stream.ts'
 import type { Store } from '../store/store.ts'
 
 const PAGE_MAX = 500

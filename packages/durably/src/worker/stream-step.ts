@@ -2,7 +2,6 @@ import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
 import type { Checkpoint, StreamFunction } from '../model/job.ts'
-import { decodeState } from '../model/stream.ts'
 import type { Store } from '../store/store.ts'
 import type { Execution } from './execution.ts'
 import { handled } from './handled.ts'
@@ -30,7 +29,7 @@ export async function streamStep<TState>(parts: StreamStepParts, fn: StreamFunct
   const writer = new StreamWriter({ ...parts, eventLog: store.eventLog, kept })
   const emit = (chunk: unknown) => handled<void>(writer.emit(chunk))
   const checkpoint = Object.assign((state: TState) => handled<void>(writer.checkpoint(state)), {
-    state: decodeState(codec, open?.state ?? null) as TState | undefined,
+    state: codec.decode(open?.state ?? null) as TState | undefined,
   }) satisfies Checkpoint<TState>
   return {
     call: (step) => fn(emit, checkpoint, step),

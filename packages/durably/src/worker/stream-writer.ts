@@ -4,11 +4,12 @@
 //   F6. The step's record comes with the whole output as one chunk, which replaces all that was written of it.
 //   F7. What is left when the step fails or is interrupted rides on whatever is written next.
 import type { Emitter } from '../events/emitter.ts'
+import { addChunk, joinChunks, lengthOf } from '../model/chunks.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env, TimerHandle } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RecordedPayload } from '../model/event.ts'
-import { addChunk, joinChunks, lengthOf, type OpenStream } from '../model/stream.ts'
+import type { OpenStream } from '../model/stream.ts'
 import type { Execution } from './execution.ts'
 
 const FLUSH_WITHIN_MS = 50

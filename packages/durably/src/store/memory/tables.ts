@@ -4,8 +4,9 @@
 //   M2. A column that an order goes by changes only in here: status by `move`, the end of a lease by `renewLease`,
 //       the due time of a run that is parked by `signalled`.
 //   M3. Rows never leave and never enter: what comes in and goes out is a copy.
+import { isStreamEvent } from '../../model/chunks.ts'
 import { type Env, iso } from '../../model/env.ts'
-import { isStreamEvent, type RecordedEvent } from '../../model/event.ts'
+import type { RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from '../../model/run.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'

@@ -1,7 +1,7 @@
 // The chapters of a store in an SQL database. Wires them; holds no SQL of its own.
 import type { SqlContext } from './context.ts'
 import type { Database } from './dialect/database.ts'
-import { leading } from './dialect/leading.ts'
+import { leading } from './dialect/open-leadership.ts'
 import { sqlEvents } from './events.ts'
 import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'

@@ -3,7 +3,8 @@
 //        checkpoint: nothing twice, nothing left out. Once a run was taken over, nothing more of the superseded attempt is seen.
 //   I4.  Only chunks and resets of streams that were recorded go from a log, nothing else.
 import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
-import { type EventRow, isStreamEvent, type RecordedPayload } from '../../model/event.ts'
+import { isStreamEvent } from '../../model/chunks.ts'
+import type { EventRow, RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import { grouped, type History, perHistory, type StreamAttempt, stepKey, type Violation } from './history.ts'

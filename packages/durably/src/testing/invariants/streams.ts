@@ -2,8 +2,8 @@
 
 import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
 import type { RunLogEvent } from '../../events/full-event.ts'
+import { isStreamEvent } from '../../model/chunks.ts'
 import { jsonCodec } from '../../model/codec.ts'
-import { isStreamEvent } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
 import { eventsByRun, grouped, type Invariant, stepKey, stepsByRun, type Violation } from './history.ts'

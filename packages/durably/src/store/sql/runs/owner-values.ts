@@ -1,7 +1,8 @@
 // What an owner write binds. Every statement of the write picks from the same values by name.
 import { type Env, iso } from '../../../model/env.ts'
 import type { StepRow } from '../../../model/step.ts'
-import { eventsOf, type OwnerVerb, type OwnerWrite } from '../../owner-write.ts'
+import { eventsOf } from '../../owner-events.ts'
+import type { OwnerVerb, OwnerWrite } from '../../owner-write.ts'
 import type { OwnerParams } from '../guards.ts'
 import { jsonRows } from '../json-rows.ts'
 import { logValues } from '../logs.ts'
