@@ -58,7 +58,7 @@ export function readConfig(options: DurablyOptions): Config {
     throw new DurablyError('invalid_config', 'createDurably needs either a dialect or a store, e.g. { dialect: sqlite("app.db") }')
   }
   if (options.store !== undefined && options.eventLog !== undefined)
-    throw new DurablyError('invalid_config', 'eventLog is an option of the store, e.g. memoryStore({ eventLog: false })')
+    throw new DurablyError('invalid_config', 'eventLog is an option of the store that you made, e.g. memoryStore({ eventLog: false })')
   const defaults = defaultsOf(options)
   const threeBeats = 3 * milliseconds('heartbeatInterval', options.heartbeatInterval ?? 1, LEASE_MS_MAX)
   const longEnough = Math.min(Math.max(defaults.staleThreshold ?? 30_000, threeBeats), LEASE_MS_MAX)
@@ -67,7 +67,7 @@ export function readConfig(options: DurablyOptions): Config {
   if (heartbeatMs > leaseMs / 2) {
     throw new DurablyError(
       'invalid_config',
-      `heartbeatInterval (${heartbeatMs} ms) must be at most half of staleThreshold (${leaseMs} ms): one late heartbeat would lose the run`,
+      `heartbeatInterval (${heartbeatMs} ms) must be at most half of staleThreshold (${leaseMs} ms), better a third: one late heartbeat would lose the run`,
     )
   }
   return {

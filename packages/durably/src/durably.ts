@@ -119,7 +119,7 @@ export class Durably implements AsyncDisposable {
       if (scope?.isTransaction)
         throw new DurablyError(
           'transaction_open',
-          `called inside transaction ${JSON.stringify(scope.stepName)}; use trx, or { tx: trx }, or call it before or after`,
+          `durably was called inside transaction ${JSON.stringify(scope.stepName)}; use trx or trigger(…, { tx: trx }), or call it before or after`,
         )
     }
     const outside = outsideTransactions(store, admit)
@@ -186,7 +186,10 @@ export class Durably implements AsyncDisposable {
     const job = { ...definition, run } as unknown as Job & { name: TName }
     checkJob(job)
     if (this.#jobs.has(job.name))
-      throw new DurablyError('duplicate_job', `job ${JSON.stringify(job.name)} is already defined on this instance`)
+      throw new DurablyError(
+        'duplicate_job',
+        `job ${JSON.stringify(job.name)} is already defined on this instance; define each job once and share its handle`,
+      )
     this.#jobs.set(job.name, job)
     const handle = jobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>>(job, this.#handleParts)
     this.#handles.set(job.name, handle as JobHandle<string, unknown, unknown>)
@@ -342,7 +345,7 @@ export class Durably implements AsyncDisposable {
 
   /** The Kysely instance, for queries of your own. */
   get db(): Kysely<DurablyTables> {
-    if (!this.#db) throw new DurablyError('invalid_config', 'this instance was given a store, not a dialect')
+    if (!this.#db) throw new DurablyError('invalid_config', 'this instance was given a store, not a dialect: it has no Kysely instance')
     return this.#db
   }
 

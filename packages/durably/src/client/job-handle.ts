@@ -53,9 +53,10 @@ export function jobHandle<TName extends string, TInput, TOutput>(
       if (timeout !== undefined && !(timeout > 0))
         throw new DurablyError('invalid_argument', `timeout must be a positive number of milliseconds, got ${timeout}`)
       if (options.tx !== undefined)
-        throw new DurablyError('invalid_argument', 'triggerAndWait cannot wait inside a transaction; use trigger({ tx })')
+        throw new DurablyError('invalid_argument', 'triggerAndWait cannot wait for a run inside a transaction; use trigger({ tx })')
       parts.trigger.admit()
-      if (parts.isInsideRun()) throw new DurablyError('nested_wait', 'triggerAndWait in a job holds its slot; use ctx.invoke')
+      if (parts.isInsideRun())
+        throw new DurablyError('nested_wait', 'triggerAndWait in a job would hold its slot while the other one needs one; use ctx.invoke')
       const { id } = await triggerOne(input, options)
       return { id, output: outputOf<TOutput>(await waitForRun(parts.wait, id, timeout), parts.codec) }
     },

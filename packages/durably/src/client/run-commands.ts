@@ -77,7 +77,11 @@ export class RunCommands {
     const { effects, status } = found(await this.#parts.runs.get(runId), runId)
     const open = decodeEffects(effects).find(({ name }) => name === stepName)
     if (!open || status === 'running')
-      throw new DurablyError('invalid_argument', `step ${JSON.stringify(stepName)} of run ${runId} waits for no decision`, { runId })
+      throw new DurablyError(
+        'invalid_argument',
+        `step ${JSON.stringify(stepName)} of run ${runId} waits for no decision; only an effect in doubt can be decided, while its run waits`,
+        { runId },
+      )
     await this.#send(runId, decisionName(stepName, open.generation), decision)
   }
 

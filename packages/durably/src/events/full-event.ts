@@ -91,7 +91,10 @@ export function fullEvent({ run, codec, steps, logs }: Joined, row: EventRow, pa
       return { ...base, type, stepName: payload.stepName ?? '', to: payload.to ?? 0 }
     case 'worker:error':
     case 'worker:lead':
-      throw new DurablyError('row_unreadable', `event ${row.seq} of run ${run.id} belongs to no run`)
+      throw new DurablyError(
+        'row_unreadable',
+        `event ${row.seq} of run ${run.id}: no run has events of type ${type}; delete the row or the run`,
+      )
   }
 }
 

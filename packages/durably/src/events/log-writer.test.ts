@@ -34,7 +34,9 @@ describe('the log writer', () => {
   test('says once that it drops lines, when more than 10,000 wait', async () => {
     const { env, stored, reports, writer } = setup()
     for (let i = 0; i < 10_005; i++) writer.append(line(String(i)))
-    expect(reports).toMatchObject([{ code: 'store_unavailable' }])
+    expect(reports).toMatchObject([
+      { code: 'store_unavailable', message: 'more than 10000 log lines wait for the store; further ones are dropped' },
+    ])
     await env.idle()
     expect(stored.flat()).toHaveLength(10_000)
   })

@@ -43,7 +43,9 @@ export class LogWriter {
   #drop(): void {
     if (this.#dropping) return
     this.#dropping = true
-    this.#parts.report(new DurablyError('store_unavailable', `more than ${WAITING_MAX} log lines wait; others are dropped`))
+    this.#parts.report(
+      new DurablyError('store_unavailable', `more than ${WAITING_MAX} log lines wait for the store; further ones are dropped`),
+    )
   }
 
   /** Resolves when everything handed over so far is stored or given up, or when the store let it wait for too long (L3). */

@@ -64,7 +64,11 @@ export function sleep(env: Clock, ms: number): Promise<void> {
 export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
   const loading = load().catch((cause) => {
     if (cause instanceof DurablyError) throw cause
-    throw new DurablyError('store_unavailable', 'code could not be loaded; call it again', { cause })
+    throw new DurablyError(
+      'store_unavailable',
+      'some code of durably could not be loaded; the next call tries again. Is the page offline, or were its files replaced? Then reload it',
+      { cause },
+    )
   })
   return env.load ? env.load(loading) : loading
 }

@@ -79,7 +79,7 @@ export function nextAttempt(policy: RetryPolicy, attempt: number, error: unknown
   const chosen = policy(attempt, error, chance)
   if (chosen === 'dead') return 'dead'
   if (typeof chosen !== 'number' || !(chosen >= 0) || chosen === Number.POSITIVE_INFINITY)
-    throw new DurablyError('invalid_argument', `a retry policy must return milliseconds or 'dead', got ${String(chosen)}`)
+    throw new DurablyError('invalid_argument', `a retry policy must return a delay in milliseconds or 'dead', got ${String(chosen)}`)
   return Math.min(Math.ceil(delays.get(error as object) ?? chosen), DURATION_MS_MAX)
 }
 

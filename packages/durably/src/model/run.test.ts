@@ -99,7 +99,9 @@ describe('toRun', () => {
 
   test.each(['payload', 'progress', 'failure', 'output'] as const)('a broken %s is named', (column) => {
     const row = runRow({ status: 'completed', [column]: '{"a":' })
-    expect(() => toRun(row, codec, 0)).toThrow(new DurablyError('row_unreadable', `run run: column ${column} cannot be read`))
+    expect(() => toRun(row, codec, 0)).toThrow(
+      new DurablyError('row_unreadable', `run run: column ${column} cannot be read; repair the row or delete the run`),
+    )
   })
 })
 
@@ -112,7 +114,7 @@ describe('toStep', () => {
 
   test.each(['output', 'failure'] as const)('a broken %s is named', (column) => {
     expect(() => toStep(stepRow({ [column]: 'x' }), codec)).toThrow(
-      new DurablyError('row_unreadable', `step "load" of run run: column ${column} cannot be read`),
+      new DurablyError('row_unreadable', `step "load" of run run: column ${column} cannot be read; repair the row or delete the run`),
     )
   })
 })

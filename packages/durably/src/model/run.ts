@@ -160,7 +160,7 @@ export function readColumn(row: RunRow, column: 'payload' | 'progress' | 'output
   try {
     return codec.decode(row[column])
   } catch (cause) {
-    throw new DurablyError('row_unreadable', `run ${row.id}: column ${column} cannot be read`, { cause })
+    throw new DurablyError('row_unreadable', `run ${row.id}: column ${column} cannot be read; repair the row or delete the run`, { cause })
   }
 }
 

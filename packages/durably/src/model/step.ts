@@ -52,8 +52,12 @@ export function readStepColumn(row: StepRow, column: 'output' | 'failure', codec
   try {
     return codec.decode(row[column])
   } catch (cause) {
-    throw new DurablyError('row_unreadable', `step ${JSON.stringify(row.name)} of run ${row.runId}: column ${column} cannot be read`, {
-      cause,
-    })
+    throw new DurablyError(
+      'row_unreadable',
+      `step ${JSON.stringify(row.name)} of run ${row.runId}: column ${column} cannot be read; repair the row or delete the run`,
+      {
+        cause,
+      },
+    )
   }
 }

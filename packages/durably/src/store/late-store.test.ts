@@ -44,7 +44,11 @@ describe('lateStore', () => {
   test('tries again when its code could not be had', async () => {
     let isOnline = false
     const store = late(() => (isOnline ? Promise.resolve(memoryStore()) : Promise.reject(new TypeError('Failed to fetch'))))
-    await expect(store.migrate()).rejects.toMatchObject({ code: 'store_unavailable', cause: { message: 'Failed to fetch' } })
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/code of durably could not be loaded; the next call tries again.*offline.*reload/),
+      cause: { message: 'Failed to fetch' },
+    })
     isOnline = true
     await store.migrate()
   })

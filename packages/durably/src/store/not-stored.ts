@@ -4,5 +4,8 @@ import type { NewRun } from './runs.ts'
 /** What became of one that should have been stored. */
 export function notStored({ id, parentRunId, parentToken }: NewRun): DurablyError {
   if (parentToken === null) return new DurablyError('store_unavailable', `create: run ${id} was neither stored nor found`)
-  return new DurablyError('run_not_found', `run ${parentRunId} does not run under this claim in this database, so it can trigger nothing`)
+  return new DurablyError(
+    'run_not_found',
+    `run ${parentRunId} does not run under this claim in this database, so it can trigger nothing; a child must be defined on the same database`,
+  )
 }

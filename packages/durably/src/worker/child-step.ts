@@ -42,7 +42,11 @@ export async function triggerChild<TInput>(
     },
   }
   await job.trigger(input, options)
-  if (!child) throw new DurablyError('run_not_found', `job ${JSON.stringify(job.name)} has triggered no run here`)
+  if (!child)
+    throw new DurablyError(
+      'run_not_found',
+      `job ${JSON.stringify(job.name)} has triggered no run for step ${JSON.stringify(stepName)}; its trigger() must hand on the options that it is given`,
+    )
   return child
 }
 

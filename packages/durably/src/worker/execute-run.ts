@@ -113,7 +113,7 @@ function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Outcome)
       if ('dismissed' in outcome && outcome.dismissed === 'parked') return { type: 'park', ...execution.parking.ending }
       if (!('returned' in outcome) || execution.turnedAway) return { type: 'release' }
   }
-  if ('dismissed' in outcome) throw new Error('X1: dismissed without a reason')
+  if ('dismissed' in outcome) throw new Error(`X1: run ${execution.run.id} was dismissed without a reason to stop`)
   if ('threw' in outcome) return failureOrRetry(kit, execution, job, outcome.threw, outcome.failedStepName)
   if (job.output === undefined) return completion(kit, execution, job, outcome.returned)
   return validatedCompletion(kit, execution, job, job.output, outcome.returned)

@@ -92,7 +92,7 @@ export class Execution {
   turnedAway = false
 
   constructor(kit: ExecutionKit, { run, lease, answered }: Claimed) {
-    if (run.leaseOwner === null) throw new Error('R5: not claimed')
+    if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
     this.run = run
     this.generation = run.leaseGeneration
     this.#kit = kit
@@ -113,7 +113,10 @@ export class Execution {
   }
 
   leaseLost(why: string): void {
-    this.interrupt('lease_lost', `the lease of run ${this.run.id} is lost: ${why}`)
+    this.interrupt(
+      'lease_lost',
+      `the lease of run ${this.run.id} is lost: ${why}; whoever claims the run goes on from its last recorded step`,
+    )
   }
 
   cancelRequested(): void {
@@ -238,7 +241,7 @@ export class Execution {
     } catch (error) {
       report(error, id)
     }
-    this.owner.lose('the store did not answer for a whole lease')
+    this.owner.loseToSilence()
   }
 
   beaten(): void {
@@ -249,7 +252,8 @@ export class Execution {
   /** Every call of `ctx` that does work passes here. */
   admit(late: AbortSignal | undefined): void {
     this.goOn(late)
-    if (this.#closed) throw new DurablyError('context_closed', `run ${this.run.id}: the job has already ended; await every call`)
+    if (this.#closed)
+      throw new DurablyError('context_closed', `run ${this.run.id}: the job function has already ended; await every call of ctx`)
   }
 
   /**
@@ -306,9 +310,11 @@ export class Execution {
     if (this.#isStuck || env.mono() - since < leaseMs) return
     this.#isStuck = true
     const { id, jobName } = this.run
-    const wish = this.interrupted ? `was asked to stop (${this.interrupted.code})` : `waits for ${this.#parking?.asked} (inside a step?)`
+    const [wish, advice] = this.interrupted
+      ? [`was asked to stop (${this.interrupted.code})`, 'let them heed their signal']
+      : [`waits for ${this.#parking?.asked}`, 'do not await it inside of a step']
     const steps = JSON.stringify([...this.#inFlight.keys()])
-    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${wish}, but steps ${steps} go on`), id)
+    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${wish}, but steps ${steps} go on; ${advice}`), id)
   }
 
   async #settled(): Promise<void> {

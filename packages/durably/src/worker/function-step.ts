@@ -15,7 +15,8 @@ export async function functionStep(
   return steps.step(
     name,
     async (call) => {
-      if (typeof fn !== 'function') throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function`)
+      if (typeof fn !== 'function')
+        throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
       const { parking } = steps.parts.execution
       const wait = parking.isOver(name) === false && parking.get(name)
       if (wait) return { wait }
@@ -60,12 +61,13 @@ async function execute(
     return await steps.record(call, output, { endsStream, rides: () => body.record() })
   } catch (error) {
     body.giveUp()
-    return steps.fail(call, hasTakenPlace ? unrecorded(error) : error, { retry, mayHaveWorked: begun > 0 })
+    return steps.fail(call, hasTakenPlace ? unrecorded(call.name, error) : error, { retry, mayHaveWorked: begun > 0 })
   }
 }
 
 /** It must not look like an effect that failed. */
-function unrecorded(error: unknown): unknown {
+function unrecorded(name: string, error: unknown): unknown {
   if (!(error instanceof DurablyError)) return error
-  return new DurablyError(error.code, `${error.message}; the effect took place: reconcile it, or decide()`, { cause: error })
+  const advice = `effect ${JSON.stringify(name)} took place and is not called again: give the step a reconcile function, or call decide()`
+  return new DurablyError(error.code, `${error.message}; ${advice}`, { cause: error })
 }

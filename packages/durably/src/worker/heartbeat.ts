@@ -77,7 +77,7 @@ export class Heartbeat {
     if (owner.lost) return
     const age = this.#lease.ms()
     if (this.#beating) {
-      if (age >= leaseMs) owner.lose('the store did not answer for a whole lease')
+      if (age >= leaseMs) owner.loseToSilence()
       else this.#beatIn(leaseMs - age)
       return
     }

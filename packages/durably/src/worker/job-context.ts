@@ -137,7 +137,7 @@ export class RunningJobContext implements JobContext {
     const message = newMessage ?? last?.message
     const progress: Progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
     if (!Number.isFinite(current) || (total !== undefined && !Number.isFinite(total))) {
-      throw new DurablyError('invalid_argument', `progress needs finite numbers, got ${current} and ${total}`)
+      throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
     }
     this.#progress = progress
     execution.owner.rideProgress(codec.encode(progress, 'progress'))

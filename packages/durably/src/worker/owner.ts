@@ -148,7 +148,7 @@ export class Owner {
   async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
     const { store, env } = this.#kit
     const lease = this.#lease
-    if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database')
+    if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
     let conflicts = 0
     for (let attempt = 1; ; attempt++) {
       if (this.lost) return 'lost'
@@ -194,7 +194,7 @@ export class Owner {
     const found = await untilLeaseIsOver({ env, leaseMs, report: (error) => this.#report(error) }, () =>
       store.steps.find(claim.runId, [verb.step.id]),
     )
-    if (found === null) this.lose('the store did not answer for a whole lease')
+    if (found === null) this.loseToSilence()
     return found !== null && found.length > 0
   }
 
@@ -212,6 +212,11 @@ export class Owner {
     const { store, leaseMs } = this.#kit
     if (!this.lost && this.#lease.ms() < leaseMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)
+  }
+
+  /** Nothing was accepted for a whole lease. */
+  loseToSilence(): void {
+    this.lose(`the store did not answer for a whole lease, ${this.#kit.leaseMs} ms (staleThreshold)`)
   }
 
   lose(why: string): void {
@@ -255,7 +260,7 @@ export class Owner {
         }
         this.#report(error)
         if (hasCode(error, 'store_closed') || isBroken(error)) this.lose('the store cannot be used any more')
-        else if (lease.ms() >= leaseMs) this.lose('the store did not answer for a whole lease')
+        else if (lease.ms() >= leaseMs) this.loseToSilence()
         else await sleep(env, backoffMs(env, attempt))
       }
     }

@@ -15,8 +15,8 @@ export async function processUntilIdle(
   { deadline, maxRuns = Number.POSITIVE_INFINITY }: UntilIdleOptions = {},
 ): Promise<number> {
   const end = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline)
-  if (Number.isNaN(end)) throw new DurablyError('invalid_argument', 'deadline must be a Date or milliseconds since 1970')
-  if (!(maxRuns >= 0)) throw new DurablyError('invalid_argument', `maxRuns must be at least 0, got ${maxRuns}`)
+  if (Number.isNaN(end)) throw new DurablyError('invalid_argument', 'deadline must be a Date or a time in milliseconds since 1970')
+  if (!(maxRuns >= 0)) throw new DurablyError('invalid_argument', `maxRuns must be a number of at least 0, got ${maxRuns}`)
   let started = 0
   let processed = 0
   let failed = false

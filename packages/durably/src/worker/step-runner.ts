@@ -72,18 +72,18 @@ export class StepRunner {
     if (scope?.isTransaction)
       throw new DurablyError(
         'transaction_open',
-        `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}`,
+        `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
       )
     const late = scope?.execution === execution ? scope.late : undefined
     execution.admit(late)
     if (mayWait && scope?.stepName && scope.execution === execution)
       throw new DurablyError(
         'nested_step',
-        `step ${JSON.stringify(name)} was called inside step ${JSON.stringify(scope.stepName)}, but may wait; call it beside`,
+        `step ${JSON.stringify(name)} was called inside step ${JSON.stringify(scope.stepName)}, but may wait; call it before, after or beside that step`,
       )
     checkName('step name', name)
     if (this.#called.has(name)) {
-      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called; give each its own name`)
+      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called in this run; give each step its own name`)
     }
     const index = this.#called.size
     this.#called.add(name)

@@ -10,11 +10,14 @@ export function transactionLimitMs(leaseMs: number, timeout: Duration | undefine
   if (timeout === undefined) return Math.min(LONGEST_MS, most)
   const ms = durationMs('timeout', timeout)
   if (ms <= most) return ms
-  throw new DurablyError('invalid_argument', `timeout must be at most ${most} ms, a third of staleThreshold; got ${timeout}`)
+  throw new DurablyError(
+    'invalid_argument',
+    `timeout of a transaction must be at most ${most} ms, a third of staleThreshold; got ${timeout}`,
+  )
 }
 
 export async function withinTransactionLimit<T>(env: Env, name: string, limitMs: number, work: Promise<T>): Promise<T> {
   if (await within(env, limitMs, work)) return work
-  const message = `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone`
+  const message = `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone; keep it short, or raise its timeout`
   throw new DurablyError('transaction_timeout', message)
 }

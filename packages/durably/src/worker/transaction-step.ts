@@ -11,7 +11,8 @@ export function transactionStep(steps: StepRunner, name: string, { timeout }: Tr
   return steps.step(
     name,
     async (call) => {
-      if (typeof fn !== 'function') throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(name)} needs a function`)
+      if (typeof fn !== 'function')
+        throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(name)} needs a function as its last argument`)
       const limitMs = transactionLimitMs(steps.parts.leaseMs, timeout)
       await steps.parts.execution.assureLease()
       return transact(steps, steps.start(call), fn, limitMs)

@@ -52,7 +52,10 @@ describe.each(WORLDS)('names and keys on %s', (world) => {
     const { durably } = await setup(world)
     durably.defineJob({ name: 'job', input: anything }, async () => {})
     expect(() => durably.defineJob({ name: 'job', input: anything }, async () => {})).toThrow(
-      expect.objectContaining({ code: 'duplicate_job', message: expect.stringContaining('"job"') }),
+      expect.objectContaining({
+        code: 'duplicate_job',
+        message: expect.stringMatching(/^job "job" is already defined.*; define each job once/),
+      }),
     )
   })
 
@@ -61,7 +64,10 @@ describe.each(WORLDS)('names and keys on %s', (world) => {
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.run('step', 'not a function' as never))
     const { id } = await job.trigger(null)
     await soon(durably.processUntilIdle())
-    expect(await job.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'invalid_argument' } })
+    expect(await job.getRun(id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'invalid_argument', message: 'step "step" needs a function as its last argument' },
+    })
     const filters = [{ status: 'done' as never }, { limit: 0 }, { limit: 1.5 }, { limit: -1 }, { limit: Number.NaN }, { cursor: 'x' }]
     for (const filter of filters) await expect(durably.getRuns(filter)).rejects.toMatchObject({ code: 'invalid_argument' })
   })
@@ -83,8 +89,12 @@ const BAD_OPTIONS: Record<string, [options: Partial<DurablyOptions>, message: Re
   'an endless pollingInterval': [{ pollingInterval: Number.POSITIVE_INFINITY }, /pollingInterval/],
   'a heartbeatInterval that is NaN': [{ heartbeatInterval: Number.NaN }, /heartbeatInterval/],
   'a staleThreshold that is a text': [{ staleThreshold: '30' as never }, /staleThreshold/],
-  'a heartbeat slower than half of the threshold': [{ heartbeatInterval: 5000, staleThreshold: 9000 }, /at most half of staleThreshold/],
+  'a heartbeat slower than half of the threshold': [
+    { heartbeatInterval: 5000, staleThreshold: 9000 },
+    /^heartbeatInterval \(5000 ms\) must be at most half of staleThreshold \(9000 ms\), better a third/,
+  ],
   'a heartbeat slower than the longest threshold': [{ heartbeatInterval: 13 * 60 * 60 * 1000 }, /at most half of staleThreshold/],
+  'an event log beside a store': [{ eventLog: false }, /option of the store that you made, e.g. memoryStore\({ eventLog: false }\)/],
   'no concurrency': [{ concurrency: 0 }, /concurrency must be a whole number of at least 1/],
   'half a slot': [{ concurrency: 1.5 }, /concurrency/],
   'negative maxRecoveries': [{ maxRecoveries: -1 }, /maxRecoveries/],
@@ -117,6 +127,11 @@ describe('options', () => {
   })
 
   test('`db` of an instance on a store says that there is none', () => {
-    expect(() => createDurably({ store: memoryStore() }).db).toThrow(expect.objectContaining({ code: 'invalid_config' }))
+    expect(() => createDurably({ store: memoryStore() }).db).toThrow(
+      expect.objectContaining({
+        code: 'invalid_config',
+        message: expect.stringContaining('given a store, not a dialect: it has no Kysely'),
+      }),
+    )
   })
 })

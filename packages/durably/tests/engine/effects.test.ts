@@ -216,7 +216,10 @@ describe.each(WORLDS)('effects on %s', (world) => {
   test('a decision that nobody waits for is refused, so is one that is none', async () => {
     const { durably, soon, env } = await setup(world)
     const { id } = await defineCharge(durably, () => 1).trigger(null)
-    await expect(durably.decide(id, 'charge', 'run again')).rejects.toMatchObject({ code: 'invalid_argument' })
+    await expect(durably.decide(id, 'charge', 'run again')).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(/step "charge" of run .* waits for no decision; only an effect in doubt/),
+    })
     await expect(durably.decide(id, 'charge', 'maybe' as 'run again')).rejects.toMatchObject({ code: 'invalid_argument' })
     await expect(durably.decide('nobody', 'charge', 'run again')).rejects.toMatchObject({ code: 'run_not_found' })
     await soon(durably.processUntilIdle())
@@ -336,7 +339,7 @@ describe.each(WORLDS)('effects on %s', (world) => {
     await env.advance(20_000)
     expect(calls).toBe(1)
     expect(await durably.getSteps(id)).toMatchObject([{ name: 'charge', status: 'failed', failure: { code } }])
-    expect((await durably.getSteps(id))[0]?.error).toMatch(/the effect took place/)
+    expect((await durably.getSteps(id))[0]?.error).toMatch(/; effect "charge" took place and is not called again: .*reconcile.*decide\(\)$/)
     expect(await durably.getRun(id)).toMatchObject({ status: 'pending', phase: 'waiting' })
     await durably.decide(id, 'charge', { done: 'receipt 7' })
     await env.advance(1000)

@@ -259,7 +259,10 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
     const { id } = await job.trigger(null)
     await soon(durably.processUntilIdle())
 
-    await expect((await later.opened)()).rejects.toMatchObject({ code: 'context_closed' })
+    await expect((await later.opened)()).rejects.toMatchObject({
+      code: 'context_closed',
+      message: expect.stringMatching(/await every call of ctx$/),
+    })
     expect(started).toBe(false)
     expect(await durably.getSteps(id)).toEqual([])
   })

@@ -134,7 +134,7 @@ describe.each(WORLDS)('progress on %s', (world) => {
     expect(await job.getRun(id)).toMatchObject({
       status: 'failed',
       failure: { code: 'invalid_argument' },
-      error: expect.stringContaining('NaN'),
+      error: expect.stringContaining('got current NaN and total 10'),
     })
   })
 })

@@ -121,9 +121,15 @@ describe.each(WORLDS)('processUntilIdle on %s', (world) => {
     const job = durably.defineJob({ name: 'job', input: anything }, async () => {})
     await job.trigger(null)
     expect(await soon(durably.processUntilIdle({ deadline: env.wall() - 1 }))).toBe(0)
-    await expect(durably.processUntilIdle({ deadline: new Date(Number.NaN) })).rejects.toMatchObject({ code: 'invalid_argument' })
+    await expect(durably.processUntilIdle({ deadline: new Date(Number.NaN) })).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: 'deadline must be a Date or a time in milliseconds since 1970',
+    })
     for (const maxRuns of [-1, Number.NaN]) {
-      await expect(durably.processUntilIdle({ maxRuns })).rejects.toMatchObject({ code: 'invalid_argument' })
+      await expect(durably.processUntilIdle({ maxRuns })).rejects.toMatchObject({
+        code: 'invalid_argument',
+        message: `maxRuns must be a number of at least 0, got ${maxRuns}`,
+      })
     }
     expect(await durably.getRuns({ status: 'pending' })).toHaveLength(1)
   })

@@ -98,7 +98,10 @@ describe.each(WORLDS)('steps on %s', (world) => {
     const { id } = await job.trigger(null)
     await soon(durably.processUntilIdle())
 
-    expect(await job.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'duplicate_step' } })
+    expect(await job.getRun(id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'duplicate_step', message: expect.stringMatching(/^step "same" .*; give each step its own name$/) },
+    })
     expect(await durably.getSteps(id)).toMatchObject([{ name: 'same', status: 'completed', output: 1 }])
   })
 

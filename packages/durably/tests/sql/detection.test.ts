@@ -42,7 +42,7 @@ describe('an unknown dialect is refused, with what was found and what is accepte
     })
     const store = openStore({ ...parts(new MysqlAdapter(), new MysqlQueryCompiler()), createDriver: () => database.createDriver() })
     const error = await rejects(store.runs.get('x'), 'unknown_dialect', 'its first use')
-    expect(error.message).toContain('MysqlAdapter')
+    expect(error.message).toMatch(/MysqlAdapter.*; accepted: a dialect whose adapter extends Kysely's SqliteAdapter/)
     await rejects(store.migrate(), 'unknown_dialect', 'its second use')
   })
 

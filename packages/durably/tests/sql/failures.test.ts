@@ -64,7 +64,7 @@ describe.each(DRIVERS)('$name', ({ dialect }) => {
     await store.runs.cancel(run.id)
     await query(store, `UPDATE runs SET version = 'many'`)
     const error = await rejects(store.runs.get(run.id), 'row_unreadable', 'get')
-    expect(error.message).toContain(`run ${run.id}: column version holds "many"`)
+    expect(error.message).toContain(`run ${run.id}: column version holds "many"; repair the row or delete the run`)
     expect(await store.runs.delete(run.id)).toEqual({ outcome: 'deleted', status: 'cancelled' })
   })
 

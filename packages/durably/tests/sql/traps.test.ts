@@ -37,7 +37,9 @@ describe.each([...DRIVERS, NEWER_CLIENT])('$name', ({ name, dialect }) => {
     ['a symbol', Symbol('s')],
   ])('%s never reaches the driver', async (_, value) => {
     const session = openSession(dialect(temporaryFile()))
-    await rejects(session.read(CompiledQuery.raw('SELECT ? AS a, ? AS b', [value, 'p'])), 'store_rejected', 'a read')
+    const query = CompiledQuery.raw('SELECT ? AS a, ? AS b', [value, 'p'])
+    const { message } = await rejects(session.read(query), 'store_rejected', 'a read')
+    expect(message).toMatch(/^parameter 1 is .* and cannot be stored; pass a text, a number or null$/)
     await rejects(session.write([CompiledQuery.raw('SELECT 1'), CompiledQuery.raw('SELECT ?', [value])]), 'store_rejected', 'a batch')
   })
 

@@ -16,7 +16,10 @@ export async function migrate(context: SqlContext, migrations: readonly Migratio
     version = (await readVersion(context)) ?? 0
   }
   if (version > latest) {
-    throw new DurablyError('schema_too_new', `the database has schema version ${version}, this process knows ${latest}; update it`)
+    throw new DurablyError(
+      'schema_too_new',
+      `the database has schema version ${version}, this version of durably knows ${latest}; update the package of this process`,
+    )
   }
   for (const [i, migration] of migrations.entries()) if (i + 1 > version) await apply(context, i + 1, migration)
 }

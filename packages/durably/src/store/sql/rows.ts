@@ -105,7 +105,7 @@ export function eventRow(row: Row): EventRow {
 function reader(what: string, id: unknown, row: Row) {
   function unreadable(column: string): DurablyError {
     const found = row[column] === undefined ? 'is missing' : `holds ${JSON.stringify(String(row[column])).slice(0, 100)}`
-    return new DurablyError('row_unreadable', `${what} ${String(id)}: column ${column} ${found}`)
+    return new DurablyError('row_unreadable', `${what} ${String(id)}: column ${column} ${found}; repair the row or delete the run`)
   }
   function text(column: string): string {
     const value = row[column]

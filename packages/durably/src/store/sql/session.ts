@@ -15,7 +15,7 @@ export interface QueryRunner {
 
 export function queryRunner(trx: unknown): QueryRunner {
   if (typeof trx === 'object' && trx !== null && typeof Reflect.get(trx, 'executeQuery') === 'function') return trx as QueryRunner
-  throw new DurablyError('invalid_argument', 'tx must be a Kysely transaction on the same database')
+  throw new DurablyError('invalid_argument', 'tx must be a transaction of Kysely, on the database that this instance uses')
 }
 
 export interface BoundTransaction {

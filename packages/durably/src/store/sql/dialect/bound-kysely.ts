@@ -16,7 +16,7 @@ export interface BoundKysely {
 /** It was undone in the middle, and what comes after that would not be part of it. */
 export class EndedByItself extends Error {
   constructor(cause: unknown) {
-    super('the database has undone the transaction by itself; let its error pass', { cause })
+    super('the database has undone the transaction by itself; an error of a query inside it was caught, let it pass instead', { cause })
   }
 }
 
@@ -40,7 +40,11 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, pr
   /** The query is sent at once then: nothing comes between. */
   function admit({ sql }: CompiledQuery): void {
     const word = transactionWord(sql)
-    if (word) throw new DurablyError('transaction_open', `${word} inside ctx.transaction: it commits when its function returns`)
+    if (word)
+      throw new DurablyError(
+        'transaction_open',
+        `${word} was sent inside ctx.transaction; leave it out: it commits when its function returns, and is undone when it throws`,
+      )
     if (over) throw over
   }
   function fail(error: unknown): never {
@@ -72,7 +76,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, pr
     },
   }
   const refuse = async () => {
-    throw new DurablyError('invalid_argument', 'it is a transaction already')
+    throw new DurablyError('invalid_argument', 'this is a transaction already; use it as it is')
   }
   const driver: Driver = {
     async init() {},
@@ -93,7 +97,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, pr
       },
     }),
     end() {
-      over ??= new DurablyError('context_closed', 'the transaction has ended; await every query')
+      over ??= new DurablyError('context_closed', 'the transaction has ended; await every query inside ctx.transaction()')
     },
     hasThrown: (error) => error === failure,
   }

@@ -42,7 +42,7 @@ function nameOf(adapter: object): string {
 function unknownDialect(found: string, cause?: unknown): DurablyError {
   return new DurablyError(
     'unknown_dialect',
-    `${found}; accepted: an adapter that extends Kysely's SqliteAdapter or PostgresAdapter, or dialectKind: ${KINDS.map((kind) => `'${kind}'`).join(' or ')}`,
+    `${found}; accepted: a dialect whose adapter extends Kysely's SqliteAdapter or PostgresAdapter, or dialectKind: ${KINDS.map((kind) => `'${kind}'`).join(' or ')}`,
     cause === undefined ? undefined : { cause },
   )
 }

@@ -25,7 +25,10 @@ function bindable(value: unknown, position: number): Bindable {
     case 'object':
       if (value === null || value instanceof Uint8Array) return value
   }
-  throw new DurablyError('store_rejected', `parameter ${position + 1} is ${describe(value)}; pass a text, a number or null`)
+  throw new DurablyError(
+    'store_rejected',
+    `parameter ${position + 1} is ${describe(value)} and cannot be stored; pass a text, a number or null`,
+  )
 }
 
 function describe(value: unknown): string {

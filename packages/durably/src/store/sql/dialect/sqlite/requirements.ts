@@ -18,7 +18,7 @@ export async function checkRequirements(session: Session): Promise<void> {
     await session.read(CompiledQuery.raw(`select value ->> 0 from json_each('[[1]]')`))
   } catch (cause) {
     if (!SPEAKS_NO_JSON.test(String(cause))) throw cause
-    throw new DurablyError('unknown_dialect', `SQLite ${version} was built without its JSON functions; use another build`, {
+    throw new DurablyError('unknown_dialect', `SQLite ${version} was built without its JSON functions; use a build that has them`, {
       cause,
     })
   }
