@@ -57,6 +57,8 @@ export class Owner {
   #isWriting = false
   /** Those whose turn comes after the write that is under way. */
   #nextTurns: (() => void)[] = []
+  /** Those that have not ended: one has the turn, or waits for it. */
+  #transactions = 0
   #number = 0
   #events: RecordedEvent[] | null = null
   #logs: LogRow[] | null = null
@@ -124,13 +126,20 @@ export class Owner {
    * the transaction cannot take effect any more; then the step is there, or `body` runs again.
    */
   async transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
+    this.#transactions++
     if (this.#isWriting) await this.#turn()
     this.#isWriting = true
     try {
       return await this.#transact(verbOf)
     } finally {
+      this.#transactions--
       this.#passTurn()
     }
+  }
+
+  /** A write that is asked for now waits until a function of the user has ended: on SQLite it could not even begin before. */
+  get isTransacting(): boolean {
+    return this.#transactions > 0
   }
 
   /** O1. */

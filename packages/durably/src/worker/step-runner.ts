@@ -2,7 +2,8 @@
 //   J1. A completed step is found by its name and never runs again; its recorded value is returned.
 //   J2. A step starts without a read or a write; its end is one write, which renews the lease.
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
-//   J4. A call is in flight until it has its record or has said what it waits for: nothing parks or ends in between.
+//   J4. A call is in flight until it has its record or has said what it waits for: nothing parks or ends in between. Only an error
+//       that comes beside an open transaction is thrown before its record, which then goes before whatever the run writes next (O1).
 import type { Duration } from '../model/duration.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
@@ -156,18 +157,28 @@ export class StepRunner {
 
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
   async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
-    const { execution, emitter, store } = this.parts
+    const { execution, report } = this.parts
+    const { id } = execution.run
     execution.goOn(call.late)
+    this.failed.add(call.name, error)
+    const delayMs = retry ? delayOf(this.parts, id, retry, this.failed.times(call.name), error) : 'dead'
+    const recorded = this.#recordFailure(call, error, mayHaveWorked)
+    // Its place among the writes is taken, so the job need not wait for the transaction to hear of the error (J4).
+    if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
+    else if (!(await recorded)) execution.goOn()
+    if (delayMs === 'dead') throw error
+    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.storeNow()) + delayMs) } }
+  }
+
+  async #recordFailure(call: StepCall, error: unknown, mayHaveWorked: boolean): Promise<boolean> {
+    const { execution, emitter, store } = this.parts
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // It threw: that is known, and it may be tried again. What ran out of time may still take place.
     const rides = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
-    if (!(await execution.owner.write({ type: 'recordStep', step }, rides))) execution.goOn()
-    this.failed.add(call.name, error)
-    emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
-    const delayMs = retry ? delayOf(this.parts, execution.run.id, retry, this.failed.times(call.name), error) : 'dead'
-    if (delayMs === 'dead') throw error
-    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.storeNow()) + delayMs) } }
+    const accepted = await execution.owner.write({ type: 'recordStep', step }, rides)
+    if (accepted) emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
+    return accepted
   }
 
   #closeEffect({ name }: StepCall): () => void {

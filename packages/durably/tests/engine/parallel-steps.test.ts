@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createDurably } from '../../src/durably.ts'
 import { memoryStore } from '../../src/memory.ts'
+import { DurablyError } from '../../src/model/errors.ts'
 import { retry } from '../../src/model/retry-policy.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
-import { listenTo, ofType } from './listening.ts'
+import { listenTo, ofType, typesOf } from './listening.ts'
+import { logOf } from './run-log.ts'
 import { setup, WORLDS } from './world.ts'
 
 const anything = z.unknown()
@@ -324,4 +326,82 @@ test('a transaction is undone when the steps of a job that threw are left behind
   expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'boom' })
   await env.advance(3000)
   expect(await durably.getSteps(id)).toEqual([])
+})
+
+describe('a step that throws beside an open transaction', () => {
+  const boom = () => Promise.reject(new Error('boom'))
+
+  test('fails the run at once: the transaction is told, undone after a moment, and both are in order', async () => {
+    const { durably, store, env } = await setup('sqlite')
+    const heard = listenTo(durably)
+    const reasons: unknown[] = []
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => {
+      const slow = ctx.transaction('slow', async () => {
+        ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason.code))
+        await new Promise<never>(() => {})
+      })
+      const next = ctx.transaction('next', async () => 'too late')
+      return Promise.all([slow, next, ctx.run('bad', { retry: retry.none() }, boom)])
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(100)
+    expect(reasons).toEqual(['job_failed'])
+    await env.advance(500)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'boom' })
+    expect((await durably.getSteps(id)).map(({ name, error }) => `${name}: ${error}`)).toEqual(['bad: boom'])
+    expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'bad' }])
+    expect(typesOf(await logOf(store, id)).slice(-2)).toEqual(['step:fail', 'run:fail'])
+    expect(heard.map(({ type }) => type).filter((type) => /:fail$/.test(type))).toEqual(['step:fail', 'run:fail'])
+  })
+
+  test('lets a job that catches it go on; the transaction is recorded first, then the failed step', async () => {
+    const { durably, env } = await setup('sqlite')
+    const end = gate()
+    const caught = gate()
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      const slow = ctx.transaction('slow', () => end.opened.then(() => 'worth keeping'))
+      await ctx.run('bad', boom).catch(() => caught.open())
+      return slow
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(100)
+    await caught.opened
+    end.open()
+    await env.advance(100)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'worth keeping' })
+    expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`)).toEqual(['slow completed', 'bad failed'])
+  })
+
+  test('is told of when its record cannot be stored; the job has its own error', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup('sqlite', { wrap })
+    const heard = listenTo(durably)
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => {
+      faults.fail('apply.recordStep', { when: 'before', error: new DurablyError('store_rejected', 'no'), times: 1 })
+      return Promise.all([ctx.transaction('slow', () => new Promise<never>(() => {})), ctx.run('bad', boom)])
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'boom' })
+    expect(ofType(heard, 'worker:error')).toMatchObject([{ cause: { code: 'store_rejected' }, runId: id }])
+  })
+
+  test('waits for its next try as always', async () => {
+    const { durably, env } = await setup('sqlite')
+    let tries = 0
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      Promise.all([
+        ctx.transaction('slow', () => new Promise<string>((resolve) => env.timer(1000, () => resolve('done')))),
+        ctx.run('bad', { retry: retry.fixed({ maxAttempts: 3, delay: 100 }) }, () => (++tries < 2 ? boom() : 'better')),
+      ]),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: ['done', 'better'] })
+    expect(tries).toBe(2)
+  })
 })

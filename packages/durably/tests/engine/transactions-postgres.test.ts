@@ -159,3 +159,21 @@ test('a conflict that does not end fails the step with what the database said', 
   expect(await durably.getSteps(error.runId)).toMatchObject([{ status: 'failed' }])
   expect(await bookings()).toEqual([])
 })
+
+test('a step that throws beside it fails the run at once: its function is told, and nothing of it stays', async () => {
+  const { durably, bookings } = await setup()
+  const job = durably.defineJob({ name: 'job', input: z.string() }, (ctx, note) =>
+    Promise.all([
+      ctx.transaction('book', async (trx) => {
+        await trx.insertInto('bookings').values({ note }).execute()
+        await new Promise<void>((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)))
+      }),
+      ctx.run('bad', () => Promise.reject(new Error('boom'))),
+    ]),
+  )
+  durably.start()
+  const error = await job.triggerAndWait('one').catch((error) => error)
+  expect(error).toMatchObject({ code: 'run_failed', message: expect.stringContaining('boom') })
+  expect(await durably.getSteps(error.runId)).toMatchObject([{ name: 'bad', status: 'failed' }])
+  expect(await bookings()).toEqual([])
+})
