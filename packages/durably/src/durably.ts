@@ -100,6 +100,8 @@ export class Durably implements AsyncDisposable {
   readonly #handles = new Map<string, JobHandle<string, unknown, unknown>>()
   readonly #stepWrappers: StepWrapper[] = []
   readonly #pluginHost: PluginHost
+  /** Throws inside `ctx.transaction`. */
+  readonly #admit: () => void
 
   constructor(options: DurablyOptions) {
     const config = readConfig(options)
@@ -136,9 +138,10 @@ export class Durably implements AsyncDisposable {
       turn: new TurnBudget(env),
     })
     const watch = new RunWatch({ events, env, pollingMs, onWatch: () => news.open() })
-    const pages = new RunPages({ runs, env, codec, pollingMs, onWatch: () => news.open() })
+    const pages = new RunPages({ runs, env, codec, pollingMs, onWatch: () => news.open(), admit })
     news.hear(worker, watch, pages)
     const logWriter = new LogWriter({ logs, env, report })
+    this.#admit = admit
     this.#config = config
     this.#dialect = options.dialect
     this.#store = store
@@ -203,7 +206,8 @@ export class Durably implements AsyncDisposable {
   }
 
   /** Creates or updates the tables; idempotent, safe when several processes call it at once. */
-  migrate(): Promise<void> {
+  async migrate(): Promise<void> {
+    this.#admit()
     return this.#store.migrate()
   }
 
@@ -227,6 +231,7 @@ export class Durably implements AsyncDisposable {
 
   /** Claims and executes one run, without `start()`; false when there is none. */
   async processOne(): Promise<boolean> {
+    this.#admit()
     const found = await this.#worker.processOne()
     await this.#logWriter.drain()
     return found
@@ -234,6 +239,7 @@ export class Durably implements AsyncDisposable {
 
   /** Executes what is due, without `start()`, and returns how many runs that were; for serverless functions and tests. */
   async processUntilIdle(options?: UntilIdleOptions): Promise<number> {
+    this.#admit()
     const { processUntilIdle } = await loaded(this.#config.env, () => import('./worker/process-until-idle.ts'))
     const processed = await processUntilIdle(this.#worker, this.#config, options)
     await this.#logWriter.drain()

@@ -25,6 +25,8 @@ export interface RunPagesParts {
   pollingMs: number
   /** Somebody waits: news of other processes are wanted. */
   onWatch: () => void
+  /** Throws where the caller must not wait for a read. */
+  admit: () => void
 }
 
 export class RunPages {
@@ -42,6 +44,7 @@ export class RunPages {
 
   /** The page, as soon as it differs from what was `seen`; `done` says that nobody waits for it any more. */
   next(query: RunQuery, seen: string | null): { page: Promise<RunPage>; done: () => void } {
+    this.#parts.admit()
     const key = JSON.stringify([query.status, query.jobName, query.limit])
     const known = this.#readers.get(key)
     const reader = known ?? new PageReader(this.#parts, query, () => void this.#readers.delete(key))

@@ -180,6 +180,7 @@ describe('ctx.transaction', () => {
   test('calls of the instance inside are refused at once, and work again after it; with tx a trigger is part of it', async () => {
     const { durably, env } = await setup()
     const other = durably.defineJob({ name: 'other', input: anything }, async () => {})
+    const watched = durably.watchRuns()[Symbol.asyncIterator]()
     const refused: unknown[] = []
     let late: Promise<unknown> = Promise.resolve()
     const end = gate()
@@ -201,6 +202,11 @@ describe('ctx.transaction', () => {
           () => durably.countsByState(),
           () => durably.purge({ olderThan: '1d' }),
           () => durably.subscribe(ctx.runId)[Symbol.asyncIterator]().next(),
+          () => durably.watchRuns()[Symbol.asyncIterator]().next(),
+          () => watched.next(),
+          () => durably.processOne(),
+          () => durably.processUntilIdle(),
+          () => durably.migrate(),
         ]
         for (const call of calls) refused.push(await call().catch((error: unknown) => error))
         late = end.opened.then(() => durably.getRun(ctx.runId))
@@ -211,7 +217,7 @@ describe('ctx.transaction', () => {
     durably.start()
     await env.advance(1000)
     const message = 'durably was called inside transaction "book"; use trx or trigger(…, { tx: trx }), or call it before or after'
-    expect(refused).toMatchObject(Array(15).fill({ code: 'transaction_open', message }))
+    expect(refused).toMatchObject(Array(20).fill({ code: 'transaction_open', message }))
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
     expect(await other.getRuns()).toMatchObject([{ payload: 'with tx', status: 'completed' }])
     end.open()
