@@ -53,12 +53,29 @@ test.each([
   'SELECT 1; ROLLBACK',
   "SELECT ';' -- ' \n; /* so */ END",
   "PREPARE TRANSACTION 'x'",
+  "SELECT E'\\''; COMMIT; --'",
+  "SELECT E'a'\n'\\''; COMMIT; --'",
+  'SELECT 1 /* /* */ */; COMMIT',
 ])('a raw %s is refused, the step fails, and nothing of it stays', async (statement) => {
   const { durably, bookings } = await setup()
   const job = defineBook(durably, (trx) => sql.raw(statement).execute(trx))
   durably.start()
   const error = await job.triggerAndWait('one').catch((error) => error)
   expect(error).toMatchObject({ code: 'run_failed', cause: { code: 'transaction_open' } })
+  expect(await bookings()).toEqual([])
+})
+
+test('words in comments and strings, and the END of a function, end nothing', async () => {
+  const { durably, bookings } = await setup()
+  const job = defineBook(durably, async (trx) => {
+    await sql.raw('SELECT 1 /* /* */; COMMIT; */').execute(trx)
+    await sql.raw("SELECT E'it\\'s; COMMIT', $a$; ROLLBACK$a$").execute(trx)
+    await sql.raw('CREATE FUNCTION two() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT 1; SELECT 2; END; SELECT two()').execute(trx)
+    throw new Error('sold out')
+  })
+  durably.start()
+  const error = await job.triggerAndWait('one').catch((error) => error)
+  expect(error).toMatchObject({ code: 'run_failed', cause: { message: 'sold out' } })
   expect(await bookings()).toEqual([])
 })
 

@@ -130,6 +130,23 @@ describe('ctx.transaction', () => {
     expect([calls, await bookings()]).toEqual([1, []])
   })
 
+  test('a trigger may be created in it: its END is no end', async () => {
+    const { durably, env, bookings } = await setup()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.transaction('book', async (trx) => {
+        await sql`CREATE TRIGGER twice AFTER INSERT ON bookings WHEN NEW.note = 'one' BEGIN INSERT INTO bookings VALUES ('two'); END`.execute(
+          trx,
+        )
+        await book(trx, 'one')
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(await bookings()).toEqual(['one', 'two'])
+  })
+
   test('savepoints of the user’s own are no end', async () => {
     const { durably, env, bookings } = await setup()
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>

@@ -4,7 +4,7 @@
 //   D3. A query waits for the one before it: where that one failed, the transaction may be gone, and what came after would commit on its own.
 import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
-import { transactionWord } from './transaction-word.ts'
+import { type Script, transactionWord } from './transaction-word.ts'
 
 export interface BoundKysely {
   db: Kysely<unknown>
@@ -21,7 +21,7 @@ export class EndedByItself extends Error {
 }
 
 /** `probe` passes only where the transaction is gone. */
-export function boundKysely(dialect: Dialect, connection: DatabaseConnection, probe?: CompiledQuery): BoundKysely {
+export function boundKysely(dialect: Dialect, connection: DatabaseConnection, script: Script, probe?: CompiledQuery): BoundKysely {
   let over: Error | undefined
   let failure: unknown
   let isDoubtful = false
@@ -39,7 +39,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, pr
   }
   /** The query is sent at once then: nothing comes between. */
   function admit({ sql }: CompiledQuery): void {
-    const word = transactionWord(sql)
+    const word = transactionWord(sql, script)
     if (word)
       throw new DurablyError(
         'transaction_open',

@@ -2,12 +2,15 @@
 import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
 import type { BoundTransaction, Row } from '../session.ts'
 import { boundKysely, EndedByItself } from './bound-kysely.ts'
+import type { Script } from './transaction-word.ts'
 
 /** How a database spells them. */
 export interface TransactionWords {
   begin: CompiledQuery
   commit: CompiledQuery
   rollback: CompiledQuery
+  /** To find them in a text of the user's. */
+  script: Script
   /** For a database that ends a transaction by itself and then goes on without one: SQLite, when the disk is full. */
   watch?: {
     begin: CompiledQuery
@@ -54,7 +57,7 @@ export async function interact<T>(
   work: (trx: BoundTransaction) => Promise<T>,
 ): Promise<T> {
   await begin(connection, words)
-  const bound = boundKysely(dialect, connection, words.watch?.probe)
+  const bound = boundKysely(dialect, connection, words.script, words.watch?.probe)
   try {
     if (words.watch) await connection.executeQuery(words.watch.begin)
     const run = async (query: CompiledQuery) => (await connection.executeQuery<Row>(query)).rows

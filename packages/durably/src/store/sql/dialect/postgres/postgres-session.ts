@@ -10,12 +10,14 @@ import { interact, type TransactionWords, transact } from '../transaction.ts'
 import { waitWhileBusy } from '../wait-while-busy.ts'
 import { writeInOrder } from '../write-in-order.ts'
 import { classifyError } from './classify-error.ts'
+import { POSTGRES_SCRIPT } from './script.ts'
 import { storable } from './storable-text.ts'
 
 const WORDS: TransactionWords = {
   begin: CompiledQuery.raw('begin'),
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),
+  script: POSTGRES_SCRIPT,
 }
 
 interface PostgresSessionParts {

@@ -5,6 +5,7 @@ import type { DurablyTables } from '../../schema.ts'
 import type { Row } from '../../session.ts'
 import { isBatching } from '../batching-connection.ts'
 import { interact, type TransactionWords, transact } from '../transaction.ts'
+import { SQLITE_SCRIPT } from './script.ts'
 import type { Transport } from './transport.ts'
 
 const BEGIN = CompiledQuery.raw('begin')
@@ -12,6 +13,7 @@ export const WORDS: TransactionWords = {
   begin: CompiledQuery.raw('begin immediate'),
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),
+  script: SQLITE_SCRIPT,
   watch: {
     begin: CompiledQuery.raw('savepoint durably_transaction'),
     end: CompiledQuery.raw('release durably_transaction'),
