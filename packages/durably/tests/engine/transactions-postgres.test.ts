@@ -1,11 +1,12 @@
 // ctx.transaction and trigger({ tx }) on a real Postgres: short; the long form is on SQLite.
-import { type Kysely, sql } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { DurablyOptions } from '../../src/config.ts'
 import { createDurably, type Durably } from '../../src/durably.ts'
 import type { Transaction } from '../../src/model/job.ts'
 import { postgres } from '../../src/postgres/index.ts'
+import { sqlite } from '../../src/sqlite/index.ts'
 import { temporaryDatabase } from '../postgres/place.ts'
 import { gate } from './gate.ts'
 
@@ -133,6 +134,24 @@ test('trigger({ tx }): the run exists when the transaction commits, and not if i
   await expect.poll(async () => (await durably.getRun(id))?.status).toBe('completed')
   expect(await bookings()).toEqual(['yes'])
   expect(await durably.getRuns()).toHaveLength(1)
+})
+
+test('trigger({ tx }) in one that is over, that failed or that is of another database: refused for good', async () => {
+  const { durably, db } = await setup()
+  const job = defineBook(durably)
+  const refusal = (message: string) => ({ code: 'invalid_argument', message: expect.stringMatching(new RegExp(`^tx must .*${message}`)) })
+  const committed = await db.transaction().execute(async (tx) => tx)
+  await expect(job.trigger('no', { tx: committed })).rejects.toMatchObject(refusal('already committed'))
+  const failed = db.transaction().execute(async (tx) => {
+    await sql`SELECT nothing`.execute(tx).catch(() => {})
+    await job.trigger('no', { tx })
+  })
+  await expect(failed).rejects.toMatchObject(refusal('transaction is aborted'))
+  const elsewhere = new Kysely({ dialect: sqlite(':memory:') })
+  onTestFinished(() => elsewhere.destroy())
+  const stored = elsewhere.transaction().execute((tx) => job.trigger('no', { tx }))
+  await expect(stored).rejects.toMatchObject(refusal('syntax error'))
+  expect(await durably.getRuns()).toEqual([])
 })
 
 test('two that wait for each other: the one that Postgres undoes is run again, and both are booked', async () => {

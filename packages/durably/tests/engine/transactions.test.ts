@@ -1,6 +1,6 @@
 // ctx.transaction: the user's rows and the record of the step commit together, exactly once, whatever is killed when.
-import { type Kysely, sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { Kysely, sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createDurably, type Durably } from '../../src/durably.ts'
 import type { Transaction } from '../../src/model/job.ts'
@@ -597,6 +597,22 @@ describe('trigger({ tx })', () => {
       code: 'invalid_argument',
       message: expect.stringContaining('use trigger({ tx })'),
     })
+    expect(await durably.getRuns()).toEqual([])
+  })
+
+  test('one that is over, or of another database: refused for good, with the name of the option', async () => {
+    const { durably, db } = await setup()
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => 'done')
+    const refusal = (message: string) => ({ code: 'invalid_argument', message: expect.stringMatching(new RegExp(`^tx must .*${message}`)) })
+    const committed = await db.transaction().execute(async (tx) => tx)
+    await expect(job.trigger(null, { tx: committed })).rejects.toMatchObject(refusal('already committed'))
+    const rolledBack = await db.startTransaction().execute()
+    await rolledBack.rollback().execute()
+    await expect(job.trigger(null, { tx: rolledBack })).rejects.toMatchObject(refusal('already rolled back'))
+    const elsewhere = new Kysely({ dialect: sqlite(':memory:') })
+    onTestFinished(() => elsewhere.destroy())
+    const stored = elsewhere.transaction().execute((tx) => job.trigger(null, { tx }))
+    await expect(stored).rejects.toMatchObject(refusal('no such table: runs'))
     expect(await durably.getRuns()).toEqual([])
   })
 
