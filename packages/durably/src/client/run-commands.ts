@@ -2,7 +2,7 @@
 import type { Emitter } from '../events/emitter.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Duration, durationMs } from '../model/duration.ts'
-import { DECISION_PREFIX, type Decision, decisionName, decodeEffects, isDecision, NOT_A_DECISION } from '../model/effect.ts'
+import { checkSignalName, type Decision, decisionName, decodeEffects, isDecision, NOT_A_DECISION } from '../model/effect.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
@@ -105,9 +105,7 @@ export class RunCommands {
 
   /** Sends a value to a run that waits for it, or will; the first under a name wins. */
   async signal(runId: string, name: string, value: unknown, { idempotencyKey }: SignalOptions = {}): Promise<void> {
-    checkName('signal name', name)
-    if (name.startsWith(DECISION_PREFIX))
-      throw new DurablyError('invalid_name', `signal name must not begin with ${JSON.stringify(DECISION_PREFIX)}; use decide()`)
+    checkSignalName(name)
     const key = idempotencyKey === undefined ? undefined : JSON.stringify([runId, name, checkName('idempotencyKey', idempotencyKey)])
     await this.#send(runId, name, value, key)
   }

@@ -1,5 +1,7 @@
 // Effect — a step that must not run twice. Its start is written before the function is called, so that whoever finds a start
 // without a record knows that the function may have run, and asks instead of running it again.
+import { DurablyError } from './errors.ts'
+import { checkName } from './name.ts'
 
 /** A step that has begun and is not recorded, and in which lease of its run. */
 export interface Effect {
@@ -27,6 +29,11 @@ export function isDecision(value: unknown): value is Decision {
 
 /** Decisions are kept as signals; nobody else may use these names. */
 export const DECISION_PREFIX = 'decision/'
+
+export function checkSignalName(name: unknown): void {
+  if (checkName('signal name', name).startsWith(DECISION_PREFIX))
+    throw new DurablyError('invalid_name', `signal name must not begin with ${JSON.stringify(DECISION_PREFIX)}; use decide()`)
+}
 
 /** One for each start: a decision about the first says nothing about the second. */
 export function decisionName(stepName: string, generation: number): string {

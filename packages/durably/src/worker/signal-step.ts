@@ -1,6 +1,7 @@
 // `ctx.waitFor`: a step whose record is the value that was sent, in an array; an empty one says that the time was over,
 // whatever came later.
 import { durationMs } from '../model/duration.ts'
+import { checkSignalName } from '../model/effect.ts'
 import { DurablyError } from '../model/errors.ts'
 import { validate, type WaitForOptions } from '../model/job.ts'
 import type { StepRunner } from './step-runner.ts'
@@ -10,6 +11,7 @@ export async function signalStep(steps: StepRunner, name: string, { schema, time
   const { parking } = execution
   const what = `signal ${JSON.stringify(name)}`
   const record = await steps.step(name, async (call) => {
+    checkSignalName(name)
     const limitMs = timeout === undefined ? null : durationMs(`timeout of ${what}`, timeout)
     const dueAt = limitMs === null ? null : Math.ceil((await execution.storeNow()) + limitMs)
     const signal = await steps.signals.find(name)

@@ -211,6 +211,18 @@ describe.each(WORLDS)('signals on %s', (world) => {
     await durably.signal(id, 'x', 'after all')
   })
 
+  test('to wait under a name that no signal can have fails the run, with the words that its sender would hear', async () => {
+    const { durably, soon } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.waitFor('decision/1/x'))
+    const { id } = await job.trigger(null)
+    const refused = await durably.signal(id, 'decision/1/x', 1).catch((error) => error)
+    await soon(durably.processUntilIdle())
+    expect(await durably.getRun(id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'invalid_name', message: refused.message },
+    })
+  })
+
   test('one that nobody waits for wakes nobody and harms nobody', async () => {
     const { durably, env } = await setup(world)
     let executions = 0
