@@ -68,10 +68,7 @@ function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, { le
     clockIsOurs: false,
     expectedTroubles: new Set([
       'lease_lost',
-      'cancel_requested',
-      'parked',
       'run_stuck',
-      'shutdown',
       'store_busy',
       'store_unavailable',
       'run_not_retryable',

@@ -23,7 +23,7 @@ export async function openSqlitePlace(folder: string, { leaseMs }: PlaceOptions)
     pausedMax: 2,
     clockRangeMs: 3000,
     clockIsOurs: true,
-    expectedTroubles: new Set(['lease_lost', 'cancel_requested', 'parked', 'run_stuck', 'shutdown', 'store_busy', 'run_not_retryable']),
+    expectedTroubles: new Set(['lease_lost', 'run_stuck', 'store_busy', 'run_not_retryable']),
     faults: [],
     figures: () => ({}),
     address: () => address,

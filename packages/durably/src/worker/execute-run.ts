@@ -6,6 +6,7 @@ import { type Job, validate } from '../model/job.ts'
 import { type FailureReason, readColumn } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import { decodeStreams } from '../model/stream.ts'
+import { TRANSITIONS } from '../model/transitions.ts'
 import type { EndingVerb } from '../store/owner-write.ts'
 import { readSteps } from './claim-runs.ts'
 import { delayOf } from './delay-of.ts'
@@ -23,7 +24,7 @@ export async function executeRun(kit: ContextKit, execution: Execution): Promise
   const given = reading instanceof Promise ? await reading : reading
   if (!given) {
     owner.takenBack('its steps could not be read')
-    return kit.report(execution.interrupted, run.id)
+    return kit.report(leaseLost(execution), run.id)
   }
   kit.emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: given.payload })
   for (const { stepName, kept } of decodeStreams(run.streams))
@@ -45,7 +46,17 @@ export async function executeRun(kit: ContextKit, execution: Execution): Promise
   }
   execution.heartbeat.stop()
   if (ending && isWritten) tell(kit, execution, ending)
-  else kit.report(execution.interrupted ?? new DurablyError('lease_lost', `the lease of run ${run.id} is lost`), run.id)
+  else if (!(ending && owner.isTaken && givesBack(ending))) kit.report(leaseLost(execution), run.id)
+}
+
+/** Whoever has it now may have it because of that: only the answer came too late. */
+function givesBack({ type }: EndingVerb): boolean {
+  return TRANSITIONS[type].to === 'pending'
+}
+
+/** Whatever else it was told before: that is why its end is not written. */
+function leaseLost({ run, interrupted }: Execution): DurablyError {
+  return interrupted?.code === 'lease_lost' ? interrupted : new DurablyError('lease_lost', `the lease of run ${run.id} is lost`)
 }
 
 interface Given {

@@ -68,6 +68,8 @@ export class Owner {
   /** Ends the wait for an answer, also for one that may never come. */
   #answer: ((answer: WriteOutcome | 'lost') => void) | null = null
   lost = false
+  /** Somebody else has the run. */
+  isTaken = false
   /** The ending is under way; nothing can ride along any more. */
   sealed = false
 
@@ -219,6 +221,7 @@ export class Owner {
   /** If the lease is not over by both of its own clocks, another clock was wrong, and the run is not to blame for the loss. */
   takenBack(why: string): void {
     const { store, leaseMs } = this.#kit
+    this.isTaken = true
     if (!this.lost && this.#lease.ms() < leaseMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)
   }

@@ -1,8 +1,13 @@
 // An infrastructure error is never a job failure (R6), and a write whose outcome is unknown takes effect once (R3).
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Durably } from '../../src/durably.ts'
 import { DurablyError } from '../../src/model/errors.ts'
+import type { DurablyEvent } from '../../src/model/event.ts'
+import type { JobContext } from '../../src/model/job.ts'
+import { retry } from '../../src/model/retry-policy.ts'
 import { type CallName, faulty } from './faulty-store.ts'
+import { gate } from './gate.ts'
 import { listenTo, next, ofType, typesOf } from './listening.ts'
 import { setup, WORLDS, type WorldName } from './world.ts'
 
@@ -23,9 +28,90 @@ async function counted(name: WorldName) {
   return { ...world, faults, ran, job, heard: listenTo(world.durably) }
 }
 
+function codesOf(heard: readonly DurablyEvent[]): unknown[] {
+  return [...new Set(ofType(heard, 'worker:error').map(({ cause }) => (cause as { code: string }).code))]
+}
+
 const WRITES: readonly CallName[] = ['apply.recordStep', 'apply.complete', 'runs.claim']
 
 describe.each(WORLDS)('faults of the store on %s', (world) => {
+  describe('a run that was given back, and taken by another process before its worker knew, is no trouble', () => {
+    async function generous(name: CallName, run: (ctx: JobContext) => unknown) {
+      const { wrap, faults } = faulty()
+      const { durably, another, ...rest } = await setup(world, { wrap })
+      const heir = another({ pollingInterval: 1 })
+      const define = (instance: Durably) =>
+        instance.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 2, delay: 0 }) }, run)
+      define(heir)
+      const { id } = await define(durably).trigger(null)
+      faults.fail(name, { when: 'after' })
+      return { ...rest, durably, heir, id, heard: listenTo(durably) }
+    }
+
+    test('parked', async () => {
+      const { durably, heir, env, id, heard } = await generous('apply.park', (ctx) => ctx.waitFor('go'))
+      void durably.processOne()
+      await env.idle()
+      heir.start()
+      await heir.signal(id, 'go', 'on')
+      await env.advance(1000)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'on', recoveries: 0 })
+      expect(codesOf(heard)).toEqual(['store_unavailable'])
+    })
+
+    test('to be tried again', async () => {
+      const { durably, heir, env, id, heard } = await generous('apply.retryLater', ({ attempt }) => {
+        if (attempt === 1) throw new Error('bad')
+      })
+      void durably.processOne()
+      await env.idle()
+      heir.start()
+      await env.advance(1000)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed', attempts: 1, recoveries: 0 })
+      expect(codesOf(heard)).toEqual(['store_unavailable'])
+    })
+
+    test('released', async () => {
+      const stopped = gate()
+      const { durably, heir, env, id, heard, within } = await generous('apply.release', (ctx) => {
+        ctx.signal.addEventListener('abort', () => stopped.open())
+        return ctx.run('work', ({ attempt: _, signal }) => stopped.opened.then(() => signal.throwIfAborted()))
+      })
+      durably.start()
+      await env.advance(1)
+      heir.start()
+      await within(1000, durably.stop({ timeout: 0 }))
+      await env.advance(1000)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed', recoveries: 0 })
+      expect(codesOf(heard)).toEqual(['store_unavailable'])
+    })
+
+    test('parked, and taken by the same one', async () => {
+      const { wrap, faults } = faulty()
+      const { durably, env } = await setup(world, { wrap, concurrency: 2 })
+      const heard = listenTo(durably)
+      const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.waitFor('go'))
+      const { id } = await job.trigger(null)
+      faults.fail('apply.park', { when: 'after', times: ALWAYS })
+      durably.start()
+      await env.advance(1)
+      await durably.signal(id, 'go', 'on')
+      await env.advance(10_000)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'on', recoveries: 0 })
+      expect(codesOf(heard)).toEqual(['store_unavailable'])
+    })
+  })
+
+  test('a store that is silent while a run is parked loses the lease, and that is told', async () => {
+    const { durably, faults, env, heard } = await counted(world)
+    const job = durably.defineJob({ name: 'waits', input: anything }, (ctx) => ctx.waitFor('go'))
+    await job.trigger(null)
+    faults.fail('apply.park', { when: 'silent' })
+    durably.start()
+    await env.advance(40_000)
+    expect(codesOf(heard)).toEqual(['lease_lost'])
+  })
+
   describe.each(['before', 'after'] as const)('that strike %s the effect', (when) => {
     test.each(WRITES)('%s is sent again and takes effect once; the run completes (peer P34, P35)', async (name) => {
       const { durably, store, faults, ran, job, heard, within } = await counted(world)
