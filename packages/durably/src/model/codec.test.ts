@@ -318,7 +318,8 @@ describe('texts that cannot be read', () => {
     Uint8Array: ['*', 'A', 'A===', 'AAAAA', '====', 'AA_A', 'x'.repeat(1_000_001), 1, null, ['AAAA'], {}, undefined],
     Map: ['x'.repeat(1_000_000), {}, null, 1, [1], [[1]], [[1, 2, 3]], [[1, 2], 'ab'], [{ length: 2 }], undefined],
     Set: ['x'.repeat(1_000_000), {}, { length: 1e9 }, null, 1, undefined],
-    object: ['x'.repeat(1_000_000), [], [['a', 1]], null, 1, undefined],
+    object: ['x'.repeat(1_000_000), [], [['a', 1]], {}, { a: 1 }, null, 1, undefined],
+    undefined: [null, 1, {}, [], 'x'],
   }
   test.each(Object.entries(WRONG))('a %s around the wrong thing throws and names it', (name, values) => {
     for (const value of values)
@@ -326,11 +327,22 @@ describe('texts that cannot be read', () => {
         expect(() => codec.decode(JSON.stringify(json))).toThrow(`cannot read a value tagged "${name}"`)
   })
 
+  test.each([
+    '{"$durably":"undefined","a":1}',
+    '{"$durably":"Date","value":null,"a":1}',
+    '{"$durably":"bigint","value":"1","a":1}',
+    '{"$durably":"Set","value":[],"a":{"$durably":"undefined"}}',
+    '{"$durably":"object","value":{"$durably":1},"a":1}',
+    '{"$durably":"object","a":{"$durably":1}}',
+    '{"$durably":"undefined","__proto__":1}',
+  ])('a tag with more beside it throws and names it: %s', (text) => {
+    for (const json of [text, `[{"deep":${text}}]`]) expect(() => codec.decode(json)).toThrow(/^cannot read a value tagged "\w+"$/)
+  })
+
   test('as others write them they are read', () => {
     const dates = ['2026-01-02', '2026-01-02T03:04:05Z', '2026-01-02T03:04:05.678901+00:00', '+275760-09-13T00:00:00.000Z']
     for (const value of dates) expect(codec.decode(JSON.stringify({ $durably: 'Date', value }))).toStrictEqual(new Date(value))
     expect(codec.decode('{"$durably":"bigint","value":"-007"}')).toBe(-7n)
-    expect(codec.decode('{"$durably":"undefined","value":[1]}')).toBeUndefined()
   })
 
   test.each<[string, string, string]>([

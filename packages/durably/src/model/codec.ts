@@ -156,19 +156,24 @@ interface Tagged {
   value?: unknown
 }
 
-function restore({ [TAG]: name, value }: Tagged, room: number): unknown {
-  if (name === 'undefined') return undefined
-  if (name === 'Date' && value === null) return new Date(Number.NaN)
-  if (typeof value === 'string') {
-    if (name === 'number' && /^(NaN|-?Infinity|-0)$/.test(value)) return Number(value)
-    if (name === 'bigint' && BIGINT.test(value)) return BigInt(value)
-    if (name === 'Date' && ISO_DATE.test(value) && Date.parse(value) < Infinity) return new Date(value)
-    if (name === 'Uint8Array' && value.length % 4 === 0 && BASE64.test(value)) return fromBase64(value)
-  } else if (Array.isArray(value)) {
-    // The array itself is no level: it was none when it was written.
-    if (name === 'Set') return new Set(untagged(value, room) as unknown[])
-    if (name === 'Map' && value.every(isPair)) return new Map(value.map((pair) => untagged(pair, room) as [unknown, unknown]))
-  } else if (name === 'object' && typeof value === 'object' && value) return untaggedMembers(value, room)
+/** Only what we write: a member beside it would be dropped unseen. */
+function restore(tagged: Tagged, room: number): unknown {
+  const { [TAG]: name, value } = tagged
+  const size = Object.keys(tagged).length
+  if (name === 'undefined' && size === 1) return undefined
+  if (size === 2) {
+    if (name === 'Date' && value === null) return new Date(Number.NaN)
+    if (typeof value === 'string') {
+      if (name === 'number' && /^(NaN|-?Infinity|-0)$/.test(value)) return Number(value)
+      if (name === 'bigint' && BIGINT.test(value)) return BigInt(value)
+      if (name === 'Date' && ISO_DATE.test(value) && Date.parse(value) < Infinity) return new Date(value)
+      if (name === 'Uint8Array' && value.length % 4 === 0 && BASE64.test(value)) return fromBase64(value)
+    } else if (Array.isArray(value)) {
+      // The array itself is no level: it was none when it was written.
+      if (name === 'Set') return new Set(untagged(value, room) as unknown[])
+      if (name === 'Map' && value.every(isPair)) return new Map(value.map((pair) => untagged(pair, room) as [unknown, unknown]))
+    } else if (name === 'object' && typeof value === 'object' && value && Object.hasOwn(value, TAG)) return untaggedMembers(value, room)
+  }
   throw new SyntaxError(`cannot read a value tagged ${typeof name === 'string' ? `"${name.slice(0, 50)}"` : typeof name}`)
 }
 
