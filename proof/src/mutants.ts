@@ -136,8 +136,15 @@ export const MUTANTS: Mutant[] = [
     name: 'retry-anything',
     guard: 'only a failed run can be retried',
     file: 'store/memory/runs.ts',
-    find: "if (!canMove('retry', row.status)) return",
-    replace: 'if (!isTerminal(row.status)) return',
+    find: "if (!canMove('retry', row.status) ||",
+    replace: 'if (!isTerminal(row.status) ||',
+  },
+  {
+    name: 'retry-below-a-cancel',
+    guard: 'below a run that was asked to stop nothing is retried',
+    file: 'store/memory/runs.ts',
+    find: '|| (parent && parent.cancelRequestedAt !== null)',
+    replace: '',
   },
   {
     name: 'move-untold',
@@ -670,8 +677,8 @@ export const MUTANTS: Mutant[] = [
     guard: 'after an unknown outcome the step of a transaction is looked for',
     store: 'sqlite',
     file: 'worker/owner.ts',
-    find: "if (write && (await this.#isThere(write))) return 'recorded'",
-    replace: "if (write) return 'recorded'",
+    find: 'if (write && (await this.#isThere(write))) {',
+    replace: 'if (write) {',
   },
   {
     name: 'transaction-split',

@@ -13,6 +13,7 @@ import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { Emitter, type Listener, type ListenerErrorHandler, type Unsubscribe } from './events/emitter.ts'
 import { LogWriter } from './events/log-writer.ts'
 import { NewsDesk } from './events/news-desk.ts'
+import { RunEvents } from './events/run-events.ts'
 import { RunPages } from './events/run-pages.ts'
 import { RunWatch } from './events/run-watch.ts'
 import type { TailParts } from './events/tail.ts'
@@ -108,6 +109,7 @@ export class Durably implements AsyncDisposable {
     const { env, pollingMs, leaseMs } = config
     const codec = jsonCodec(config.maxValueBytes)
     const emitter = new Emitter(env)
+    const runEvents = new RunEvents(emitter, codec, env)
     const report = (error: unknown, runId: string | null = null) =>
       emitter.emit({ type: 'worker:error', error: failureOf(error).message, cause: error, runId })
     const { store: opened, db } = openStore(options, config)
@@ -130,6 +132,7 @@ export class Durably implements AsyncDisposable {
       store,
       codec,
       emitter,
+      runEvents,
       report,
       jobs: this.#jobs,
       leadership: opened.openLeadership?.({ env, leaseMs, report }) ?? null,
@@ -153,11 +156,11 @@ export class Durably implements AsyncDisposable {
     this.#worker = worker
     this.#logWriter = logWriter
     this.#reader = new RunReader({ store: outside, env, codec })
-    this.#commands = new RunCommands({ runs: outside.runs, signals: outside.signals, env, codec, emitter })
+    this.#commands = new RunCommands({ runs: outside.runs, signals: outside.signals, env, codec, runEvents })
     this.#handleParts = {
       codec,
       reader: this.#reader,
-      trigger: { runs, env, codec, emitter, admit },
+      trigger: { runs, env, codec, runEvents, admit },
       wait: { runs, env, watch },
       isInsideRun: () => worker.isInsideRun,
     }

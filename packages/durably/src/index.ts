@@ -9,13 +9,13 @@ export type { RunsSubscription, WatchFilter, WatchOptions } from './client/watch
 export type { DurablyOptions } from './config.ts'
 export { createDurably, type Durably } from './durably.ts'
 export type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
-export type { RunLogEvent } from './events/full-event.ts'
 export type { LogLine } from './events/log-line.ts'
 export type { Duration } from './model/duration.ts'
 export type { Decision } from './model/effect.ts'
 export type { Env, Scope, TimerHandle } from './model/env.ts'
 export { DurablyError, type ErrorCode } from './model/errors.ts'
 export type * from './model/event.ts'
+export type { RunLogEvent } from './model/event.ts'
 export type { Failure } from './model/failure.ts'
 export type {
   Checkpoint,

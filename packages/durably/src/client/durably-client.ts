@@ -1,8 +1,9 @@
 // DurablyClient — what a page or a program asks of Durably, the same in the tab that runs the jobs and across HTTP.
 //   D1. State comes from runs and their event log, never from a connection: a client that was cut off goes on and misses nothing.
 //   D2. Values are what the jobs see: Dates, Maps and BigInts arrive as such.
-import type { RunLogEvent } from '../events/full-event.ts'
+
 import type { Decision } from '../model/effect.ts'
+import type { RunLogEvent } from '../model/event.ts'
 import type { Log } from '../model/log.ts'
 import type { Phase } from '../model/phase.ts'
 import type { Run } from '../model/run.ts'

@@ -1,10 +1,10 @@
 // @coji/durably/client — reaches runs from anywhere: in the tab that has the instance, or across HTTP. Needs neither the engine nor Kysely.
 
-export type { RunLogEvent } from '../events/full-event.ts'
 export type { Duration } from '../model/duration.ts'
 export type { Decision } from '../model/effect.ts'
 export { DurablyError, type ErrorCode } from '../model/errors.ts'
 export type * from '../model/event.ts'
+export type { RunLogEvent } from '../model/event.ts'
 export type { Failure } from '../model/failure.ts'
 export type { Log, LogLevel } from '../model/log.ts'
 export type { Phase } from '../model/phase.ts'

@@ -1,6 +1,7 @@
 // LocalClient — a DurablyClient of the instance itself, in the process or the tab that has it.
-import type { RunLogEvent } from '../events/full-event.ts'
+
 import { DurablyError } from '../model/errors.ts'
+import type { RunLogEvent } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { AnyJobs, DurablyClient, FollowOptions, Jobs, UntypedClient } from './durably-client.ts'
 import type { JobHandle } from './job-handle.ts'

@@ -1,5 +1,5 @@
 // RunCommands — what a person may do to a run from outside.
-import type { Emitter } from '../events/emitter.ts'
+import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Duration, durationMs } from '../model/duration.ts'
 import { checkSignalName, type Decision, decisionName, decodeEffects, isDecision, NOT_A_DECISION } from '../model/effect.ts'
@@ -15,7 +15,7 @@ export interface RunCommandParts {
   runs: RunStore
   env: Env
   codec: Codec
-  emitter: Emitter
+  runEvents: RunEvents
   signals: SignalStore
 }
 
@@ -46,7 +46,7 @@ export class RunCommands {
   }
 
   async retryRow(id: string, options?: IfVersion): Promise<RunRow> {
-    const { runs, emitter } = this.#parts
+    const { runs, runEvents } = this.#parts
     checkVersion(options)
     const { outcome, run } = sameVersion(found(await runs.retry(id, options), id), id, options)
     if (outcome === 'refused') {
@@ -56,17 +56,16 @@ export class RunCommands {
           : `it is ${run.status}, and only a failed run can be retried`
       throw new DurablyError('run_not_retryable', `run ${id} cannot be retried: ${why}; trigger a new one instead`, { runId: id })
     }
-    emitter.emit({ type: 'run:retry', runId: id, jobName: run.jobName })
+    runEvents.emit(run, 'run:retry')
     return run
   }
 
   /** A pending run is cancelled at once, a running one is asked to stop, and so are those below it; a run that has ended stays as it is. */
   async cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
-    const { runs, emitter } = this.#parts
+    const { runs, runEvents } = this.#parts
     checkVersion(options)
     const { outcome, run, others } = sameVersion(found(await runs.cancel(id, options), id), id, options)
-    for (const { outcome: became, id: runId, jobName } of [{ ...run, outcome }, ...others])
-      if (became === 'cancelled') emitter.emit({ type: 'run:cancel', runId, jobName })
+    for (const stopped of [{ ...run, outcome }, ...others]) if (stopped.outcome === 'cancelled') runEvents.emit(stopped, 'run:cancel')
     return outcome
   }
 

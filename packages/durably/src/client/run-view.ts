@@ -1,7 +1,8 @@
 // RunView — what a run looks like after some of its events. Pure: the same events give the same view, wherever they
 // come from and however often the connection broke. An event that was seen before changes nothing.
-import type { RunLogEvent } from '../events/full-event.ts'
+
 import { cutChunks, writeChunks } from '../model/chunks.ts'
+import type { RunLogEvent } from '../model/event.ts'
 import type { Progress, RunStatus } from '../model/run.ts'
 
 export interface RunView {

@@ -1,7 +1,8 @@
 // Subscription — the events of a run, from a place in its log to its end.
-import type { RunLogEvent } from '../events/full-event.ts'
+
 import { type TailParts, tail } from '../events/tail.ts'
 import { DurablyError } from '../model/errors.ts'
+import type { RunLogEvent } from '../model/event.ts'
 import { checkSubscription } from './check-subscription.ts'
 import { type Pulled, pulled } from './pulled.ts'
 

@@ -1,5 +1,5 @@
 // Trigger — validates what shall run and stores it; a worker does the rest.
-import type { Emitter } from '../events/emitter.ts'
+import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Duration, durationMs, timeMs } from '../model/duration.ts'
 import { type Env, iso } from '../model/env.ts'
@@ -39,7 +39,7 @@ export interface TriggerParts {
   runs: RunStore
   env: Env
   codec: Codec
-  emitter: Emitter
+  runEvents: RunEvents
   /** Throws inside `ctx.transaction`: only a trigger with its `tx` belongs there. */
   admit: () => void
 }
@@ -139,17 +139,9 @@ function store<T>(
   const creating = parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within })
   return creating.then((created) => {
     // Inside a transaction of the caller nobody knows yet whether they will exist.
-    if (within === undefined) tell(parts, created)
+    if (within === undefined) for (const { run, created: isNew } of created) if (isNew) parts.runEvents.emit(run, 'run:trigger')
     return answer(created)
   })
-}
-
-function tell({ emitter, codec }: TriggerParts, created: readonly Created[]): void {
-  for (const { run, created: isNew } of created) {
-    if (!isNew) continue
-    const { id: runId, jobName } = run
-    emitter.emitIfHeard('run:trigger', () => ({ type: 'run:trigger', runId, jobName, payload: codec.decode(run.payload) }))
-  }
 }
 
 /** A batch is one transaction, so there can be only one. */

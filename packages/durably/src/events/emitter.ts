@@ -9,8 +9,8 @@ export type Listener<T extends EventType = EventType> = (event: EventOf<T>) => u
 export type ListenerErrorHandler = (error: unknown, event: DurablyEvent) => void
 export type Unsubscribe = () => void
 
-type Untold<E> = E extends DurablyEvent ? Omit<E, 'sequence' | 'timestamp'> : never
-export type UntoldEvent = Untold<DurablyEvent>
+/** The emitter adds when, and as which one, an event was emitted. */
+export type Unnumbered<E> = E extends DurablyEvent ? Omit<E, 'sequence' | 'timestamp'> : never
 
 export class Emitter {
   #sequence = 0
@@ -42,17 +42,17 @@ export class Emitter {
   }
 
   /** For an event that costs something to make. */
-  emitIfHeard(type: EventType, make: () => UntoldEvent): void {
+  emitIfHeard(type: EventType, make: () => Unnumbered<DurablyEvent>): void {
     if (this.#listeners.get(type)?.length) this.emit(make())
     else this.#sequence++
   }
 
   /** Completes the event that it is given; it must not be anybody else's. */
-  emit(untold: UntoldEvent): void {
+  emit(unnumbered: Unnumbered<DurablyEvent>): void {
     const sequence = ++this.#sequence
-    const listeners = this.#listeners.get(untold.type)
+    const listeners = this.#listeners.get(unnumbered.type)
     if (!listeners?.length) return
-    const event = untold as DurablyEvent
+    const event = unnumbered as DurablyEvent
     event.sequence = sequence
     event.timestamp = iso(this.#env.wall())
     for (const listener of listeners) this.#call(listener, event)

@@ -4,8 +4,8 @@
 //   F3. A run whose log has nothing new is asked again when something happened to it, not before.
 import { unlessAborted } from '../model/abort.ts'
 import { hasCode } from '../model/errors.ts'
+import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
-import type { RunLogEvent } from './full-event.ts'
 import { LogReader } from './log-reader.ts'
 import type { TailParts } from './tail.ts'
 

@@ -7,10 +7,10 @@ import { unlessAborted } from '../model/abort.ts'
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
 import { DurablyError, isPassing } from '../model/errors.ts'
-import type { EventType } from '../model/event.ts'
+import type { EventType, RunLogEvent } from '../model/event.ts'
 import { isTerminal, type RunRow, type TerminalStatus } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
-import { type FullEventParts, fullEvents, type RunLogEvent } from './full-event.ts'
+import { type FullEventParts, fullEvents } from './full-event.ts'
 
 const PAGE_MAX = 100
 

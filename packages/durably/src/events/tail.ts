@@ -1,6 +1,6 @@
 // Tail — the event log of one run, from a place in it to its end: what is there, then what comes.
 import { unlessAborted } from '../model/abort.ts'
-import type { RunLogEvent } from './full-event.ts'
+import type { RunLogEvent } from '../model/event.ts'
 import { LogReader, type LogReaderParts } from './log-reader.ts'
 import type { RunWatch } from './run-watch.ts'
 

@@ -162,6 +162,9 @@ export type DurablyEvent =
   | WorkerErrorEvent
   | WorkerLeadEvent
 
+/** An event of one run, as its log has it; `sequence` is its place in that log. */
+export type RunLogEvent = Exclude<DurablyEvent, WorkerErrorEvent | WorkerLeadEvent>
+
 export type EventType = DurablyEvent['type']
 export type EventOf<T extends EventType> = Extract<DurablyEvent, { type: T }>
 

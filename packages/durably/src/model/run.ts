@@ -156,9 +156,13 @@ export function printOf(run: RunRow | Run, phase = (run as Run).phase): string {
   return `${run.id} ${run.version} ${run.updatedAt} ${run.lastEventSequence} ${phase}`
 }
 
-export function readColumn(row: RunRow, column: 'payload' | 'progress' | 'output' | 'failure', codec: Codec): unknown {
+export function readColumn<C extends 'payload' | 'progress' | 'output' | 'failure'>(
+  row: Pick<RunRow, 'id'> & { [column in C]?: string | null },
+  column: C,
+  codec: Codec,
+): unknown {
   try {
-    return codec.decode(row[column])
+    return codec.decode(row[column] ?? null)
   } catch (cause) {
     throw new DurablyError('row_unreadable', `run ${row.id}: column ${column} cannot be read; repair the row or delete the run`, { cause })
   }

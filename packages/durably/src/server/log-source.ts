@@ -1,6 +1,6 @@
 // LogSource — what happened in the logs that are followed, in the words of a stream.
 import type { FollowedLogs } from '../events/followed-logs.ts'
-import type { RunLogEvent } from '../events/full-event.ts'
+import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
 import type { FrameSource } from './event-stream.ts'
 

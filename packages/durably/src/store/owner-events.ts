@@ -1,4 +1,4 @@
-// The events that an owner write puts into the log. Only stores need them.
+// The events that an owner write puts into the log.
 import { iso } from '../model/env.ts'
 import type { EventType, RecordedEvent, RecordedPayload } from '../model/event.ts'
 import { type Move, TRANSITIONS } from '../model/transitions.ts'
@@ -12,14 +12,15 @@ export function eventsOf(write: OwnerWrite, createdAt: string): RecordedEvent[] 
   return events.length === 0 ? [own] : [...events, own]
 }
 
-type TellingVerb = Exclude<OwnerVerb, { type: 'heartbeat' }>
+/** All but a heartbeat have an event of their own. */
+export type EventfulVerb = Exclude<OwnerVerb, { type: 'heartbeat' }>
 
-function ownEventType(verb: TellingVerb): EventType {
+export function ownEventType(verb: EventfulVerb): EventType {
   if (verb.type === 'recordStep') return verb.step.status === 'completed' ? 'step:complete' : 'step:fail'
   return eventOf(verb.type)
 }
 
-function ownPayload(verb: TellingVerb, { generation }: Claim): RecordedPayload {
+export function ownPayload(verb: EventfulVerb, { generation }: Claim): RecordedPayload {
   switch (verb.type) {
     case 'recordStep':
       return { generation, stepId: verb.step.id }

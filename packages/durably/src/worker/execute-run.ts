@@ -1,5 +1,4 @@
-// The life of one execution: announce → run the job → judge → settle → tell.
-import { iso } from '../model/env.ts'
+// The life of one execution: announce → run the job → judge → settle.
 import { DurablyError, hasCode } from '../model/errors.ts'
 import { failureOf } from '../model/failure.ts'
 import { type Job, validate } from '../model/job.ts'
@@ -26,9 +25,8 @@ export async function executeRun(kit: ContextKit, execution: Execution): Promise
     owner.takenBack('its steps could not be read')
     return kit.report(leaseLost(execution), run.id)
   }
-  kit.emitter.emit({ type: 'run:start', runId: run.id, jobName: run.jobName, payload: given.payload })
-  for (const { stepName, kept } of decodeStreams(run.streams))
-    kit.emitter.emit({ type: 'stream:reset', runId: run.id, jobName: run.jobName, stepName, to: kept })
+  kit.runEvents.emit('unreadable' in given ? { ...run, payload: null } : run, 'run:start')
+  for (const { stepName, kept } of decodeStreams(run.streams)) kit.runEvents.emit(run, 'stream:reset', { stepName, to: kept })
   const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(kit, execution, job, given)
   if (execution.limits) await execution.stopTime(execution.limits)
   const closed = execution.close('threw' in outcome)
@@ -45,8 +43,7 @@ export async function executeRun(kit: ContextKit, execution: Execution): Promise
     ending = instead
   }
   execution.heartbeat.stop()
-  if (ending && isWritten) tell(kit, execution, ending)
-  else if (!(ending && owner.isTaken && givesBack(ending))) kit.report(leaseLost(execution), run.id)
+  if (!isWritten && !(ending && owner.isTaken && givesBack(ending))) kit.report(leaseLost(execution), run.id)
 }
 
 /** Whoever has it now may have it because of that: only the answer came too late. */
@@ -183,28 +180,4 @@ function reasonOf(error: unknown): FailureReason {
   if (hasCode(error, 'output_invalid')) return 'output_invalid'
   if (hasCode(error, 'row_unreadable')) return 'unreadable'
   return 'error'
-}
-
-function tell({ emitter, codec, env }: WorkerKit, { run }: Execution, ending: EndingVerb): void {
-  const { id: runId, jobName } = run
-  switch (ending.type) {
-    case 'complete':
-      return emitter.emitIfHeard('run:complete', () => {
-        const duration = env.wall() - (run.startedAt ?? env.wall())
-        return { type: 'run:complete', runId, jobName, output: codec.decode(ending.output), duration }
-      })
-    case 'fail':
-      return emitter.emit({ type: 'run:fail', runId, jobName, error: ending.error, failedStepName: ending.failedStepName })
-    case 'retryLater':
-      return emitter.emitIfHeard('run:retry', () => {
-        const { error, attempt, runAt } = ending
-        return { type: 'run:retry', runId, jobName, error, attempt, runAt: iso(runAt) }
-      })
-    case 'park':
-      return emitter.emit({ type: 'run:wait', runId, jobName, runAt: iso(ending.runAt) })
-    case 'release':
-      return emitter.emit({ type: 'run:release', runId, jobName })
-    case 'abandon':
-      return emitter.emit({ type: 'run:cancel', runId, jobName })
-  }
 }

@@ -6,12 +6,17 @@
 //       hours late, and a deadline is neither missed nor brought forward (store-time.ts).
 //       A timer does not fire while the machine sleeps: deadlines are looked at before every function, too.
 // What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
+
+import type { EventRun } from '../events/run-event.ts'
+import type { RunEvents } from '../events/run-events.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
-import type { RecordedEvent, RecordedPayload } from '../model/event.ts'
+import type { EventType, RecordedPayload } from '../model/event.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
+import { ownEventType, ownPayload } from '../store/owner-events.ts'
+import type { OwnerWrite } from '../store/owner-write.ts'
 import type { Claimed } from './claim-runs.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { LeaseAge, Moment } from './lease-age.ts'
@@ -34,6 +39,7 @@ const IGNORED_ABORT_MS = 500
 
 /** The same for all runs of a worker. */
 export interface ExecutionKit extends OwnerKit {
+  runEvents: RunEvents
   pulse: Pulse
   heartbeatMs: number
 }
@@ -321,7 +327,32 @@ export class Execution {
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values())
   }
 
-  recorded(type: RecordedEvent['type'], facts: RecordedPayload): RecordedEvent {
-    return { type, payload: { generation: this.generation, ...facts }, createdAt: iso(this.#kit.env.wall()) }
+  /** An event that goes with the next write, and that listeners need not wait for. */
+  record(type: EventType, facts: RecordedPayload): void {
+    this.attach(type, facts)
+    this.#kit.runEvents.emit(this.run, type, facts)
+  }
+
+  /** An event that goes with the next write. */
+  attach(type: EventType, facts: RecordedPayload): void {
+    const payload = { generation: this.generation, ...facts }
+    this.owner.rideEvent({ type, payload, createdAt: iso(this.#kit.env.wall()) })
+  }
+
+  accepted({ verb, claim }: OwnerWrite): void {
+    if (verb.type === 'heartbeat') return
+    const step = verb.type === 'recordStep' ? verb.step : undefined
+    this.#kit.runEvents.emit(
+      verb.type === 'complete' ? this.#completed(verb.output) : this.run,
+      ownEventType(verb),
+      ownPayload(verb, claim),
+      step,
+    )
+  }
+
+  /** As its row is now. Both ends of its time are the store's. */
+  #completed(output: string | null): EventRun {
+    const { id, jobName, startedAt } = this.run
+    return { id, jobName, output, startedAt, finishedAt: Math.round(this.time.earliest()) }
   }
 }

@@ -129,7 +129,7 @@ export class RunningJobContext implements JobContext {
 
   /** A call leaves what it does not name as it was, also by an earlier execution. */
   progress(current: number, newTotal?: number, newMessage?: string): void {
-    const { emitter, codec } = this.#kit
+    const { codec } = this.#kit
     const execution = this.#execution
     if (execution.owner.sealed || execution.interrupted) return
     const last = this.#progress ?? (readColumn(execution.run, 'progress', codec) as Progress | undefined)
@@ -141,9 +141,8 @@ export class RunningJobContext implements JobContext {
     }
     this.#progress = progress
     execution.owner.rideProgress(codec.encode(progress, 'progress'))
-    execution.owner.rideEvent(execution.recorded('run:progress', { progress }))
+    execution.record('run:progress', { progress })
     execution.heartbeat.carryWithin(PROGRESS_WITHIN_MS)
-    emitter.emit({ type: 'run:progress', runId: this.runId, jobName: execution.run.jobName, progress })
   }
 
   /** The step whose error ended the job; empty when no step failed. */

@@ -1,4 +1,5 @@
 import type { Emitter } from '../events/emitter.ts'
+import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env, Scope } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
@@ -14,6 +15,7 @@ export interface WorkerKit {
   env: Env
   codec: Codec
   emitter: Emitter
+  runEvents: RunEvents
   turn: TurnBudget
   /** By name; only these are claimed. */
   jobs: ReadonlyMap<string, Job>

@@ -29,6 +29,8 @@ export interface OwnerKit {
 interface Holder {
   /** Why the run must not go on. */
   readonly interrupted: unknown
+  /** The store has taken the write. */
+  accepted(write: OwnerWrite): void
   leaseLost(why: string): void
   cancelRequested(): void
 }
@@ -185,13 +187,17 @@ export class Owner {
           return 'lost'
         }
         lease.renewedAt = sent
+        if (write) this.#holder.accepted(write)
         if (outcome.cancelRequested) this.#holder.cancelRequested()
         return 'recorded'
       } catch (error) {
         if (!isPassing(error)) throw error
         this.#report(error)
         if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
-        if (write && (await this.#isThere(write))) return 'recorded'
+        if (write && (await this.#isThere(write))) {
+          this.#holder.accepted(write)
+          return 'recorded'
+        }
         if (write) this.#rideAgain(write)
         if (this.#holder.interrupted) return { undone: error }
         await sleep(env, backoffMs(env, attempt))
@@ -263,6 +269,7 @@ export class Owner {
           return false
         }
         lease.renewedAt = sent
+        this.#holder.accepted(write)
         if (answer.cancelRequested) this.#holder.cancelRequested()
         return true
       } catch (error) {

@@ -23,7 +23,7 @@ export function persistEvent({ worker, logWriter, codec, env }: PersistEventPart
   if (!execution || execution.owner.sealed) return logWriter.append(row)
   execution.owner.rideLog(row)
   // Other events stand in the event log themselves; a log line stands there by reference.
-  if (event.type === 'log:write') execution.owner.rideEvent(execution.recorded('log:write', { logId: row.id }))
+  if (event.type === 'log:write') execution.attach('log:write', { logId: row.id })
   execution.heartbeat.carryWithin(LINES_WITHIN_MS)
 }
 

@@ -1,6 +1,7 @@
-// Takes back the runs of lost workers, at any time and by any worker, and tells what became of them.
+// Takes back the runs of lost workers, at any time and by any worker, and emits what became of them.
+import { TRANSITIONS } from '../model/transitions.ts'
 import type { Term } from '../store/leadership.ts'
-import { REAP_MAX, type Reaped, type ReapRequest } from '../store/runs.ts'
+import { REAP_MAX, type ReapRequest } from '../store/runs.ts'
 import type { WorkerKit } from './kit.ts'
 
 /**
@@ -17,21 +18,8 @@ export async function reapInherited(kit: WorkerKit, term: Term): Promise<void> {
 export async function reapLostRuns(kit: WorkerKit, which: Pick<ReapRequest, 'tokens'> = {}): Promise<number> {
   for (let total = 0; ; ) {
     const reaped = await kit.store.runs.reap({ maxRecoveries: kit.maxRecoveries, ...which })
-    for (const one of reaped) tell(kit, one)
+    for (const { run, move } of reaped) kit.runEvents.emit(run, TRANSITIONS[move].event, { error: run.error ?? '' })
     total += reaped.length
     if (reaped.length < REAP_MAX) return total
-  }
-}
-
-function tell({ emitter }: WorkerKit, { run, move }: Reaped): void {
-  const facts = { runId: run.id, jobName: run.jobName }
-  switch (move) {
-    case 'reclaim':
-      return emitter.emit({ type: 'run:reclaim', ...facts })
-    case 'reclaimCancelled':
-      return emitter.emit({ type: 'run:cancel', ...facts })
-    case 'reclaimTimedOut':
-    case 'reclaimCrashLoop':
-      return emitter.emit({ type: 'run:fail', ...facts, error: run.error ?? '', failedStepName: '' })
   }
 }

@@ -93,12 +93,11 @@ export class StepRunner {
 
   /** Told right before a function of the user is called; the lease was assured before. */
   start(call: StepCall): StepCall {
-    const { execution, env, emitter } = this.parts
+    const { execution, env } = this.parts
     // It may have been told to stop in the turn that waiting for the lease took.
     execution.goOn(call.late)
     const started = { ...call, startedAt: env.wall() }
-    execution.owner.rideEvent(execution.recorded('step:start', { stepName: call.name, stepIndex: call.index }))
-    emitter.emit({ type: 'step:start', ...this.#facts(started) })
+    execution.record('step:start', { stepName: call.name, stepIndex: call.index })
     return started
   }
 
@@ -144,15 +143,14 @@ export class StepRunner {
       }
     })
     if (!accepted) execution.goOn()
-    return { value: this.tellCompleted(call, output) }
+    return { value: this.completed(call, output) }
   }
 
-  tellCompleted(call: StepCall, output: string | null): unknown {
-    const { execution, codec, emitter, env } = this.parts
+  /** Its value, decoded from the record. */
+  completed(call: StepCall, output: string | null): unknown {
+    const { execution, codec } = this.parts
     execution.parking.forget(call.name)
-    const value = codec.decode(output)
-    emitter.emit({ type: 'step:complete', ...this.#facts(call), output: value, duration: env.wall() - call.startedAt })
-    return value
+    return codec.decode(output)
   }
 
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
@@ -170,15 +168,13 @@ export class StepRunner {
     return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.storeNow()) + delayMs) } }
   }
 
-  async #recordFailure(call: StepCall, error: unknown, mayHaveWorked: boolean): Promise<boolean> {
-    const { execution, emitter, store } = this.parts
+  #recordFailure(call: StepCall, error: unknown, mayHaveWorked: boolean): Promise<boolean> {
+    const { execution, store } = this.parts
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // It threw: that is known, and it may be tried again. What ran out of time may still take place.
     const rides = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
-    const accepted = await execution.owner.write({ type: 'recordStep', step }, rides)
-    if (accepted) emitter.emit({ type: 'step:fail', ...this.#facts(call), error: failure.message })
-    return accepted
+    return execution.owner.write({ type: 'recordStep', step }, rides)
   }
 
   #closeEffect({ name }: StepCall): () => void {

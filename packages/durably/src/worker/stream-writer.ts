@@ -218,7 +218,7 @@ export class StreamWriter {
 
   #tell(payload: RecordedPayload): void {
     const { execution, stepName } = this.#parts
-    execution.owner.rideEvent(execution.recorded('stream:chunk', { stepName, ...payload }))
+    execution.attach('stream:chunk', { stepName, ...payload })
   }
 }
 

@@ -42,5 +42,5 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   }
   if (result === 'lost') execution.goOn()
   if (typeof result === 'object') return steps.fail(call, result.undone)
-  return { value: steps.tellCompleted(call, output) }
+  return { value: steps.completed(call, output) }
 }

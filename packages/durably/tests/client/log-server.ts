@@ -1,6 +1,7 @@
 // A server that has only logs and tells them as the wire format says; the test decides what happens and when.
-import type { RunLogEvent } from '../../src/events/full-event.ts'
+
 import { jsonCodec } from '../../src/model/codec.ts'
+import type { RunLogEvent } from '../../src/model/event.ts'
 import type { Fetch } from './faulty-fetch.ts'
 
 const codec = jsonCodec()

@@ -201,7 +201,7 @@ describe('an unreadable row', () => {
     await sql`UPDATE run_events SET event_type = 'worker:lead' WHERE run_id = ${id}`.execute(durably.db)
     await expect(durably.subscribe(id)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       code: 'row_unreadable',
-      message: `event 1 of run ${id}: no run has events of type worker:lead; delete the row or the run`,
+      message: `run ${id}: no run has events of type worker:lead; delete the row of the event, or the run`,
     })
   })
 

@@ -190,6 +190,23 @@ describe.each(WORLDS)('the clock of a process is adjusted on %s, the store’s i
     expect(begun).toEqual(['in time'])
   })
 
+  test.each([HOUR, -HOUR])('by %d ms: the duration of a run is that of the store’s clock, for listeners and in the log', async (ms) => {
+    const { durably, env, adjust } = await adjustable(world)
+    const heard: number[] = []
+    durably.on('run:complete', ({ duration }) => heard.push(duration))
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.run('work', () => adjust(ms))
+      await ctx.run('rest', () => new Promise<void>((resolve) => env.timer(2000, resolve)))
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    const { startedAt, finishedAt } = (await durably.getRun(id)) ?? {}
+    const took = Date.parse(finishedAt ?? '') - Date.parse(startedAt ?? '')
+    expect(took).toBeGreaterThanOrEqual(2000)
+    expect(heard).toEqual([took])
+  })
+
   test.each([HOUR, -HOUR])('by %d ms: the timeout of a job counts the time it works', async (ms) => {
     const { durably, env, adjust } = await adjustable(world)
     const job = durably.defineJob({ name: 'job', input: anything, timeout: '10m' }, async (ctx) => {

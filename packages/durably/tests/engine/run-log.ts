@@ -1,8 +1,8 @@
 // The event log of a run as a reader finds it at this moment; a subscription would wait for the end of the run.
 import { emptyRunView, type RunView, reduceRun } from '../../src/client/run-view.ts'
-import { fullEvents, type RunLogEvent } from '../../src/events/full-event.ts'
+import { fullEvents } from '../../src/events/full-event.ts'
 import { jsonCodec } from '../../src/model/codec.ts'
-import type { EventType } from '../../src/model/event.ts'
+import type { EventType, RunLogEvent } from '../../src/model/event.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export async function logOf(store: Store, runId: string): Promise<RunLogEvent[]> {

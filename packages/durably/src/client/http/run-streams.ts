@@ -1,5 +1,5 @@
 // RunStreams — all subscriptions of a client: as few connections as the server allows, and one for a run that others must not suffer for.
-import type { RunLogEvent } from '../../events/full-event.ts'
+import type { RunLogEvent } from '../../model/event.ts'
 import type { FollowOptions } from '../durably-client.ts'
 import type { EventSourceParts } from './event-source.ts'
 import { RunSubscription } from './run-subscription.ts'

@@ -2,9 +2,9 @@
 //   S1. The cursor only grows: an event that comes twice is taken once.
 //   S2. It is bounded: who is full takes nothing more, and says when there is room again.
 
-import type { RunLogEvent } from '../../events/full-event.ts'
 import { unlessAborted } from '../../model/abort.ts'
 import type { DurablyError } from '../../model/errors.ts'
+import type { RunLogEvent } from '../../model/event.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
 import { tellChanges } from '../tell-changes.ts'
 

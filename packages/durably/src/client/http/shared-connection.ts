@@ -3,10 +3,11 @@
 //       away it waits as long as it would have.
 //   C2. A subscriber gets events only from a connection that began at or before its cursor, so none is skipped.
 //   C3. Who does not read is left out until there is room: nobody waits for it, and nothing piles up.
-import type { RunLogEvent } from '../../events/full-event.ts'
+
 import { unlessAborted } from '../../model/abort.ts'
 import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
+import type { RunLogEvent } from '../../model/event.ts'
 import type { ConnectionState } from '../durably-client.ts'
 import type { ServerMessage, Target } from './connection.ts'
 import { type EventSourceParts, type Follower, messages } from './event-source.ts'

@@ -1,9 +1,9 @@
 // What the event log says of streams, against what their functions put out.
 
 import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
-import type { RunLogEvent } from '../../events/full-event.ts'
 import { isStreamEvent } from '../../model/chunks.ts'
 import { jsonCodec } from '../../model/codec.ts'
+import type { RunLogEvent } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
 import { eventsByRun, grouped, type Invariant, stepKey, stepsByRun, type Violation } from './history.ts'

@@ -1,6 +1,6 @@
-import { fullEvent, type RunLogEvent } from '../../events/full-event.ts'
+import { fullEvent } from '../../events/full-event.ts'
 import { jsonCodec } from '../../model/codec.ts'
-import type { EventRow, RecordedPayload } from '../../model/event.ts'
+import type { EventRow, RecordedPayload, RunLogEvent } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 

@@ -1,0 +1,85 @@
+// RunEvent — the one place where an event of a run gets its shape. Listeners of this process and readers of the event log get the
+// same event, because both are made of what is recorded of it.
+import type { Codec } from '../model/codec.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { RecordedEvent, RunLogEvent } from '../model/event.ts'
+import type { LogRow } from '../model/log.ts'
+import { type RunRow, readColumn } from '../model/run.ts'
+import { readStepColumn, type StepRow } from '../model/step.ts'
+import type { Unnumbered } from './emitter.ts'
+
+/** What an event needs of its run: where it stands, and the values that it shows. */
+export type EventRun = Pick<RunRow, 'id' | 'jobName'> & Partial<Pick<RunRow, 'payload' | 'output' | 'startedAt' | 'finishedAt'>>
+
+/** The rows that hold the values of an event. */
+export interface Joined {
+  run: EventRun
+  codec: Codec
+  steps: ReadonlyMap<string, StepRow>
+  logs: ReadonlyMap<string, LogRow>
+}
+
+/** The rows that it refers to must be there. */
+export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, createdAt }: RecordedEvent): Unnumbered<RunLogEvent> {
+  const base = { runId: run.id, jobName: run.jobName }
+  const { stepName = '', stepIndex = 0 } = payload
+  switch (type) {
+    case 'run:trigger':
+    case 'run:start':
+      return { ...base, type, payload: readColumn(run, 'payload', codec) }
+    case 'run:progress':
+      return { ...base, type, progress: payload.progress ?? { current: 0 } }
+    case 'run:complete':
+      return { ...base, type, output: readColumn(run, 'output', codec), duration: (run.finishedAt ?? 0) - (run.startedAt ?? 0) }
+    case 'run:fail':
+      return { ...base, type, error: payload.error ?? '', failedStepName: payload.failedStepName ?? '' }
+    case 'run:retry': {
+      const { error, attempt, runAt } = payload
+      return {
+        ...base,
+        type,
+        ...(error !== undefined && { error }),
+        ...(attempt !== undefined && { attempt }),
+        ...(runAt !== undefined && { runAt }),
+      }
+    }
+    case 'run:wait':
+      return { ...base, type, runAt: payload.runAt ?? createdAt }
+    case 'run:cancel':
+    case 'run:release':
+    case 'run:reclaim':
+      return { ...base, type }
+    case 'step:start':
+      return { ...base, type, stepName, stepIndex }
+    case 'step:complete': {
+      const step = present(steps, payload.stepId, run)
+      const duration = Date.parse(step.completedAt ?? step.startedAt) - Date.parse(step.startedAt)
+      return { ...base, type, stepName: step.name, stepIndex: step.index, output: readStepColumn(step, 'output', codec), duration }
+    }
+    case 'step:fail': {
+      const step = present(steps, payload.stepId, run)
+      return { ...base, type, stepName: step.name, stepIndex: step.index, error: step.error ?? '' }
+    }
+    case 'log:write': {
+      const { level, message, data, ...line } = present(logs, payload.logId, run)
+      return { type, runId: run.id, stepName: line.stepName, level, message, data: codec.decode(data) }
+    }
+    case 'stream:chunk': {
+      const { from = 0, chunks = null, state } = payload
+      const checkpoint = state === undefined ? {} : { checkpoint: { state: codec.decode(state) } }
+      return { ...base, type, stepName, from, chunks: codec.decode(chunks) as unknown[], ...checkpoint }
+    }
+    case 'stream:reset':
+      return { ...base, type, stepName, to: payload.to ?? 0 }
+    case 'worker:error':
+    case 'worker:lead':
+      throw new DurablyError('row_unreadable', `run ${run.id}: no run has events of type ${type}; delete the row of the event, or the run`)
+  }
+}
+
+/** Rows that an event refers to go only with their run. */
+function present<T>(rows: ReadonlyMap<string, T>, id: string | undefined, run: EventRun): T {
+  const row = rows.get(id ?? '')
+  if (!row) throw new DurablyError('run_deleted', `run ${run.id} was deleted while it was subscribed to`, { runId: run.id })
+  return row
+}
