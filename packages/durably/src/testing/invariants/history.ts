@@ -115,7 +115,9 @@ interface Placed {
 /** A run that was claimed: by the store's clock, and what its row said. */
 export interface ClaimNote extends Placed {
   generation: number
+  /** By the store's clock, and by the time of the world, which no clock that is set changes. */
   atMs: number
+  worldMs: number
   runAt: number
   waitingFor: string | null
   /** The run, or one above it, was asked to stop before. */

@@ -114,6 +114,8 @@ export class Outsiders {
     const run = await store.runs.get(runId)
     const stillWaits = run && !isTerminal(run.status) && decodeWaits(run.waitingFor).some((wait) => wait.name === name)
     if (stillWaits) this.#later(AGAIN_MS, () => this.#decide(runId, name, thought))
+    // The run goes on with something else; when it waits for this again, they think again.
+    else this.#asked.get(runId)?.delete(name)
   }
 
   /** True when it was done, or somebody else was first; false when it was refused. */

@@ -183,6 +183,12 @@ export class SimProcess {
     return Math.max(byClaim, this.#storeMs()) + this.#world.leaseMs
   }
 
+  /** What it counts from now may begin so much later: as long as a write may take that is slow, stalls, and tells the time. */
+  askingMsMax(runId: string): number {
+    const claimed = this.#claimed.get(runId)
+    return claimed && this.#mayHaveAsked(claimed) ? (SLOW_LEASES_MAX + STALL_LEASES_MAX) * this.#world.leaseMs : 0
+  }
+
   #storeNowByClaim(runId: string): number {
     const claimed = this.#claimed.get(runId)
     if (!claimed) return 0

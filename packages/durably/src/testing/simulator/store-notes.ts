@@ -50,7 +50,7 @@ export class StoreNotes {
     }
   }
 
-  #claim({ id, leaseGeneration, runAt, waitingFor }: RunRow, { storeMs, arrivedMs }: Moment): void {
+  #claim({ id, leaseGeneration, runAt, waitingFor }: RunRow, { storeMs, arrivedMs, mono }: Moment): void {
     // One that is sent again answers with what it took the first time.
     const lease = `${id}/${leaseGeneration}`
     if (this.#claimed.has(lease)) return
@@ -60,6 +60,7 @@ export class StoreNotes {
       runId: id,
       generation: leaseGeneration,
       atMs: Math.max(storeMs, arrivedMs),
+      worldMs: mono,
       runAt,
       waitingFor,
       isCancelled: this.#isAskedToStop(id),

@@ -204,7 +204,7 @@ class SimJob {
     if (ctx.signal.aborted) return
     // The engine counts a lease by two clocks, and one of them has whole milliseconds only.
     const isOver = dueAt !== null && dueAt <= process.storeNowAtMost(runId) + 1
-    const times = { dueAt: dueAt && Math.ceil(dueAt), dueAtMost: dueAtMost && Math.ceil(dueAtMost) }
+    const times = { dueAt: dueAt && Math.ceil(dueAt), dueAtMost: dueAtMost && Math.ceil(dueAtMost + process.askingMsMax(runId)) }
     ledger.waits.push({ place: ledger.place(), runId, step, generation, ...times, isOver })
   }
 
