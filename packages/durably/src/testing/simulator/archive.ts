@@ -6,9 +6,11 @@ import type { EventRow } from '../../model/event.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import { isFinal } from '../../model/transitions.ts'
-import type { RunStore } from '../../store/runs.ts'
+import type { IfVersion, PurgeRequest, RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import { readRows, type Violation } from '../invariants/index.ts'
+import { ExclusiveTurn } from './exclusive-turn.ts'
+import { isWithin } from './sim-process.ts'
 
 export class Archive {
   readonly runs: RunRow[] = []
@@ -27,24 +29,49 @@ export class Archive {
     return new Set(this.runs.map(({ id }) => id))
   }
 
+  /** What goes is read before it goes, and nothing comes between: a database may let a purge wait behind what ends a run. */
   over(store: Store): Store {
-    const purge: RunStore['purge'] = async (request) => {
-      const before = await readRows(store)
-      const count = await store.runs.purge(request)
-      const left = new Set((await store.runs.list({})).map(({ id }) => id))
-      this.#keep(before, left, request.olderThanMs)
-      return count
+    const turn = new ExclusiveTurn()
+    const beside = <T extends object>(verbs: T): T =>
+      new Proxy(verbs, {
+        get: (_, verb) => {
+          const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
+          // Inside of a transaction nobody waits but for the transaction.
+          return (...args: unknown[]) => (isWithin(args[1]) ? invoke(...args) : turn.beside(() => invoke(...args)))
+        },
+      })
+    const { transact } = store
+    return {
+      ...store,
+      runs: {
+        ...beside({ ...store.runs }),
+        purge: (request) => turn.alone(() => this.#purge(store, request)),
+        delete: (id, options) => turn.alone(() => this.#delete(store, id, options)),
+      },
+      steps: beside(store.steps),
+      events: beside(store.events),
+      logs: beside(store.logs),
+      signals: beside(store.signals),
+      ...(transact && { transact: (body) => turn.beside(() => transact(body)) }),
     }
-    const remove: RunStore['delete'] = async (id, options) => {
-      const before = await readRows(store)
-      const answer = await store.runs.delete(id, options)
-      if (answer?.outcome === 'deleted') {
-        this.deleted++
-        this.#keep(before, new Set(before.runs.map((run) => run.id).filter((other) => other !== id)), null)
-      }
-      return answer
+  }
+
+  async #purge(store: Store, request: PurgeRequest): Promise<number> {
+    const before = await readRows(store)
+    const count = await store.runs.purge(request)
+    const left = new Set((await store.runs.list({})).map(({ id }) => id))
+    this.#keep(before, left, request.olderThanMs)
+    return count
+  }
+
+  async #delete(store: Store, id: string, options?: IfVersion): ReturnType<RunStore['delete']> {
+    const before = await readRows(store)
+    const answer = await store.runs.delete(id, options)
+    if (answer?.outcome === 'deleted') {
+      this.deleted++
+      this.#keep(before, new Set(before.runs.map((run) => run.id).filter((other) => other !== id)), null)
     }
-    return { ...store, runs: { ...store.runs, purge, delete: remove } }
+    return answer
   }
 
   #keep({ runs, steps, events }: Awaited<ReturnType<typeof readRows>>, left: ReadonlySet<string>, olderThanMs: number | null): void {

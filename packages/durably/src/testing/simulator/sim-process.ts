@@ -14,6 +14,7 @@ import { chance, pick } from './chance.ts'
 import type { CutLine } from './cut-line.ts'
 import type { CallFaults } from './fault-plan.ts'
 import { NarrowLine } from './narrow-line.ts'
+import { isFaultFree } from './world-kinds.ts'
 
 export interface SimWorld {
   seed: number
@@ -387,7 +388,7 @@ export class SimProcess {
   }
 }
 
-function isWithin(options: unknown): boolean {
+export function isWithin(options: unknown): boolean {
   return typeof options === 'object' && options !== null && Reflect.get(options, 'within') !== undefined
 }
 
@@ -399,7 +400,7 @@ function slowMs(seed: number, call: string, leaseMs: number): number {
 
 /** Some time after it was started, forward or back. */
 function clockSetOf(seed: number, name: string, startedAt: number) {
-  const isSet = chance(seed, `clock of ${name}`) < CLOCKS_SET_SHARE
+  const isSet = !isFaultFree(seed) && chance(seed, `clock of ${name}`) < CLOCKS_SET_SHARE
   const atMs = isSet ? startedAt + pick(seed, `clock of ${name} at`, 0, CLOCK_SET_AFTER_MS_MAX) : Number.POSITIVE_INFINITY
   return { atMs, byMs: pick(seed, `clock of ${name} by`, -CLOCK_SET_MS_MAX, CLOCK_SET_MS_MAX) }
 }
