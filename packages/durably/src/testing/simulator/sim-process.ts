@@ -254,8 +254,10 @@ export class SimProcess {
   #timer(ms: number, fn: () => void): Timer {
     const { base } = this.#world
     const arm = (inMs: number): TimerHandle => {
-      const sleptMs = this.#sleptMs()
-      return base.timer(inMs, () => {
+      // A machine that sleeps counts from when it wakes.
+      const asleepMs = Math.max(0, this.#sleep.until - this.now)
+      const sleptMs = this.#sleptMs() + asleepMs
+      return base.timer(asleepMs + inMs, () => {
         const missedMs = this.#sleptMs() - sleptMs
         if (missedMs > 0) timer.handle = arm(missedMs)
         else this.#awake(() => timer.isCleared || fn())
