@@ -7,7 +7,8 @@ import { statement } from './statement.ts'
 export function sqlEvents({ db, session, tables: t, syntax }: SqlContext): EventStore {
   const list = statement<{ runId: string; after: number; limit: number }>(
     db,
-    (p) => sql`SELECT * FROM ${t.events} WHERE run_id = ${p('runId')} AND seq > ${p('after')} ORDER BY seq LIMIT ${p('limit')}`,
+    (p) =>
+      sql`SELECT * FROM ${t.events} WHERE run_id = ${p('runId')} AND seq > ${p('after')} ORDER BY seq LIMIT CAST(${p('limit')} AS bigint)`,
   )
   const heads = statement<{ ids: string }>(
     db,

@@ -67,15 +67,18 @@ export function claimRequestValues({ jobNames, tokens, leaseMs }: ClaimRequest, 
 export function claimRuns(context: SqlContext): RunStore['claim'] {
   const { db, session, env, tables: t, syntax, eventLog, isKeyTaken } = context
   const adopt = adoptRuns(context)
-  /** The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
+  /**
+   * The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. For a bare parameter
+   * after LIMIT SQLite would prepare the statement again each time that it is bound, hence the plus.
+   */
   const candidates = (p: Param<ClaimValues>) => sql`
     SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
       SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
       WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')}
         AND (p.concurrency_key IS NULL OR NOT EXISTS (
           SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key))
-      ORDER BY p.run_at, p.id LIMIT ${p('candidates')})`
-  /** The plus keeps SQLite from going through all that is pending instead of the few that were picked. */
+      ORDER BY p.run_at, p.id LIMIT +${p('candidates')})`
+  /** The plus before the status keeps SQLite from going through all that is pending instead of the few that were picked. */
   const claim = statement<ClaimValues>(
     db,
     (p) => sql`UPDATE ${t.runs} AS r SET ${newLease(context, p, sql`picked.token`, p('now'))}

@@ -18,7 +18,7 @@ export function purgeRuns({ db, session, env, tables: t, syntax }: SqlContext): 
   const ended = (p: Param<PurgeValues>) => sql`SELECT r.id FROM ${t.runs} AS r ${syntax.by(t.index('runs_finished_at'))}
       WHERE ${isOver(p)} AND ${canGo(t)}
         AND ${isOfJobs({ syntax }, p)}
-      ORDER BY r.finished_at, r.id LIMIT ${p('limit')}`
+      ORDER BY r.finished_at, r.id LIMIT CAST(${p('limit')} AS bigint)`
   /** Explicitly, because a connection may not enforce foreign keys. */
   const children = [t.steps, t.logs, t.events, t.signals].map((table) =>
     statement<PurgeValues>(db, (p) => sql`${syntax.clock(p)} DELETE FROM ${table} WHERE run_id IN (${ended(p)})`),

@@ -26,12 +26,12 @@ export function runQueries({ db, session, tables: t, syntax: { readAt } }: SqlCo
 function listRuns(runs: RawBuilder<unknown>, query: RunQuery, readAt: RawBuilder<unknown>): RawBuilder<unknown> {
   if (query.status !== undefined || query.limit === undefined) return newest(runs, query, query.status, readAt)
   const each = RUN_STATUSES.map((status) => sql`SELECT * FROM (${newest(runs, query, status)}) AS newest`)
-  return sql`SELECT *${readAt} FROM (${sql.join(each, sql` UNION ALL `)}) AS newest ORDER BY created_at DESC, id DESC LIMIT ${query.limit}`
+  return sql`SELECT *${readAt} FROM (${sql.join(each, sql` UNION ALL `)}) AS newest ORDER BY created_at DESC, id DESC LIMIT CAST(${query.limit} AS bigint)`
 }
 
 function newest(
   runs: RawBuilder<unknown>,
-  { jobName, after, limit }: RunQuery,
+  { jobName, after, limit = Number.MAX_SAFE_INTEGER }: RunQuery,
   status: RunStatus | undefined,
   readAt = sql``,
 ): RawBuilder<unknown> {
@@ -39,6 +39,5 @@ function newest(
   if (status !== undefined) conditions.push(sql`status = ${status}`)
   if (jobName !== undefined) conditions.push(sql`job_name = ${jobName}`)
   if (after !== undefined) conditions.push(sql`(created_at, id) < (${after.createdAt}, ${after.id})`)
-  const page = limit === undefined ? sql`` : sql`LIMIT ${limit}`
-  return sql`SELECT *${readAt} FROM ${runs} WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created_at DESC, id DESC ${page}`
+  return sql`SELECT *${readAt} FROM ${runs} WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created_at DESC, id DESC LIMIT CAST(${limit} AS bigint)`
 }
