@@ -291,12 +291,15 @@ export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map
   return groups
 }
 
-/** Reads the database's part of the history. */
-export async function readRows(store: Store): Promise<Pick<History, 'runs' | 'steps' | 'events'>> {
+/** Reads the database's part of the history: all runs, and of some or all of them what belongs to them. */
+export async function readRows(
+  store: Store,
+  isWanted: (run: RunRow) => boolean = () => true,
+): Promise<Pick<History, 'runs' | 'steps' | 'events'>> {
   const runs = await store.runs.list({})
   const steps: StepRow[] = []
   const events: EventRow[] = []
-  for (const { id } of runs) {
+  for (const { id } of runs.filter(isWanted)) {
     // Every event must find the row that it refers to, also when another one is written meanwhile.
     events.push(...(await store.events.list(id)))
     steps.push(...(await store.steps.list(id)))

@@ -42,6 +42,7 @@ export class RowAudit {
 
   #lookAtRun(run: RunRow, nowMs: number): void {
     const before = this.#runs.get(run.id)
+    if (before === run) return
     this.#runs.set(run.id, run)
     if (!before) return
     if (wasTakenAway(before, run) && !isLeaseOver(before, nowMs) && !this.#isAbandoned(before))

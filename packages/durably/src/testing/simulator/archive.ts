@@ -57,15 +57,17 @@ export class Archive {
   }
 
   async #purge(store: Store, request: PurgeRequest): Promise<number> {
-    const before = await readRows(store)
+    const before = await readRows(store, ({ status }) => isTerminal(status))
     const count = await store.runs.purge(request)
-    const left = new Set((await store.runs.list({})).map(({ id }) => id))
-    this.#keep(before, left, request.olderThanMs)
+    if (count > 0) {
+      const left = new Set((await store.runs.list({})).map(({ id }) => id))
+      this.#keep(before, left, request.olderThanMs)
+    }
     return count
   }
 
   async #delete(store: Store, id: string, options?: IfVersion): ReturnType<RunStore['delete']> {
-    const before = await readRows(store)
+    const before = await readRows(store, (run) => run.id === id)
     const answer = await store.runs.delete(id, options)
     if (answer?.outcome === 'deleted') {
       this.deleted++

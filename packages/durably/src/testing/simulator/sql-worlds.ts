@@ -5,6 +5,7 @@ import { type Env, systemEnv } from '../../model/env.ts'
 import { type SqlStore, sqlStore } from '../../store/sql/sql-store.ts'
 import { createBookings } from './bookings.ts'
 import { type CutLine, cutLine } from './cut-line.ts'
+import { RowReader } from './row-reader.ts'
 import type { OpenedStore } from './simulate.ts'
 
 const TABLES = ['bookings', 'run_events', 'logs', 'signals', 'steps', 'runs'] as const
@@ -22,6 +23,7 @@ export function sqlWorlds(openDialect: () => Dialect): (env: Env) => Promise<Ope
 class SharedDatabase {
   readonly #store: SqlStore
   readonly #line: CutLine
+  #reader!: RowReader
   #world: Env
   isFree = true
 
@@ -44,6 +46,7 @@ class SharedDatabase {
     const database = new SharedDatabase(dialect)
     await database.#store.migrate()
     await createBookings(database.#store.db)
+    database.#reader = await RowReader.open(database.#store.db)
     return database
   }
 
@@ -56,7 +59,11 @@ class SharedDatabase {
     const close = async () => {
       this.isFree = true
     }
-    return { store: { ...store, migrate: async () => {}, close }, sql: { db: store.db, line: this.#line } }
+    return {
+      store: { ...store, migrate: async () => {}, close },
+      listRuns: () => this.#reader.list(),
+      sql: { db: store.db, line: this.#line },
+    }
   }
 }
 
