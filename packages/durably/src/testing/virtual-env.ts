@@ -55,7 +55,7 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
   const scope = asyncLocalScope()
   const turn = isClosed ? promisesSettled : realTurn
 
-  /** Lets promises settle. */
+  /** Lets promises settle. To be called by a promise, as everything after an `await` is. */
   async function settle(): Promise<void> {
     await turn()
     while (loading.size > 0) {
@@ -65,6 +65,7 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
   }
 
   async function idle(): Promise<void> {
+    await null
     await settle()
     await takeTurns()
   }
@@ -175,7 +176,7 @@ const promisesSettled = nextTicks() ?? realTurn
 
 function nextTicks(): (() => Promise<void>) | undefined {
   const { nextTick } = globalThis.process ?? {}
-  return nextTick && (() => Promise.resolve().then(() => new Promise((resolve) => nextTick(resolve))))
+  return nextTick && (() => new Promise((resolve) => nextTick(resolve)))
 }
 
 function realTurns(): () => Promise<void> {

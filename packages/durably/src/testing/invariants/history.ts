@@ -1,12 +1,9 @@
 // History — all that is known after a run of the harness: what the database holds, what functions did, what was acknowledged.
 // The invariants are pure functions over it, the same for the simulator, the torture and a user's crash test.
-import { jsonCodec } from '../../model/codec.ts'
 import type { EventRow, EventType, RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { Store } from '../../store/store.ts'
-
-const codec = jsonCodec()
 
 export interface History {
   runs: RunRow[]
@@ -264,9 +261,9 @@ export function stepKey({ runId, step }: { runId: string; step: string }): strin
   return `${runId}/${step}`
 }
 
-/** As `stepKey`. */
+/** As `stepKey`. A text stands in the payload as it is. */
 function triggeredBy({ payload }: RunRow): string | undefined {
-  return (codec.decode(payload) as { by?: string } | null | undefined)?.by
+  return payload === null ? undefined : (JSON.parse(payload) as { by?: string } | null)?.by
 }
 
 /** By run and generation. */

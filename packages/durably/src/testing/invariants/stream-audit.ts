@@ -75,7 +75,9 @@ export class StreamAudit {
       const payload = JSON.parse(event.payload) as RecordedPayload
       if (event.type === 'run:start') seen.owner = payload.generation ?? 0
       if (!isStreamEvent(event.type)) seen.lasting.push(event.seq)
-      if (!isStreamEvent(event.type) && event.type !== 'step:complete') continue
+      // A step that ends changes a view only where it was a stream.
+      const isSeen = isStreamEvent(event.type) || (event.type === 'step:complete' && seen.view.streams !== emptyRunView.streams)
+      if (!isSeen) continue
       const told = toldInFull(run, steps, event, payload)
       if (told) seen.view = reduceRun(seen.view, told)
       if (isStreamEvent(event.type)) this.#judgeEvent(run.id, seen, event, payload)
