@@ -55,12 +55,12 @@ export class LeaderLock implements Leadership {
   async take(signal: AbortSignal): Promise<Term | null> {
     if (this.#away && !signal.aborted) await Promise.race([this.#away, aborted(signal)])
     const queued = await this.#queue(signal)
-    return queued === 'silent' ? this.#request({ steal: true }, () => Number.NEGATIVE_INFINITY) : queued
+    return queued === 'silent' ? this.#request({ steal: true }, () => NEVER) : queued
   }
 
   async takeIfFree(): Promise<Term | null> {
     if (this.#away) return null
-    const askedAt = this.#parts.env.mono()
+    const askedAt = momentOf(this.#parts.env)
     return this.#request({ ifAvailable: true }, () => askedAt)
   }
 
@@ -85,15 +85,15 @@ export class LeaderLock implements Leadership {
   }
 
   /** `awakeAt`: when it was last known to be awake before the lock was granted; never, for one that inherits nothing. */
-  #request(options: LockOptions, awakeAt: () => number): Promise<Term | null> {
+  #request(options: LockOptions, awakeAt: () => Moment): Promise<Term | null> {
     return new Promise((resolve, reject) => {
-      const { name, page, leaseMs } = this.#parts
+      const { name, page } = this.#parts
       const reign = new Reign(this.#parts, () => this.#putAside())
       page
         .requestLock(name, options, (lock) => {
           if (!lock) return void resolve(null)
           resolve(reign)
-          return reign.begin(awakeAt() + leaseMs)
+          return reign.begin(awakeAt())
         })
         .catch((error) => (options.signal?.aborted ? resolve(null) : reject(error)))
         .finally(() => reign.end())
@@ -112,6 +112,17 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
+interface Moment {
+  mono: number
+  wall: number
+}
+
+const NEVER: Moment = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY }
+
+function momentOf(env: Env): Moment {
+  return { mono: env.mono(), wall: env.wall() }
+}
+
 /** A term, from the lock's grant to its end. */
 class Reign implements Term {
   readonly #parts: Parts
@@ -121,8 +132,8 @@ class Reign implements Term {
   #beat: { channel: Channel; timer: TimerHandle } | null = null
   #release: () => void = () => {}
   #isReleased = false
-  /** Until then nobody can have taken it away unheard. */
-  #safeUntil = Number.NEGATIVE_INFINITY
+  /** For a lease from then on nobody can have taken it away unheard. */
+  #awakeAt = NEVER
 
   constructor(parts: Parts, onPageHide: () => void) {
     this.#parts = parts
@@ -130,7 +141,10 @@ class Reign implements Term {
   }
 
   get inherits(): boolean {
-    return !this.#ended.signal.aborted && this.#parts.env.mono() < this.#safeUntil
+    const { env, leaseMs } = this.#parts
+    const { mono, wall } = this.#awakeAt
+    // A machine that sleeps stops one of the clocks: the larger difference counts.
+    return !this.#ended.signal.aborted && Math.max(env.mono() - mono, env.wall() - wall) < leaseMs
   }
 
   get ended(): AbortSignal {
@@ -138,9 +152,9 @@ class Reign implements Term {
   }
 
   /** Resolves when the lock shall be given back. */
-  begin(safeUntil: number): Promise<void> {
+  begin(awakeAt: Moment): Promise<void> {
     const { name, page } = this.#parts
-    this.#safeUntil = safeUntil
+    this.#awakeAt = awakeAt
     this.#sayAlive(page.openChannel(name))
     page.on('pagehide', () => this.#putAside(), { signal: this.#over.signal })
     return new Promise((resolve) => {
@@ -181,14 +195,14 @@ class Patrol {
   readonly #onSilent: () => void
   #heardAt: number
   /** When it was last awake. */
-  lookedAt: number
+  lookedAt: Moment
   #timer: TimerHandle
 
   constructor(parts: Parts, onSilent: () => void) {
     this.#parts = parts
     this.#onSilent = onSilent
     this.#heardAt = parts.env.mono()
-    this.lookedAt = this.#heardAt
+    this.lookedAt = momentOf(parts.env)
     const { name, page } = parts
     this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
@@ -210,10 +224,10 @@ class Patrol {
 
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#parts
-    const wasAsleep = env.mono() - this.lookedAt > leaseMs
+    const wasAsleep = env.mono() - this.lookedAt.mono > leaseMs
     const canWork = await isReachable()
     if (this.#timer === null) return
-    this.lookedAt = env.mono()
+    this.lookedAt = momentOf(env)
     if (wasAsleep || !canWork) this.#heardAt = env.mono()
     if (env.mono() - this.#heardAt > 2 * leaseMs) return this.#onSilent()
     this.#timer = this.#later()
