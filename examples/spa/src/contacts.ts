@@ -16,7 +16,15 @@ interface ContactTable extends NewContact {
 }
 export type Contact = Selectable<ContactTable>
 
-const db = durably.db.withTables<{ contacts: ContactTable }>()
+type Tables = { contacts: ContactTable }
+
+declare module '@coji/durably' {
+  interface Register {
+    tables: Tables
+  }
+}
+
+const db = durably.db.withTables<Tables>()
 
 export async function createContacts(): Promise<void> {
   const table = db.schema.createTable('contacts').ifNotExists()

@@ -28,7 +28,6 @@ export type {
   StepFunction,
   StepOptions,
   StreamFunction,
-  Transaction,
   TransactionOptions,
   Triggers,
   WaitForOptions,
@@ -40,6 +39,7 @@ export { type ExponentialRetry, type FixedRetry, NonRetryableError, type RetryPo
 export type { FailureReason, Progress, Run, RunRow, RunStatus, TerminalStatus } from './model/run.ts'
 export type { SignalRow } from './model/signal.ts'
 export type { Step, StepRow, StepStatus } from './model/step.ts'
+export type { Register, Transaction } from './model/transaction.ts'
 export type { Plugin, PluginHost } from './plugin.ts'
 export type { EventPage, EventStore } from './store/events.ts'
 export type { Leadership, LeadershipParts, OpenLeadership, Term } from './store/leadership.ts'

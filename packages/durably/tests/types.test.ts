@@ -262,6 +262,13 @@ describe('types of events, plugins and errors', () => {
         // @ts-expect-error not a unit
         await ctx.sleep('nap', '5 parsecs')
         expectTypeOf(await ctx.transaction('t', async () => 5 as const)).toEqualTypeOf<5>()
+        const rows = ctx.transaction('unregistered tables', async (trx) => {
+          await trx.insertInto('bookings').values({ seat: '7a' }).execute()
+          // @ts-expect-error it is a transaction, not anything
+          trx.fly()
+          return trx.selectFrom('bookings').select('seat').execute()
+        })
+        expectTypeOf(await rows).toEqualTypeOf<{ seat: unknown }[]>()
         expectTypeOf(
           await ctx.run('s', { retry: retry.none(), timeout: 5, effect: 'once' }, ({ attempt }) => attempt),
         ).toEqualTypeOf<number>()

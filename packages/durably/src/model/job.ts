@@ -6,6 +6,7 @@ import { DurablyError } from './errors.ts'
 import type { LogLevel } from './log.ts'
 import { checkName } from './name.ts'
 import type { RetryPolicy } from './retry-policy.ts'
+import type { Transaction } from './transaction.ts'
 
 export interface JobContext {
   readonly runId: string
@@ -79,10 +80,6 @@ export interface Checkpoint<TState> {
   /** Of the last checkpoint that an earlier attempt made. */
   readonly state: TState | undefined
 }
-
-/** A Kysely transaction; to give it the types of your tables, augment this interface, or cast. */
-// biome-ignore lint/suspicious/noExplicitAny: the tables are the user's
-export type Transaction = any
 
 export interface TransactionOptions {
   /** How long it may take; then it is undone and fails with the code `transaction_timeout`. Default 5 s, at most a third of the lease. */

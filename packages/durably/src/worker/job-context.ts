@@ -17,6 +17,7 @@ import type {
 } from '../model/job.ts'
 import { type Progress, readColumn } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
+import type { Transaction } from '../model/transaction.ts'
 import type { Store } from '../store/store.ts'
 import type { ChildQueue } from './child-queue.ts'
 import { invokeStep, triggerChild } from './child-step.ts'
@@ -54,7 +55,7 @@ export type ContextKit = WorkerKit & Pick<JobContextParts, 'children'>
 /** A long step's progress becomes visible to other processes within this time. */
 const PROGRESS_WITHIN_MS = 1000
 
-type TransactionFunction<T> = (trx: unknown) => Promise<T>
+type TransactionFunction<T> = (trx: Transaction) => Promise<T>
 
 export class RunningJobContext implements JobContext {
   readonly runId: string

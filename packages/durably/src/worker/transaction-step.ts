@@ -1,11 +1,12 @@
 // `ctx.transaction`: what the user's function writes and the record of the step commit together, or not at all.
 import { DurablyError } from '../model/errors.ts'
 import type { TransactionOptions } from '../model/job.ts'
+import type { Transaction } from '../model/transaction.ts'
 import type { TransactResult } from './owner.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 import { transactionLimitMs, withinTransactionLimit } from './transaction-limit.ts'
 
-type Body = (trx: unknown) => Promise<unknown>
+type Body = (trx: Transaction) => Promise<unknown>
 
 export function transactionStep(steps: StepRunner, name: string, { timeout }: TransactionOptions, fn: Body): Promise<unknown> {
   return steps.step(
@@ -33,7 +34,7 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
       const undone = new Promise((_, reject) => {
         execution.undo = reject
       })
-      const work = Promise.race([undone, steps.call(call, () => fn(trx), { isTransaction: true })])
+      const work = Promise.race([undone, steps.call(call, () => fn(trx as Transaction), { isTransaction: true })])
       output = codec.encode(await withinTransactionLimit(env, name, limitMs, work), `the result of transaction ${JSON.stringify(name)}`)
       return { type: 'recordStep', step: steps.row(call, { status: 'completed', output }) }
     })

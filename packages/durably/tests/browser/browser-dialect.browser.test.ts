@@ -1,5 +1,5 @@
 // browserDialect inside one page: several instances in it are to each other what tabs are.
-import { CompiledQuery, type Kysely, sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { browserDialect } from '../../src/browser/index.ts'
@@ -120,7 +120,7 @@ test('transactions of the user, steps in them, and what a second instance sees',
   await rowsOf(durably, 'CREATE TABLE mine (a)')
   const job = durably.defineJob({ name: 'pay', input: z.object({ fail: z.boolean() }) }, (ctx, { fail }) =>
     ctx.transaction('insert', async (trx) => {
-      await sql`INSERT INTO mine VALUES (${new Uint8Array([1, 2])}), (${2n ** 60n}), (${1.5}), (NULL)`.execute(trx as Kysely<unknown>)
+      await sql`INSERT INTO mine VALUES (${new Uint8Array([1, 2])}), (${2n ** 60n}), (${1.5}), (NULL)`.execute(trx)
       if (fail) throw new Error('undone')
       return 'done'
     }),

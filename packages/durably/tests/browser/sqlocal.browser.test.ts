@@ -88,7 +88,7 @@ test('a transaction that SQLite has ended by itself leaves the client open for o
     ctx.transaction('write', async (trx) => {
       if (++tries > 1) return tries
       // SQLite undoes it, as it does when the disk is full.
-      await (trx as Kysely<unknown>).executeQuery(CompiledQuery.raw('INSERT OR ROLLBACK INTO taken VALUES (1)')).catch(() => {})
+      await trx.executeQuery(CompiledQuery.raw('INSERT OR ROLLBACK INTO taken VALUES (1)')).catch(() => {})
       throw new Error('the place is taken')
     }),
   )

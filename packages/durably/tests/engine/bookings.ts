@@ -2,8 +2,8 @@
 import { type Dialect, type Kysely, sql } from 'kysely'
 import { z } from 'zod'
 import { createDurably } from '../../src/durably.ts'
-import type { Transaction } from '../../src/model/job.ts'
 import { retry } from '../../src/model/retry-policy.ts'
+import type { Transaction } from '../../src/model/transaction.ts'
 import { postgres } from '../../src/postgres/index.ts'
 import { sqlite } from '../../src/sqlite/index.ts'
 

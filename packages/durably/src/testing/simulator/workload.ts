@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JobHandle } from '../../client/job-handle.ts'
 import type { Durably } from '../../durably.ts'
 import { hasCode } from '../../model/errors.ts'
-import type { JobContext, Transaction } from '../../model/job.ts'
+import type { JobContext } from '../../model/job.ts'
 import { NonRetryableError, type RetryPolicy, retry } from '../../model/retry-policy.ts'
 import { transactionLimitMs } from '../../worker/transaction-limit.ts'
 import { type GaveUpNote, type JobExecution, THE_JOB } from '../invariants/index.ts'
@@ -221,7 +221,7 @@ class SimJob {
     const { ctx, ledger, process, execution } = this.#parts
     const { env } = process
     const late = transactionLimitMs(process.leaseMs, timeoutMs ?? undefined) + LATE_MS
-    return ctx.transaction(name, timeoutMs === null ? {} : { timeout: timeoutMs }, async (trx: Transaction) => {
+    return ctx.transaction(name, timeoutMs === null ? {} : { timeout: timeoutMs }, async (trx) => {
       const before = ledger.enterBooking(ctx.runId, name)
       const dawdle = () => new Promise<void>((resolve) => void env.timer(before < dawdles ? late : 0, resolve))
       await book(trx, { runId: ctx.runId, step: name }, dawdle)

@@ -1,0 +1,20 @@
+// Transaction — what the function of `ctx.transaction` writes through: a Kysely transaction with the tables of the program.
+import type { Transaction as KyselyTransaction } from 'kysely'
+
+/**
+ * Extend it to give `ctx.transaction` the types of your tables.
+ *
+ * @example
+ * declare module '@coji/durably' {
+ *   interface Register {
+ *     tables: { bookings: { seat: string; guest: string } }
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: a program adds to it
+export interface Register {}
+
+/** Without registered tables every name of a table and a column is accepted, and what is read is `unknown`. */
+type UnregisteredTables = Record<string, Record<string, unknown>>
+
+export type Transaction = KyselyTransaction<Register extends { readonly tables: infer TTables } ? TTables : UnregisteredTables>
