@@ -19,11 +19,11 @@ const STATUS_MEANS: Record<RunStatus, string> = {
 
 const PHASE_MEANS: Record<Phase, string> = {
   pending: 'status is `pending`, its time has come',
-  sleeping: 'status is `pending`, `run_at` is later than now',
-  waiting: 'as `sleeping`, and parked for a signal or for a child',
-  running: 'status is `running`, lease not over, no cancel requested',
-  cancelling: 'status is `running`, lease not over, cancel requested',
-  stale: 'status is `running`, lease over: its worker is silent, the next reap takes it back',
+  sleeping: 'status is `pending`, `run_at` is in the future',
+  waiting: 'like `sleeping`, but it waits for a signal, a child or a decision',
+  running: 'status is `running`, lease not expired, no cancel requested',
+  cancelling: 'status is `running`, lease not expired, cancel requested',
+  stale: 'status is `running`, lease expired: the next worker that polls reclaims it',
   completed: 'status is `completed`',
   failed: 'status is `failed`',
   cancelled: 'status is `cancelled`',
@@ -34,9 +34,9 @@ const VERB_MEANS: Record<OwnerVerb['type'], string> = {
   recordStep: 'records one step, completed or failed, and renews the lease',
   complete: 'stores the output and ends the lease',
   fail: 'stores the error and ends the lease',
-  release: 'gives the run back: a stopping worker whose function has settled',
-  retryLater: 'counts a failed attempt and gives the run back until the next one is due, at once if a cancel was requested',
-  park: 'gives the run back until the first thing it waits for is due, at once if a cancel or a signal came meanwhile',
+  release: 'puts the run back to `pending`, when a worker stops and the function has settled',
+  retryLater: 'counts a failed attempt and puts the run back to `pending` until the next one is due; due at once if a cancel was requested',
+  park: 'puts the run back to `pending` until the first thing it waits for is due; due at once if a cancel or a signal came meanwhile',
   abandon: 'ends a run whose cancel was requested',
 }
 
@@ -45,8 +45,8 @@ export function stateMachineDoc(): string {
 
 # The state machine of a run
 
-A run has one of five stored statuses. Every change of status is one of the moves below; a move that is not listed does not exist.
-The stores take their guards from the same table, and the store contract tries every move on every status.
+Every status of a run, and every way from one to another. Each change of status is one of the moves below; no other exists. The stores
+take their guards from the same table, and the store contract tries every move on every status.
 
 ${statuses()}
 
@@ -58,10 +58,10 @@ Each move is one transaction. It raises \`version\` by one and appends its event
 
 ${moves()}
 
-A refused move changes nothing and appends nothing. \`cancel\` of a running run is no move: it sets \`cancel_requested_at\`, and the owner
-learns of it with its next write.
+A refused move changes nothing and appends nothing. \`cancel\` of a running run is not a move: it sets \`cancel_requested_at\`, and the owner
+finds it with its next write.
 
-Every way into \`pending\` opens a new **round**. Within a round a run only moves forward.
+Every move to \`pending\` begins a new **round**. Within a round a run only moves forward.
 
 ## Every status with every move
 
@@ -69,18 +69,18 @@ ${matrix()}
 
 ## Phases
 
-A phase is the one word a person reads. It is derived from the row and the time; it is never stored.
+A phase is a more precise status for people. It is computed from the row and the time, and never stored.
 
 ${phases()}
 
 ## Owner writes
 
-The owner of a lease is the worker that made the last accepted claim. It writes with these verbs, and with no others.
+The owner of a run is the worker that made the last accepted claim. It can write in these ways only.
 
 ${ownerVerbs()}
 
 An owner write is accepted only while the row is \`running\` and both its lease generation and its claim token are the writer's.
-Its write number must be above the last accepted one; a number that is not was applied before, and the answer is the same again
+Its write number must be higher than the last accepted one; otherwise the write was applied before, and the answer is repeated
 (see [ADR 0001](adr/0001-write-number.md)).
 `
 }
@@ -130,8 +130,8 @@ function phases(): string {
 
 function ownerVerbs(): string {
   return table(
-    ['Verb', 'What it does', 'Lease after'],
-    Object.entries(VERB_MEANS).map(([verb, means]) => [code(verb), means, verb in TRANSITIONS ? 'over' : 'renewed']),
+    ['Write', 'What it does', 'Lease after'],
+    Object.entries(VERB_MEANS).map(([verb, means]) => [code(verb), means, verb in TRANSITIONS ? 'ended' : 'renewed']),
   )
 }
 
