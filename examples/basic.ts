@@ -9,7 +9,7 @@ import { z } from 'zod'
 const folder = mkdtempSync(join(tmpdir(), 'durably-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 
-// Stand-ins for your API and your database.
+// Fakes for your API and your database.
 const api = { fetchUsers: async (orgId: string) => [`ada@${orgId}`, `grace@${orgId}`] }
 const saved = new Set<string>()
 

@@ -1,4 +1,4 @@
-// Batches: a step runs again as a whole, so a long loop is cut into steps. What a batch has done is not done twice.
+// Batches: an interrupted step runs again as a whole, so a long loop is split into steps. A recorded batch is not repeated.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

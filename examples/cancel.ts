@@ -1,4 +1,4 @@
-// Cancelling: a pending run will not start, a running one is asked to stop, one that has ended stays as it is.
+// Cancelling: a pending run will not start, a running one is asked to stop, an ended one stays as it is.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ process.on('exit', () => rmSync(folder, { recursive: true }))
 const durably = createDurably({ dialect: sqlite(join(folder, 'app.db')) })
 const crawl = durably.defineJob({ name: 'crawl', input: z.object({ site: z.string() }) }, async (ctx) => {
   await ctx.run('list-pages', () => ['/', '/about'])
-  // `signal` aborts when the run is cancelled; hand it to fetch() and the like.
+  // `signal` aborts when the run is cancelled; pass it to fetch() and the like.
   await ctx.run('download', ({ signal }) => pause(60_000, undefined, { signal }))
 })
 await durably.migrate()

@@ -1,4 +1,4 @@
-// Concurrency keys: runs with the same key never overlap, runs with other keys do not wait for them.
+// Concurrency keys: runs with the same key never overlap; runs with different keys do not wait for each other.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

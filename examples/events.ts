@@ -1,4 +1,4 @@
-// Hearing what happens: listeners are called at once, in this process. One that throws harms nobody.
+// Events: listeners are called at once, in this process. A listener that throws does not affect the run.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Human approval: a run that waits for a person, without a slot and without a process. The answer is sent by another instance.
+// Human approval: a run waits for a person, and needs neither a slot nor a process meanwhile. Another instance sends the answer.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ console.log(`the run is ${(await monday.durably.getRun(id))?.phase}`)
 await monday.durably[Symbol.asyncDispose]()
 
 const tuesday = open()
-// A web hook may be delivered twice; the key makes that harmless.
+// A webhook may be delivered twice; the key makes that harmless.
 for (let i = 0; i < 2; i++) await tuesday.durably.signal(id, 'approval', { ok: true, by: 'grace' }, { idempotencyKey: 'mail-17' })
 await tuesday.durably.processUntilIdle()
 console.log((await tuesday.refund.getRun(id))?.output)

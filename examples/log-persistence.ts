@@ -1,4 +1,4 @@
-// Keeping the logs: with `withLogPersistence()` every log line and every event stands in the `logs` table.
+// Storing logs: with `withLogPersistence()` every log line and every event is stored in the `logs` table.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const importCsv = durably.defineJob({ name: 'import-csv', input: z.object({ line
   await ctx.run('check', () => {
     for (const line of lines) if (!line.includes(',')) ctx.log.warn('no comma', { line })
   })
-  // Steps in parallel: a step's own `log` always names its step.
+  // When steps run in parallel, a step's own `log` always has the right step name.
   await Promise.all([ctx.run('store', ({ log }) => log.info('stored')), ctx.run('index', ({ log }) => log.info('indexed'))])
 })
 

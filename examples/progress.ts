@@ -1,4 +1,4 @@
-// Progress: a run tells how far it is. It is kept with the run, so any process can show it.
+// Progress: a run reports how far it is. The progress is stored with the run, so any process can show it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Resuming: the first worker process dies in the middle of a step; the second one goes on from the last recorded step.
+// Resuming: the first worker process dies in the middle of a step; the second one resumes at the last recorded step.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ function startTwoWorkers(): void {
 }
 
 async function work(file: string, crashes: boolean): Promise<void> {
-  // A short lease, so that the example need not wait 30 seconds until the dead worker counts as lost.
+  // A short lease, so that the example need not wait 30 seconds until the lease of the dead worker expires.
   const durably = createDurably({ dialect: sqlite(file), staleThreshold: 1000 })
   const notifyUsers = durably.defineJob({ name: 'notify-users', input: z.object({}) }, async (ctx) => {
     const users = await ctx.run('fetch-users', () => {
@@ -43,7 +43,7 @@ async function work(file: string, crashes: boolean): Promise<void> {
   })
   await durably.migrate()
   durably.start()
-  // The key makes both processes speak of the same run.
+  // With the key both processes get the same run.
   await notifyUsers.triggerAndWait({}, { idempotencyKey: 'monday' })
   console.log('  completed')
   await durably[Symbol.asyncDispose]()

@@ -1,4 +1,4 @@
-// Retrying failed runs: a run never fails twice for what it has already done. Recorded steps are kept.
+// Retrying failed runs: recorded steps are kept, so a retried run continues where it failed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// A retrying job: each failed attempt goes back to the queue with a time; other runs use the slot meanwhile.
+// A retrying job: after a failed attempt the run goes back to the queue with a due time; other runs use the slot meanwhile.
 import { createDurably, NonRetryableError, retry } from '@coji/durably'
 import { memoryStore } from '@coji/durably/memory'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-// Without a long-lived worker: each invocation executes what is due and ends in time. Others take what it leaves.
+// Without a long-lived worker: each invocation executes due runs and ends in time. Later invocations execute the rest.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ async function handler(): Promise<string> {
   })
   await durably.migrate()
   const readers = ['ada', 'grace', 'edsger', 'barbara', 'donald']
-  // The keys make sure that a second invocation does not send again.
+  // The keys make sure that a second invocation does not send it again.
   await sendMail.batchTrigger(readers.map((to) => ({ payload: { to }, options: { idempotencyKey: `monday-${to}` } })))
 
   const executed = await durably.processUntilIdle({ maxRuns: 3, deadline: Date.now() + 10_000 })

@@ -1,4 +1,4 @@
-// A durable sleep: the process may end while a run sleeps; whoever is there at its time goes on.
+// A durable sleep: the process may end while a run sleeps; any worker that is running when it is due resumes it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The shortest program: one file, no server, nothing to configure.
+// The shortest program: one file, no server, no configuration.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

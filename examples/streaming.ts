@@ -1,5 +1,5 @@
-// Streaming: a text is followed while it comes. Its worker dies in the middle of a sentence, the next one goes on from the last
-// checkpoint, and the reader, a process of its own, sees each sentence once.
+// Streaming: a reader follows a text while it is written. The worker dies in the middle of a sentence, the next one continues from the
+// last checkpoint, and the reader, a separate process, sees each sentence once.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ if (folder) await work(folder, crash === 'crash')
 else await read(mkdtempSync(join(tmpdir(), 'durably-')))
 
 function open(folder: string, crashes = false) {
-  // A short lease, so that the example need not wait 30 seconds until the dead worker counts as lost.
+  // A short lease, so that the example need not wait 30 seconds until the lease of the dead worker expires.
   const durably = createDurably({ dialect: sqlite(join(folder, 'app.db')), staleThreshold: 1000, pollingInterval: 50 })
   const tell = durably.defineJob({ name: 'tell', input: z.object({}) }, async (ctx) => {
     await ctx.stream<void, number>('story', async (emit, checkpoint) => {
@@ -35,7 +35,7 @@ function open(folder: string, crashes = false) {
   return { durably, tell }
 }
 
-/** Not before the words so far are written, so that there is something to take back. */
+/** Waits until the words so far are stored, so that there is something to remove. */
 async function die(): Promise<void> {
   await pause(500)
   process.kill(process.pid, 'SIGKILL')

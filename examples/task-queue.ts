@@ -29,7 +29,7 @@ queue.register({
   },
 })
 
-/** Resolves when a task of this type has come to this state. */
+/** Resolves when a task of this type has reached this state. */
 function reached(taskType: string, state: TaskState): Promise<void> {
   return new Promise((resolve) => {
     const unsubscribe = queue.on('stateChange', (change) => {

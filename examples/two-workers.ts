@@ -1,4 +1,4 @@
-// Two worker processes on one file: each run is executed by one of them. Nothing else is needed to share the work.
+// Two worker processes on one file: each run is executed by one of them.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ async function work(folder: string): Promise<void> {
   await durably.migrate()
   durably.start()
   process.send?.('ready')
-  // Ends in good order: the run in hand is finished first.
+  // Stops after the current run has ended.
   process.on('disconnect', () => durably[Symbol.asyncDispose]())
 }
 

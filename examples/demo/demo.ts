@@ -1,4 +1,4 @@
-// `npm start`: a job of a dozen steps, its worker killed with SIGKILL in the middle, another worker that goes on.
+// `npm start`: runs a job with a dozen steps, kills its worker with SIGKILL in the middle, and starts another worker that resumes the run.
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   })
   const second = startWorker((shown) => shown === STEPS.length && showedAll())
   say(`\n${bold(`worker ${second.pid}`)}  takes over when the dead one's lease (${LEASE_MS / 1000} s) is over`)
-  // The same key again: not a second run, but the one that is under way.
+  // The same key again returns the existing run instead of creating a second one.
   const [{ output }] = await Promise.all([report.triggerAndWait({ month: '2026-10' }, once), allShown])
   say(`\n${bold('completed')}  ${JSON.stringify(output)}`)
   await durably[Symbol.asyncDispose]()

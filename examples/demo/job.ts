@@ -1,4 +1,4 @@
-// The job of the demo: a month's report in a dozen steps. Nothing in it knows that its worker will be killed.
+// The job of the demo: a month's report in a dozen steps. It contains no code for the case that its worker is killed.
 import { setTimeout as pause } from 'node:timers/promises'
 import { createDurably, type Durably } from '@coji/durably'
 import { sqlite } from '@coji/durably/sqlite'
@@ -19,14 +19,14 @@ export const STEPS = [
   'send-report',
 ]
 
-/** Short, so that the demo need not wait the default 30 seconds until the killed worker counts as lost. */
+/** Short, so that the demo need not wait the default 30 seconds until the lease of the killed worker expires. */
 export const LEASE_MS = 1500
 
 export function openDurably(file: string): Durably {
   return createDurably({ dialect: sqlite(file), staleThreshold: LEASE_MS, pollingInterval: 200 })
 }
 
-/** `onStep` lets the demo show which steps ran here and which were only read back. */
+/** `onStep` lets the demo show which steps ran in this process and which were recorded before. */
 export function defineReport(durably: Durably, onStep: (name: string, ran: boolean) => void = () => {}) {
   return durably.defineJob(
     {

@@ -1,4 +1,4 @@
-// A worker process of the demo. It tells its parent which steps ran and which were skipped, and knows nothing else.
+// A worker process of the demo. It reports to its parent which steps ran and which were skipped.
 import { defineReport, openDurably } from './job.ts'
 
 const durably = openDurably(process.argv[2] ?? 'demo.db')

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Writes down which files the build made, so that the service worker can keep all of them. */
+/** Lists the files of the build, so that the service worker can cache all of them. */
 function fileList(): Plugin {
   return {
     name: 'file-list',
@@ -14,11 +14,11 @@ function fileList(): Plugin {
   }
 }
 
-// There is no plugin for React: Vite compiles JSX by itself. After an edit the page reloads, which its runs survive.
+// There is no plugin for React: Vite compiles JSX by itself. After an edit the page reloads, and its runs survive that.
 export default defineConfig({
   base: './',
   plugins: [fileList()],
-  // The database is open in a worker, which finds its wasm file beside itself.
+  // The database runs in a worker, which loads its wasm file from the same folder.
   optimizeDeps: { exclude: ['@coji/durably', '@sqlite.org/sqlite-wasm'] },
   worker: { format: 'es' },
 })

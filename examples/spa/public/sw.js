@@ -1,4 +1,4 @@
-// Lets the page open without a network: keeps the files of the build. The document is taken from the network when there is one,
+// Lets the page open offline: caches the files of the build. The document is taken from the network when there is one,
 // so a new version comes with the next load; other files have the hash of their content in their name and never change.
 const CACHE = 'app'
 

@@ -27,10 +27,10 @@ export function ContactList({ runs }: { runs: readonly Run[] }) {
   )
 }
 
-/** Read again whenever a run has moved on, in whichever tab. */
+/** Reads the table again whenever a run has changed, in any tab. */
 function useContacts(runs: readonly Run[]): Contact[] {
   const [contacts, setContacts] = useState<Contact[]>([])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the news, not an input
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the runs is the reason to read again
   useEffect(() => {
     let isLeft = false
     readContacts().then((contacts) => isLeft || setContacts(contacts), console.error)

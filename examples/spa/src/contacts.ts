@@ -1,4 +1,4 @@
-// What the import is for: a table of our own, in the same database as the runs.
+// The table that the import fills: our own, in the same database as the runs.
 import type { Transaction } from '@coji/durably'
 import type { Generated, Selectable } from 'kysely'
 import { z } from 'zod'

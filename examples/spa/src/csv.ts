@@ -1,7 +1,7 @@
-// CSV as spreadsheets write it: fields between commas, in quotes where they hold a comma, a quote or a line break.
+// CSV as spreadsheets write it: fields between commas, in quotes if they contain a comma, a quote or a line break.
 
 export interface Csv {
-  /** What the first line names. */
+  /** The names in the first line. */
   columns: string[]
   rows: { [column: string]: string }[]
 }

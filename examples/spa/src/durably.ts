@@ -1,4 +1,4 @@
-// The instance of this tab. All tabs share one database; one of them executes, the others watch and wait for its place.
+// The instance of this tab. All tabs share one database; one of them executes, the others watch and take over when it is gone.
 import { createDurably } from '@coji/durably'
 import { browserDialect } from '@coji/durably/browser'
 import { withLogPersistence } from '@coji/durably/plugins'
@@ -6,5 +6,5 @@ import { withLogPersistence } from '@coji/durably/plugins'
 export const durably = createDurably({ dialect: browserDialect('csv-import') })
 durably.use(withLogPersistence())
 
-/** A name for this page, to tell tabs apart; it is another one after a reload. */
+/** A name for this page, to distinguish tabs; it changes with a reload. */
 export const pageName = `page ${crypto.randomUUID().slice(0, 4)}`

@@ -1,4 +1,4 @@
-// Where a file comes in: the sample, the file picker, or dropped. Its text becomes the input of a run, which is stored at once.
+// The input: the sample, a file from the file picker, or a dropped file. Its text becomes the input of a run, which is stored at once.
 import { useDurably } from '@coji/durably-react'
 import { useState } from 'react'
 import sample from './sample.csv?raw'

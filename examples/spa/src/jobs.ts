@@ -1,7 +1,7 @@
 // The job: checks the rows of a CSV file and saves them as contacts, a few at a time.
-//   - After a reload the function runs again and skips the steps that are recorded. So what stands between steps only computes:
-//     the same text gives the same rows.
-//   - Rows are saved in the transaction that records the step: none is lost, none is saved twice, whenever the page goes away.
+//   - After a reload the function runs again and skips the steps that are recorded. So the code between steps must give
+//     the same result each time: here, the same text gives the same rows.
+//   - Rows are saved in the transaction that records the step: none is lost and none is saved twice, whenever the page is closed.
 import { z } from 'zod'
 import { contactSchema, saveContacts } from './contacts.ts'
 import { parseCsv } from './csv.ts'
@@ -12,7 +12,7 @@ const ROWS_PER_STEP = 20
 const importCsv = durably.defineJob(
   {
     name: 'import-csv',
-    // `pauseMs` makes each chunk slow, so that there is something to watch. A real import has no use for it.
+    // `pauseMs` makes each chunk slow, so that there is something to watch. A real import does not need it.
     input: z.object({ fileName: z.string(), text: z.string(), pauseMs: z.number() }),
     output: z.object({ saved: z.number(), rejected: z.number() }),
   },
@@ -40,7 +40,7 @@ const importCsv = durably.defineJob(
           return data ?? []
         })
       })
-      // Written together with the step that comes next.
+      // Stored together with the next step.
       ctx.progress(last, rows.length)
       await ctx.transaction(`save ${range}`, (trx) => saveContacts(trx, contacts))
       saved += contacts.length

@@ -1,4 +1,4 @@
-// One run, live: how far it is, what can be done about it, its steps and its log.
+// One run, live: its progress, buttons to cancel, retry and delete it, its steps and its log.
 import type { JobOutput } from '@coji/durably/client'
 import { useDurably, useRun } from '@coji/durably-react'
 import type { jobs } from './jobs.ts'

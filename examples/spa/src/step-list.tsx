@@ -1,4 +1,4 @@
-// The steps that are recorded, the last one first: what a reload does not do again.
+// The recorded steps, the last one first. A reload does not repeat them.
 import type { Run, Step } from '@coji/durably'
 import { useDurably } from '@coji/durably-react'
 import { useEffect, useState } from 'react'
@@ -25,7 +25,7 @@ export function StepList({ run }: { run: Run }) {
 function useSteps({ id, status, currentStepIndex }: Run): Step[] {
   const client = useDurably()
   const [steps, setSteps] = useState<Step[]>([])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the steps are others when the run has moved on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the steps change when the run does
   useEffect(() => {
     let isLeft = false
     client.getSteps(id).then((steps) => isLeft || setSteps(steps), console.error)

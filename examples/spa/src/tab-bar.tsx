@@ -1,4 +1,4 @@
-// What this tab is among those that are open, and the button that this page is about.
+// The role of this tab among the open ones, and the button that reloads the page.
 import type { Capabilities } from '@coji/durably'
 import { useEffect, useState } from 'react'
 import { durably, pageName } from './durably.ts'
