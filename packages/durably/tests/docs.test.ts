@@ -140,3 +140,21 @@ test('every link between pages leads somewhere', () => {
   )
   expect(broken).toStrictEqual([])
 })
+
+test('every file that a page names exists', () => {
+  const folders = ['packages/durably', 'packages/durably-react/src', 'proof/src', 'examples', 'docs']
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join('/', folder, file)),
+  )
+  const named = ['.', 'docs', 'docs/guides', 'docs/adr']
+    .flatMap(pagesIn)
+    .filter((page) => page !== 'CHANGELOG.md')
+    .flatMap((page) =>
+      // `NNNN-…` stands for a number.
+      Array.from(read(page).matchAll(/`([\w./-]+\.tsx?)`/g), ([, path = '']) => ({ page, path })).filter(
+        ({ path }) => !path.includes('NNNN'),
+      ),
+    )
+  expect(named.length).toBeGreaterThan(30)
+  expect(named.filter(({ path }) => !files.some((file) => file.endsWith(`/${path}`)))).toStrictEqual([])
+})
