@@ -22,7 +22,7 @@ export function TabBar() {
 function describe(tab: Capabilities | null): string {
   if (!tab) return '…'
   if (tab.executes) return 'executes the imports'
-  if (tab.role === 'leader-frozen') return 'waits: the browser has frozen the tab that has the database. Open or close it.'
+  if (tab.role === 'host-frozen') return 'waits: the browser has frozen the tab that has the database. Open or close it.'
   return 'watches; another tab executes'
 }
 

@@ -32,8 +32,8 @@ export class BrowserDriver implements Driver {
 
   get role(): TabRole {
     if (!this.#parts) return 'idle'
-    if (this.#parts.host.isHosting) return 'leader'
-    return this.#parts.line.isSilent ? 'leader-frozen' : 'follower'
+    if (this.#parts.host.isHosting) return 'host'
+    return this.#parts.line.isSilent ? 'host-frozen' : 'guest'
   }
 
   async init(): Promise<void> {
@@ -42,7 +42,7 @@ export class BrowserDriver implements Driver {
     const { name, synchronous } = this.#place
     const guest = env.id()
     const die = await holdLock(placeNames(name).guest(guest))
-    const line = new DatabaseLine({ name, guest, env, isHost: () => this.role === 'leader' })
+    const line = new DatabaseLine({ name, guest, env, isHost: () => this.role === 'host' })
     const host = new DatabaseHost({
       name,
       host: guest,

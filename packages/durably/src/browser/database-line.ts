@@ -123,7 +123,7 @@ export class DatabaseLine {
     }
     if (isHost()) throw new DurablyError('store_unavailable', 'the database is still being opened')
     this.#isSilent = true
-    throw leaderFrozen()
+    throw hostFrozen()
   }
 
   /** Told once, to whoever asks first; then it is tried again. */
@@ -166,7 +166,7 @@ export class DatabaseLine {
           if (this.#pending?.call !== call) return
           if (isHeard) return greetLater()
           this.#isSilent = true
-          this.#pending.reject(leaderFrozen())
+          this.#pending.reject(hostFrozen())
         })
       })
     }
@@ -232,9 +232,9 @@ export class DatabaseLine {
   }
 }
 
-export function leaderFrozen(): DurablyError {
+export function hostFrozen(): DurablyError {
   return new DurablyError(
-    'leader_frozen',
+    'host_frozen',
     'the tab that has the database open does not answer: the browser has frozen it. It goes on when that tab is shown or closed',
   )
 }

@@ -1,7 +1,7 @@
 // Who executes among the tabs: whoever has the lock; with timers of a worker for as long as it leads.
 import { LeaderLock } from '../store/leader-lock.ts'
 import type { Leadership, LeadershipParts, Term } from '../store/leadership.ts'
-import { leaderFrozen } from './database-line.ts'
+import { hostFrozen } from './database-line.ts'
 import { placeNames } from './messages.ts'
 import type { WorkerTimers } from './worker-timers.ts'
 
@@ -19,7 +19,7 @@ export function tabLeadership({ name, tablePrefix, timers, isReachable, report, 
     name: placeNames(name).lead(tablePrefix),
     async isReachable() {
       const isReached = await isReachable()
-      if (!isReached && !isReported) report(leaderFrozen())
+      if (!isReached && !isReported) report(hostFrozen())
       isReported = !isReached
       return isReached
     },

@@ -56,7 +56,7 @@ export type ErrorCode =
   | 'schema_too_new'
   | 'row_unreadable'
   | 'notifications_unavailable'
-  | 'leader_frozen'
+  | 'host_frozen'
   // what a server refused, or a client met on the way to it
   | 'job_not_found'
   | 'forbidden'
@@ -98,7 +98,7 @@ export function isBroken(error: unknown): boolean {
 }
 
 /** Store errors that pass: the same call may be sent again (rules R3 and R6). */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['store_busy', 'store_unavailable', 'store_full', 'store_readonly', 'leader_frozen'])
+const PASSING: ReadonlySet<ErrorCode> = new Set(['store_busy', 'store_unavailable', 'store_full', 'store_readonly', 'host_frozen'])
 
 export function isPassing(error: unknown): boolean {
   return error instanceof DurablyError && PASSING.has(error.code)

@@ -1,8 +1,8 @@
 /**
- * What this tab is to the database that all tabs share: `leader` has it open, a `follower` reaches it through the leader.
- * `leader-frozen`: the tab that has it open does not answer. `idle`: nobody here has used it yet.
+ * The role of this tab for the database that all tabs share. The `host` has the database open; a `guest` reaches it through the host.
+ * `host-frozen`: this tab is a guest, and the host does not answer. `idle`: this tab has not used the database yet.
  */
-export type TabRole = 'leader' | 'follower' | 'leader-frozen' | 'idle'
+export type TabRole = 'host' | 'guest' | 'host-frozen' | 'idle'
 
 /** A dialect whose database is open in one tab and used by several. */
 export interface TabDialect {

@@ -69,7 +69,7 @@ test('an instance that is made twice and disposed once, as in StrictMode, runs e
   expect(await echo.triggerAndWait({ text: 'late' })).toMatchObject({ output: 'late' })
   await expect.poll(() => second.getRun(id)).toMatchObject({ status: 'completed' })
   expect(ran.toSorted()).toEqual(['early', 'late'])
-  expect(await second.capabilities()).toMatchObject({ role: 'leader', executes: true })
+  expect(await second.capabilities()).toMatchObject({ role: 'host', executes: true })
 })
 
 test('what another instance does is heard at once, without polling', async () => {
@@ -94,7 +94,7 @@ test('what another instance does is heard at once, without polling', async () =>
   }
   expect(types.at(-1)).toBe('run:cancel')
   expect(stopped).toMatchObject([{ code: 'cancel_requested' }])
-  expect(await client.capabilities()).toMatchObject({ role: 'follower', executes: false })
+  expect(await client.capabilities()).toMatchObject({ role: 'guest', executes: false })
 })
 
 test('one that does not execute answers processOne() with nothing to do', async () => {
@@ -158,7 +158,7 @@ test('the instance that has the database open leaves: the others do not notice, 
   isOver = true
   await triggering
   expect(await guest.getRuns({ limit: 10_000 })).toHaveLength(triggered)
-  expect(await guest.capabilities()).toMatchObject({ role: 'leader' })
+  expect(await guest.capabilities()).toMatchObject({ role: 'host' })
 
   const third = open(name)
   await rowsOf(guest, 'CREATE TABLE mine (a)')

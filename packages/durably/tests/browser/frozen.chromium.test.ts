@@ -44,7 +44,7 @@ async function freezeBetweenWrites(tab: BareTab, other: BareTab): Promise<void> 
 }
 
 /** The frozen one was replaced and its run has ended; it wakes up. */
-async function wakesAsFollower(frozen: BareTab, other: BareTab, id: string): Promise<void> {
+async function wakesAsWaiting(frozen: BareTab, other: BareTab, id: string): Promise<void> {
   expect(textsOf(other, 'lead')).toEqual(['waiting', 'leading'])
   const acknowledged = textsOf(frozen, 'recorded')
   await frozen.thaw()
@@ -66,7 +66,7 @@ test('sqlocal: a tab that executes and is frozen is replaced, writes nothing whe
   await hasRecorded(frozen, 2)
   await freezeBetweenWrites(frozen, other)
   await completed(other, id)
-  await wakesAsFollower(frozen, other, id)
+  await wakesAsWaiting(frozen, other, id)
 })
 
 test('browserDialect: a tab that executes and is frozen is replaced by the one that has the database', async () => {
@@ -77,25 +77,25 @@ test('browserDialect: a tab that executes and is frozen is replaced by the one t
   await start(host, 'waiting')
   const id = await trigger(host)
   await hasRecorded(frozen, 2)
-  expect(await capabilities(frozen)).toMatchObject({ role: 'follower', executes: true })
+  expect(await capabilities(frozen)).toMatchObject({ role: 'guest', executes: true })
   await frozen.freeze()
   await completed(host, id)
-  await wakesAsFollower(frozen, host, id)
+  await wakesAsWaiting(frozen, host, id)
 })
 
 test('browserDialect: a frozen tab that has the database keeps it: the others say so, wait, and go on when it wakes', async () => {
   const open = await bareTabs('frozen', 'browser')
-  const leader = await opened(open)
-  await start(leader, 'leading')
-  const follower = await opened(open)
-  await start(follower, 'waiting')
-  const id = await trigger(follower)
-  await hasRecorded(leader, 5)
-  await leader.freeze()
-  await expect.poll(() => textsOf(follower, 'error'), PATIENCE).toEqual([expect.stringContaining('frozen')])
-  expect(await capabilities(follower)).toMatchObject({ role: 'leader-frozen', executes: false })
-  await expect(run(follower, id)).rejects.toThrow('frozen')
-  expect(textsOf(follower, 'error')).toHaveLength(1)
-  await leader.thaw()
-  await completed(follower, id)
+  const host = await opened(open)
+  await start(host, 'leading')
+  const guest = await opened(open)
+  await start(guest, 'waiting')
+  const id = await trigger(guest)
+  await hasRecorded(host, 5)
+  await host.freeze()
+  await expect.poll(() => textsOf(guest, 'error'), PATIENCE).toEqual([expect.stringContaining('frozen')])
+  expect(await capabilities(guest)).toMatchObject({ role: 'host-frozen', executes: false })
+  await expect(run(guest, id)).rejects.toThrow('frozen')
+  expect(textsOf(guest, 'error')).toHaveLength(1)
+  await host.thaw()
+  await completed(guest, id)
 })

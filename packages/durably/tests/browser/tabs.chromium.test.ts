@@ -25,24 +25,24 @@ test('of five tabs one executes, without COOP and COEP, and all of them trigger,
     await start(page)
     tabs.push(page)
   }
-  const [leader, ...followers] = tabs as [Page, ...Page[]]
+  const [host, ...guests] = tabs as [Page, ...Page[]]
   await expect
-    .poll(() => capabilities(leader))
+    .poll(() => capabilities(host))
     .toMatchObject({
-      role: 'leader',
+      role: 'host',
       executes: true,
       notifications: true,
       transactions: true,
       browser: { opfs: true, webLocks: true, crossOriginIsolated: false },
     })
-  for (const page of followers) expect(await capabilities(page)).toMatchObject({ role: 'follower', executes: false })
+  for (const page of guests) expect(await capabilities(page)).toMatchObject({ role: 'guest', executes: false })
   const ids = await Promise.all(tabs.map((page) => trigger(page, 3)))
   const seen = await Promise.all(ids.map((id, i) => (tabs[(i + 1) % 5] as Page).evaluate((id) => counting.follow(id), id)))
   for (const types of seen) {
     expect(types.filter((type) => type === 'step:complete')).toHaveLength(3)
     expect(types.at(-1)).toBe('run:complete')
   }
-  for (const id of ids) expect(await run(leader, id)).toMatchObject({ status: 'completed' })
+  for (const id of ids) expect(await run(host, id)).toMatchObject({ status: 'completed' })
   expect(textsOf(told, 'executed')).toHaveLength(15)
   expect([...textsOf(told, 'error'), ...printed]).toEqual([])
 })
@@ -50,26 +50,26 @@ test('of five tabs one executes, without COOP and COEP, and all of them trigger,
 test.each(['close', 'crash', 'reload'] as const)('a leading tab that goes by %s hands its run over at once', async (how) => {
   const { launch } = await stage('tabs', 'browser')
   const { tab, told, heard } = await launch()
-  const leader = await tab(LONG_LEASE)
-  await start(leader)
-  const follower = await tab(LONG_LEASE)
-  await start(follower)
-  const id = await trigger(follower, 200)
+  const host = await tab(LONG_LEASE)
+  await start(host)
+  const guest = await tab(LONG_LEASE)
+  await start(guest)
+  const id = await trigger(guest, 200)
   await heard((told) => textsOf(told, 'recorded').length >= 5)
-  const isThere = follower.evaluate((id) => counting.follow(id), id)
-  if (how === 'close') await leader.close()
-  else if (how === 'reload') await leader.reload()
-  else await leader.goto('chrome://crash').catch(() => {})
+  const isThere = guest.evaluate((id) => counting.follow(id), id)
+  if (how === 'close') await host.close()
+  else if (how === 'reload') await host.reload()
+  else await host.goto('chrome://crash').catch(() => {})
   const acknowledged = textsOf(told, 'recorded')
   const before = told.length
-  await completed(follower, id)
+  await completed(guest, id)
   expect((await isThere).at(-1)).toBe('run:complete')
   expect(textsOf(told.slice(before), 'executed').filter((step) => acknowledged.includes(step))).toEqual([])
-  expect(await capabilities(follower)).toMatchObject({ role: 'leader', executes: true })
+  expect(await capabilities(guest)).toMatchObject({ role: 'host', executes: true })
   if (how !== 'reload') return
-  await openCounting(leader, LONG_LEASE)
-  expect(await capabilities(leader)).toMatchObject({ role: 'follower' })
-  await completed(leader, id)
+  await openCounting(host, LONG_LEASE)
+  expect(await capabilities(host)).toMatchObject({ role: 'guest' })
+  await completed(host, id)
 })
 
 test('a tab that is alone and reloaded goes on at once, however long its lease is', async () => {
@@ -91,13 +91,13 @@ test('a tab that is alone and reloaded goes on at once, however long its lease i
 test('a tab that dies in the middle of a transaction keeps nobody out, and leaves nothing of it', async () => {
   const { launch } = await stage('tabs', 'browser')
   const { tab } = await launch()
-  const leader = await tab(LONG_LEASE)
-  await start(leader)
-  const follower = await tab(LONG_LEASE)
-  await follower.evaluate(() => counting.holdTransaction())
-  const triggered = trigger(leader, 1)
-  await follower.close()
-  await completed(leader, await triggered)
+  const host = await tab(LONG_LEASE)
+  await start(host)
+  const guest = await tab(LONG_LEASE)
+  await guest.evaluate(() => counting.holdTransaction())
+  const triggered = trigger(host, 1)
+  await guest.close()
+  await completed(host, await triggered)
   // It can be made again, so it is not there.
   const other = await tab(LONG_LEASE)
   await other.evaluate(() => counting.holdTransaction())
