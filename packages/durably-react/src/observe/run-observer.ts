@@ -15,17 +15,17 @@ import {
   type RunView,
   reduceRun,
 } from '@coji/durably/client'
-import { Audience } from './audience.ts'
 import type { Clock } from './clock.ts'
 import { lookMs, Pause, retryMs } from './pause.ts'
 import { hasEnded, isSame, runAfter, viewOf } from './run-after.ts'
 import { asError, type Connection, failureOf, gone, hasCode, isGone, type RunState, UNKNOWN_RUN } from './run-state.ts'
 import { isShallowEqual } from './shallow-equal.ts'
+import { Subscribers } from './subscribers.ts'
 
 /** A page shows no more; `getLogs` has all. */
 const LOGS_MAX = 1000
 
-export interface RunObserverParts {
+export interface RunObserverDeps {
   client: Pick<DurablyClient, 'getRun' | 'subscribe'>
   runId: string
   clock: Clock
@@ -33,8 +33,8 @@ export interface RunObserverParts {
 }
 
 export class RunObserver {
-  readonly #parts: RunObserverParts
-  readonly #audience: Audience
+  readonly #deps: RunObserverDeps
+  readonly #subscribers: Subscribers
   readonly #pause: Pause
   #following = new AbortController()
   #wantsHistory = false
@@ -53,29 +53,29 @@ export class RunObserver {
   streams: RunView['streams'] = {}
   logs: readonly LogWriteEvent[] = []
 
-  constructor(parts: RunObserverParts) {
-    const { clock, onEnd } = parts
-    this.#parts = parts
+  constructor(deps: RunObserverDeps) {
+    const { clock, onEnd } = deps
+    this.#deps = deps
     this.#pause = new Pause(clock)
     const end = () => {
       this.#following.abort()
       onEnd()
     }
-    this.#audience = new Audience({ clock, start: () => this.#start(), end })
+    this.#subscribers = new Subscribers({ clock, start: () => this.#start(), end })
   }
 
   join(listener: () => void, { history }: { history: boolean }): () => void {
     const isLate = history && !this.#wantsHistory && this.#view !== null
     this.#wantsHistory ||= history
     if (isLate) this.#start()
-    return this.#audience.join(listener)
+    return this.#subscribers.join(listener)
   }
 
   /** A run that a command has just answered with. */
   know(run: Run): void {
     this.#read(run)
     this.look()
-    this.#audience.endSoon()
+    this.#subscribers.endSoon()
   }
 
   /** Something may have happened that the log does not tell. */
@@ -134,7 +134,7 @@ export class RunObserver {
   }
 
   #events(signal: AbortSignal): AsyncIterable<RunLogEvent> {
-    const { client, runId } = this.#parts
+    const { client, runId } = this.#deps
     const onConnection = (connection: ConnectionState) => {
       if (!signal.aborted) this.#meet(connection, connection === 'live' ? null : this.#trouble)
     }
@@ -154,11 +154,11 @@ export class RunObserver {
       // What the event does not tell: times, counts, the phase.
       if (isMove && event.type !== 'run:progress') void this.#refresh()
     }
-    this.#audience.tell()
+    this.#subscribers.notify()
   }
 
   async #ask(): Promise<void> {
-    const { client, runId } = this.#parts
+    const { client, runId } = this.#deps
     const run = await client.getRun(runId)
     if (!run) throw gone(runId, this.#wasThere)
     this.#read(run)
@@ -207,7 +207,7 @@ export class RunObserver {
     if (this.state.status === 'gone') return
     this.#run = null
     this.#forgetLog()
-    this.#trouble = gone(this.#parts.runId, this.#wasThere)
+    this.#trouble = gone(this.#deps.runId, this.#wasThere)
     this.#change({ run: null, status: 'gone', isAtEnd: true, connection: 'idle', error: this.#trouble })
   }
 
@@ -222,6 +222,6 @@ export class RunObserver {
     const state = { ...this.state, ...change }
     if (isShallowEqual(state, this.state)) return
     this.state = state
-    this.#audience.tell()
+    this.#subscribers.notify()
   }
 }

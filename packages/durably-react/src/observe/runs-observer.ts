@@ -5,11 +5,11 @@
 
 import type { TimerHandle } from '@coji/durably'
 import type { ConnectionState, DurablyClient, Run, WatchFilter } from '@coji/durably/client'
-import { Audience } from './audience.ts'
 import type { Clock } from './clock.ts'
 import { Pause, retryMs } from './pause.ts'
 import { asError, type Connection } from './run-state.ts'
 import { isShallowEqual } from './shallow-equal.ts'
+import { Subscribers } from './subscribers.ts'
 
 const PAGE_DEFAULT = 50
 const OLDER_MS = 10_000
@@ -27,7 +27,7 @@ export interface RunsState {
 
 export const UNKNOWN_RUNS: RunsState = { runs: [], isLoading: true, hasMore: false, isLoadingMore: false, connection: 'idle', error: null }
 
-export interface RunsObserverParts {
+export interface RunsObserverDeps {
   client: Pick<DurablyClient, 'getRuns' | 'watchRuns'>
   filter: WatchFilter
   clock: Clock
@@ -35,8 +35,8 @@ export interface RunsObserverParts {
 }
 
 export class RunsObserver {
-  readonly #parts: RunsObserverParts
-  readonly #audience: Audience
+  readonly #deps: RunsObserverDeps
+  readonly #subscribers: Subscribers
   readonly #pause: Pause
   readonly #limit: number
   readonly #ended = new AbortController()
@@ -51,9 +51,9 @@ export class RunsObserver {
 
   state: RunsState = UNKNOWN_RUNS
 
-  constructor(parts: RunsObserverParts) {
-    const { clock, filter, onEnd } = parts
-    this.#parts = parts
+  constructor(deps: RunsObserverDeps) {
+    const { clock, filter, onEnd } = deps
+    this.#deps = deps
     this.#pause = new Pause(clock)
     this.#limit = filter.limit ?? PAGE_DEFAULT
     const end = () => {
@@ -61,11 +61,11 @@ export class RunsObserver {
       clock.clear(this.#readingSoon)
       onEnd()
     }
-    this.#audience = new Audience({ clock, start: () => void this.#follow(this.#ended.signal), end })
+    this.#subscribers = new Subscribers({ clock, start: () => void this.#follow(this.#ended.signal), end })
   }
 
   join(listener: () => void): () => void {
-    return this.#audience.join(listener)
+    return this.#subscribers.join(listener)
   }
 
   async loadMore(): Promise<void> {
@@ -77,7 +77,7 @@ export class RunsObserver {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { client, filter } = this.#parts
+    const { client, filter } = this.#deps
     const onConnection = (connection: ConnectionState) => {
       if (signal.aborted) return
       if (connection === 'live') this.#watchError = null
@@ -134,7 +134,7 @@ export class RunsObserver {
   }
 
   async #readPages(): Promise<void> {
-    const { client, filter } = this.#parts
+    const { client, filter } = this.#deps
     const newest = this.#newest
     const older: Run[] = []
     let isFull = newest.length >= this.#limit
@@ -151,7 +151,7 @@ export class RunsObserver {
   }
 
   #readOlderSoon(): void {
-    const { clock } = this.#parts
+    const { clock } = this.#deps
     clock.clear(this.#readingSoon)
     if (!this.#ended.signal.aborted) this.#readingSoon = clock.timer(OLDER_MS, () => void this.#readOlder())
   }
@@ -164,7 +164,7 @@ export class RunsObserver {
     const state = { ...this.state, ...change, error: this.#watchError ?? this.#olderError }
     if (isShallowEqual(state, this.state)) return
     this.state = state
-    this.#audience.tell()
+    this.#subscribers.notify()
   }
 }
 

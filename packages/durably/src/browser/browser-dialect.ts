@@ -35,13 +35,13 @@ export class BrowserDialect implements Dialect, NotifyingDialect, LeadingDialect
     this.defaults = { staleThreshold: LEASE_MS, env: () => this.#timers.env() }
   }
 
-  openNotifier(parts: NotifierParts) {
-    return tabNotifier(this.#place.name, parts)
+  openNotifier(deps: NotifierParts) {
+    return tabNotifier(this.#place.name, deps)
   }
 
-  openLeadership(parts: LeadershipParts) {
-    const isReachable = async () => (await this.#driver?.line?.isAnswered()) ?? true
-    return tabLeadership({ ...parts, name: this.#place.name, timers: this.#timers, isReachable })
+  openLeadership(deps: LeadershipParts) {
+    const isReachable = async () => (await this.#driver?.client?.isAnswered()) ?? true
+    return tabLeadership({ ...deps, name: this.#place.name, timers: this.#timers, isReachable })
   }
 
   get role(): TabRole {

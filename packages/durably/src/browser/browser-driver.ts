@@ -1,4 +1,4 @@
-// Kysely's driver over a DatabaseLine: one connection, one user at a time, one message per statement or per whole transaction.
+// Kysely's driver over a DatabaseClient: one connection, one user at a time, one message per statement or per whole transaction.
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import { systemEnv } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -6,9 +6,9 @@ import type { TabRole } from '../store/capabilities.ts'
 import type { BatchingConnection } from '../store/sql/dialect/batching-connection.ts'
 import { guardParameters } from '../store/sql/dialect/sqlite/bind-guard.ts'
 import type { Row } from '../store/sql/session.ts'
+import { DatabaseClient } from './database-client.ts'
 import { DatabaseHost } from './database-host.ts'
-import { DatabaseLine } from './database-line.ts'
-import { placeNames, type Result, type Statement } from './messages.ts'
+import { placeNames, type Result, type Statement } from './protocol.ts'
 
 export interface BrowserPlace {
   name: string
@@ -17,7 +17,7 @@ export interface BrowserPlace {
 
 export class BrowserDriver implements Driver {
   readonly #place: BrowserPlace
-  #parts: { line: DatabaseLine; host: DatabaseHost; die: () => void } | null = null
+  #deps: { client: DatabaseClient; host: DatabaseHost; die: () => void } | null = null
   #turns = 0
   #free: Promise<void> = Promise.resolve()
   #release: () => void = () => {}
@@ -26,14 +26,14 @@ export class BrowserDriver implements Driver {
     this.#place = place
   }
 
-  get line(): DatabaseLine | null {
-    return this.#parts?.line ?? null
+  get client(): DatabaseClient | null {
+    return this.#deps?.client ?? null
   }
 
   get role(): TabRole {
-    if (!this.#parts) return 'idle'
-    if (this.#parts.host.isHosting) return 'host'
-    return this.#parts.line.isSilent ? 'host-frozen' : 'guest'
+    if (!this.#deps) return 'idle'
+    if (this.#deps.host.isHosting) return 'host'
+    return this.#deps.client.isSilent ? 'host-frozen' : 'guest'
   }
 
   async init(): Promise<void> {
@@ -42,16 +42,16 @@ export class BrowserDriver implements Driver {
     const { name, synchronous } = this.#place
     const guest = env.id()
     const die = await holdLock(placeNames(name).guest(guest))
-    const line = new DatabaseLine({ name, guest, env, isHost: () => this.role === 'host' })
+    const client = new DatabaseClient({ name, guest, env, isHost: () => this.role === 'host' })
     const host = new DatabaseHost({
       name,
       host: guest,
       synchronous,
       env,
-      onOpen: (port) => line.useOwn(port),
-      onFail: (error) => line.fail(error),
+      onOpen: (port) => client.useOwn(port),
+      onFail: (error) => client.fail(error),
     })
-    this.#parts = { line, host, die }
+    this.#deps = { client, host, die }
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -62,11 +62,11 @@ export class BrowserDriver implements Driver {
     })
     await before
     this.#release = release
-    if (!this.#parts) {
+    if (!this.#deps) {
       release()
       throw new DurablyError('store_closed', 'the database is closed')
     }
-    return new BrowserConnection(this.#parts.line, ++this.#turns)
+    return new BrowserConnection(this.#deps.client, ++this.#turns)
   }
 
   async releaseConnection(): Promise<void> {
@@ -86,20 +86,20 @@ export class BrowserDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    const parts = this.#parts
-    this.#parts = null
-    parts?.line.close()
-    await parts?.host.leave()
-    parts?.die()
+    const deps = this.#deps
+    this.#deps = null
+    deps?.client.close()
+    await deps?.host.leave()
+    deps?.die()
   }
 }
 
 class BrowserConnection implements BatchingConnection {
-  readonly #line: DatabaseLine
+  readonly #client: DatabaseClient
   readonly #turn: number
 
-  constructor(line: DatabaseLine, turn: number) {
-    this.#line = line
+  constructor(client: DatabaseClient, turn: number) {
+    this.#client = client
     this.#turn = turn
   }
 
@@ -120,7 +120,7 @@ class BrowserConnection implements BatchingConnection {
   }
 
   #send(queries: readonly CompiledQuery[], atomic: boolean): Promise<readonly Result[]> {
-    return this.#line.call({ turn: this.#turn, statements: queries.map(toStatement), atomic })
+    return this.#client.call({ turn: this.#turn, statements: queries.map(toStatement), atomic })
   }
 }
 

@@ -4,9 +4,9 @@
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { placeNames, type WorkerOrder, type WorkerReport } from './messages.ts'
+import { placeNames, type WorkerOrder, type WorkerReport } from './protocol.ts'
 
-interface DatabaseHostParts {
+interface DatabaseHostDeps {
   name: string
   host: string
   synchronous: 'FULL' | 'NORMAL'
@@ -16,13 +16,13 @@ interface DatabaseHostParts {
 }
 
 export class DatabaseHost {
-  readonly #parts: DatabaseHostParts
+  readonly #deps: DatabaseHostDeps
   readonly #leaving = new AbortController()
   readonly #left: Promise<void>
   isHosting = false
 
-  constructor(parts: DatabaseHostParts) {
-    this.#parts = parts
+  constructor(deps: DatabaseHostDeps) {
+    this.#deps = deps
     this.#left = this.#queue()
   }
 
@@ -33,11 +33,11 @@ export class DatabaseHost {
 
   async #queue(): Promise<void> {
     const { signal } = this.#leaving
-    const { hostLock } = placeNames(this.#parts.name)
+    const { hostLock } = placeNames(this.#deps.name)
     for (let failures = 0; !signal.aborted; ) {
       // Rejects when this instance leaves while it still waits.
       await navigator.locks.request(hostLock, { signal }, () => this.#host()).catch(() => {})
-      if (!signal.aborted) await sleep(this.#parts.env, backoffMs(this.#parts.env, ++failures))
+      if (!signal.aborted) await sleep(this.#deps.env, backoffMs(this.#deps.env, ++failures))
     }
   }
 
@@ -45,12 +45,12 @@ export class DatabaseHost {
     let worker: Worker | undefined
     this.isHosting = true
     try {
-      worker = new Worker(new URL('./database-worker.js', import.meta.url), { type: 'module', name: `durably ${this.#parts.name}` })
+      worker = new Worker(new URL('./database-worker.js', import.meta.url), { type: 'module', name: `durably ${this.#deps.name}` })
       await this.#open(worker)
       await this.#untilLeft(worker)
       await ask(worker, { type: 'close' })
     } catch (error) {
-      this.#parts.onFail(error instanceof DurablyError ? error : notLoaded(String(error)))
+      this.#deps.onFail(error instanceof DurablyError ? error : notLoaded(String(error)))
     } finally {
       worker?.terminate()
       this.isHosting = false
@@ -68,7 +68,7 @@ export class DatabaseHost {
   }
 
   async #open(worker: Worker): Promise<void> {
-    const { name, host, synchronous, onOpen } = this.#parts
+    const { name, host, synchronous, onOpen } = this.#deps
     await ask(worker, { type: 'open', name, host, synchronous })
     const { port1, port2 } = new MessageChannel()
     worker.postMessage({ type: 'serve', port: port2 } satisfies WorkerOrder, [port2])

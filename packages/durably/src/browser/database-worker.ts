@@ -3,11 +3,11 @@
 import { type Env, systemEnv } from '../model/env.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import { classifyError } from '../store/sql/dialect/sqlite/classify-error.ts'
-import { DatabaseDesk } from './database-desk.ts'
-import { type HubMessage, placeNames, type Welcome, type WorkerOrder, type WorkerReport } from './messages.ts'
+import { DatabaseServer } from './database-server.ts'
+import { type HubMessage, placeNames, type Welcome, type WorkerOrder, type WorkerReport } from './protocol.ts'
 import { openWasmDatabase, type WasmDatabase } from './wasm-database.ts'
 
-let opened: { database: WasmDatabase; desk: DatabaseDesk; hub: BroadcastChannel } | undefined
+let opened: { database: WasmDatabase; server: DatabaseServer; hub: BroadcastChannel } | undefined
 
 self.onmessage = ({ data }: MessageEvent<WorkerOrder>) => {
   switch (data.type) {
@@ -17,11 +17,11 @@ self.onmessage = ({ data }: MessageEvent<WorkerOrder>) => {
         (error) => report({ type: 'failed', ...explained(error) }),
       )
     case 'serve':
-      return opened?.desk.serve(data.port)
+      return opened?.server.serve(data.port)
     case 'close':
       // Nobody is welcome any more.
       opened?.hub.close()
-      opened?.desk.close()
+      opened?.server.close()
       opened?.database.close()
       return report({ type: 'closed' })
   }
@@ -30,29 +30,29 @@ self.onmessage = ({ data }: MessageEvent<WorkerOrder>) => {
 async function open({ name, host, synchronous }: WorkerOrder & { type: 'open' }): Promise<void> {
   const env: Env = systemEnv()
   const database = await openWasmDatabase({ name, synchronous, env })
-  const desk = new DatabaseDesk(database, env)
-  opened = { database, desk, hub: receiveGuests(desk, name, host) }
+  const server = new DatabaseServer(database, env)
+  opened = { database, server, hub: receiveGuests(server, name, host) }
 }
 
-function receiveGuests(desk: DatabaseDesk, name: string, host: string): BroadcastChannel {
+function receiveGuests(server: DatabaseServer, name: string, host: string): BroadcastChannel {
   const names = placeNames(name)
   const hub = new BroadcastChannel(names.hub)
   const guests = new Map<string, BroadcastChannel>()
   const welcome: Welcome = { host }
 
   function receive(guest: string): BroadcastChannel {
-    const line = new BroadcastChannel(names.guest(guest))
-    guests.set(guest, line)
+    const channel = new BroadcastChannel(names.guest(guest))
+    guests.set(guest, channel)
     const watch = new AbortController()
-    desk.serve(line, () => {
+    server.serve(channel, () => {
       guests.delete(guest)
       watch.abort()
     })
     const gone = () => {
-      if (guests.delete(guest)) desk.leave(line)
+      if (guests.delete(guest)) server.leave(channel)
     }
     navigator.locks.request(names.guest(guest), { signal: watch.signal }, gone).catch(() => {})
-    return line
+    return channel
   }
 
   hub.onmessage = ({ data }: MessageEvent<HubMessage>) => {

@@ -1,18 +1,18 @@
 // Who executes among the tabs: whoever has the lock; with timers of a worker for as long as it leads.
 import { LeaderLock } from '../store/leader-lock.ts'
 import type { Leadership, LeadershipParts, Term } from '../store/leadership.ts'
-import { hostFrozen } from './database-line.ts'
-import { placeNames } from './messages.ts'
+import { hostFrozen } from './database-client.ts'
+import { placeNames } from './protocol.ts'
 import type { WorkerTimers } from './worker-timers.ts'
 
-interface TabLeadershipParts extends LeadershipParts {
+interface TabLeadershipDeps extends LeadershipParts {
   name: string
   timers: WorkerTimers
   /** Whether somebody has the database open and answers. */
   isReachable: () => Promise<boolean>
 }
 
-export function tabLeadership({ name, tablePrefix, timers, isReachable, report, ...parts }: TabLeadershipParts): Leadership {
+export function tabLeadership({ name, tablePrefix, timers, isReachable, report, ...parts }: TabLeadershipDeps): Leadership {
   let isReported = false
   const lock = new LeaderLock({
     ...parts,

@@ -1,5 +1,5 @@
 import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
-import { placeNames } from './messages.ts'
+import { placeNames } from './protocol.ts'
 
 /** News between the instances of all tabs: a BroadcastChannel, which does not hear itself. */
 export function tabNotifier(name: string, { channel, hear, report }: NotifierParts): Notifier {

@@ -2,10 +2,10 @@
 import type { Dialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import type { NotifyingDialect } from '../store/notifier.ts'
-import { Gate } from './gate.ts'
+import { ConnectionLimit } from './connection-limit.ts'
 import { NotifyingPostgresDialect } from './notifying-dialect.ts'
 import { CONNECT_MS_MAX, openPool, type PostgresPool } from './pool.ts'
-import { QUERY_MS_MAX, sturdyPool } from './sturdy-pool.ts'
+import { QUERY_MS_MAX, resilientPool } from './resilient-pool.ts'
 
 export type { PostgresPool } from './pool.ts'
 
@@ -48,19 +48,19 @@ export function postgres(
     throw invalid(`listenUrl must be a URL such as "postgres://localhost/app", got ${JSON.stringify(listenUrl)}`)
   const options = { prepare, queryTimeoutMs: queryTimeout }
   const pool = async () => {
-    if (typeof poolOrUrl !== 'string') return sturdyPool(poolOrUrl, { ...options, ours: false })
-    return sturdyPool(await openPool(poolOrUrl, max), { ...options, ours: true })
+    if (typeof poolOrUrl !== 'string') return resilientPool(poolOrUrl, { ...options, ours: false })
+    return resilientPool(await openPool(poolOrUrl, max), { ...options, ours: true })
   }
-  const gate = () => (typeof poolOrUrl === 'string' ? new Gate(max, CONNECT_MS_MAX) : gateOf(poolOrUrl))
-  return new NotifyingPostgresDialect({ pool }, { place: poolOrUrl, listenUrl }, gate)
+  const limit = () => (typeof poolOrUrl === 'string' ? new ConnectionLimit(max, CONNECT_MS_MAX) : limitOf(poolOrUrl))
+  return new NotifyingPostgresDialect({ pool }, { place: poolOrUrl, listenUrl }, limit)
 }
 
-const gates = new WeakMap<PostgresPool, Gate>()
+const limits = new WeakMap<PostgresPool, ConnectionLimit>()
 
 /** One for a pool, however many dialects share it. */
-function gateOf(pool: PostgresPool): Gate {
-  const known = gates.get(pool) ?? new Gate(pool.options?.max ?? Number.POSITIVE_INFINITY, CONNECT_MS_MAX)
-  gates.set(pool, known)
+function limitOf(pool: PostgresPool): ConnectionLimit {
+  const known = limits.get(pool) ?? new ConnectionLimit(pool.options?.max ?? Number.POSITIVE_INFINITY, CONNECT_MS_MAX)
+  limits.set(pool, known)
   return known
 }
 

@@ -6,9 +6,9 @@
 import { within } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
 import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
+import { readMessage } from './change-message.ts'
 import type { MakeListenClient } from './listen-client.ts'
 import { ListenerConnection } from './listener-connection.ts'
-import { readMessage } from './news-message.ts'
 import type { PostgresPool } from './pool.ts'
 import { ReconnectPause } from './reconnect-pause.ts'
 import { SelfTest } from './self-test.ts'
@@ -17,14 +17,14 @@ import { Sender } from './sender.ts'
 /** The last news of a process that ends. */
 const FLUSH_MS_MAX = 1000
 
-export interface PostgresNotifierParts extends NotifierParts {
+export interface PostgresNotifierDeps extends NotifierParts {
   makeClient: MakeListenClient
   /** Where the store is. */
   place: string | PostgresPool
 }
 
 export class PostgresNotifier implements Notifier {
-  readonly #parts: PostgresNotifierParts
+  readonly #deps: PostgresNotifierDeps
   readonly #name: string
   readonly #sender: Sender
   readonly #test: SelfTest
@@ -35,12 +35,12 @@ export class PostgresNotifier implements Notifier {
   #isClosed = false
   #closed: Promise<void> | null = null
 
-  constructor(parts: PostgresNotifierParts) {
-    this.#parts = parts
-    this.#name = parts.env.id()
-    this.#sender = new Sender(parts.env, this.#name)
-    this.#test = new SelfTest({ ...parts, name: this.#name })
-    this.#pause = new ReconnectPause(parts.env)
+  constructor(deps: PostgresNotifierDeps) {
+    this.#deps = deps
+    this.#name = deps.env.id()
+    this.#sender = new Sender(deps.env, this.#name)
+    this.#test = new SelfTest({ ...deps, name: this.#name })
+    this.#pause = new ReconnectPause(deps.env)
     this.#stopped = this.#keepListening()
   }
 
@@ -49,7 +49,7 @@ export class PostgresNotifier implements Notifier {
   }
 
   async flush(): Promise<void> {
-    await within(this.#parts.env, FLUSH_MS_MAX, this.#sender.flush())
+    await within(this.#deps.env, FLUSH_MS_MAX, this.#sender.flush())
   }
 
   close(): Promise<void> {
@@ -61,7 +61,7 @@ export class PostgresNotifier implements Notifier {
     await this.flush()
     this.#isClosed = true
     this.#pause.cutShort()
-    await this.#connection?.close(this.#parts.env)
+    await this.#connection?.close(this.#deps.env)
     await this.#stopped
   }
 
@@ -73,7 +73,7 @@ export class PostgresNotifier implements Notifier {
   }
 
   async #listen(): Promise<void> {
-    const { env, channel, makeClient } = this.#parts
+    const { env, channel, makeClient } = this.#deps
     const connection = new ListenerConnection(await makeClient(), channel, (payload) => this.#receive(payload))
     if (this.#isClosed) return
     this.#connection = connection
@@ -101,7 +101,7 @@ export class PostgresNotifier implements Notifier {
 
   /** Called from within the socket's events: what it threw would end the process. */
   #tell(news: News): void {
-    const { hear, report } = this.#parts
+    const { hear, report } = this.#deps
     if (this.#isClosed) return
     try {
       hear(news)
@@ -115,7 +115,7 @@ export class PostgresNotifier implements Notifier {
     this.#pause.failed({ isLasting: isTested })
     if (this.#isReported || this.#isClosed) return
     this.#isReported = true
-    this.#parts.report(isTested ? cause : unreachable(cause))
+    this.#deps.report(isTested ? cause : unreachable(cause))
   }
 }
 

@@ -2,8 +2,8 @@ import { type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely
 import { DurablyError } from '../model/errors.ts'
 import type { Notifier, NotifierParts, NotifyingDialect } from '../store/notifier.ts'
 import { channelName } from './channel-name.ts'
-import type { Gate } from './gate.ts'
-import { gatedDriver } from './gated-driver.ts'
+import type { ConnectionLimit } from './connection-limit.ts'
+import { limitedDriver } from './limited-driver.ts'
 import { listenClientsFor } from './listen-client.ts'
 import { PostgresNotifier } from './notifier.ts'
 import type { PostgresPool } from './pool.ts'
@@ -17,23 +17,23 @@ export interface Places {
 /** Kysely's dialect, on a database that can also be listened to. */
 export class NotifyingPostgresDialect extends PostgresDialect implements NotifyingDialect {
   readonly #places: Places
-  readonly #gate: () => Gate
+  readonly #limit: () => ConnectionLimit
 
-  constructor(config: PostgresDialectConfig, places: Places, gate: () => Gate) {
+  constructor(config: PostgresDialectConfig, places: Places, limit: () => ConnectionLimit) {
     super(config)
     this.#places = places
-    this.#gate = gate
+    this.#limit = limit
   }
 
   override createDriver(): Driver {
-    return gatedDriver(super.createDriver(), this.#gate())
+    return limitedDriver(super.createDriver(), this.#limit())
   }
 
-  openNotifier(parts: NotifierParts): Notifier {
+  openNotifier(deps: NotifierParts): Notifier {
     const { place, listenUrl } = this.#places
     const makeClient = listenClientsFor(listenUrl ?? place)
-    if (!makeClient) return noNotifier(parts)
-    return new PostgresNotifier({ ...parts, channel: channelName(parts.channel), makeClient, place })
+    if (!makeClient) return noNotifier(deps)
+    return new PostgresNotifier({ ...deps, channel: channelName(deps.channel), makeClient, place })
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { systemEnv } from '../model/env.ts'
-import { ANYTHING, newsMessage } from './news-message.ts'
+import { ANYTHING, changeMessage } from './change-message.ts'
 import { Outbox } from './outbox.ts'
 
 const BYTES_OF_POSTGRES = 7999
@@ -17,7 +17,7 @@ test.each([
     const entries = outbox.take()
     const isFull = entries.has(ANYTHING)
     expect(entries.size).toBe(isFull ? 1 : runs)
-    expect(Buffer.byteLength(newsMessage(name, entries))).toBeLessThanOrEqual(BYTES_OF_POSTGRES)
+    expect(Buffer.byteLength(changeMessage(name, entries))).toBeLessThanOrEqual(BYTES_OF_POSTGRES)
     if (isFull) return expect(runs).toBeGreaterThan(250)
   }
 })

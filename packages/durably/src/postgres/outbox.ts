@@ -1,5 +1,5 @@
 import type { News } from '../store/notifier.ts'
-import { ANYTHING, type Entry, entryOf } from './news-message.ts'
+import { ANYTHING, type Entry, entryOf } from './change-message.ts'
 
 /** Postgres takes 7,999 bytes in one message; the rest is for what stands around the entries. */
 const ENTRIES_BYTES_MAX = 7900

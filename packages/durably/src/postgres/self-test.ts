@@ -2,13 +2,13 @@
 // The probe comes over another connection: on its own the listener might hear it by chance.
 import { type Env, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { probeMessage } from './news-message.ts'
+import { probeMessage } from './change-message.ts'
 import { openPool, type PostgresPool } from './pool.ts'
-import { sturdyPool } from './sturdy-pool.ts'
+import { resilientPool } from './resilient-pool.ts'
 
 const ARRIVES_MS_MAX = 2000
 
-export interface SelfTestParts {
+export interface SelfTestDeps {
   env: Env
   /** Where the store is. */
   place: string | PostgresPool
@@ -17,12 +17,12 @@ export interface SelfTestParts {
 }
 
 export class SelfTest {
-  readonly #parts: SelfTestParts
+  readonly #deps: SelfTestDeps
   #expected: string | null = null
   #arrived: () => void = () => {}
 
-  constructor(parts: SelfTestParts) {
-    this.#parts = parts
+  constructor(deps: SelfTestDeps) {
+    this.#deps = deps
   }
 
   hear(probe: string): void {
@@ -31,7 +31,7 @@ export class SelfTest {
 
   /** Rejects if it fails. The time counts from the moment the probe is sent: a pool may be busy for long. */
   async run(): Promise<void> {
-    const { env, name } = this.#parts
+    const { env, name } = this.#deps
     const probe = env.id()
     const arrived = new Promise<void>((resolve) => {
       this.#arrived = resolve
@@ -42,9 +42,9 @@ export class SelfTest {
   }
 
   async #sendFromElsewhere(payload: string): Promise<void> {
-    const { place, channel } = this.#parts
+    const { place, channel } = this.#deps
     const ours = typeof place === 'string'
-    const pool = sturdyPool(ours ? await openPool(place, 1) : place, { prepare: false, ours })
+    const pool = resilientPool(ours ? await openPool(place, 1) : place, { prepare: false, ours })
     try {
       const client = await pool.connect()
       await client.query('SELECT pg_notify($1, $2)', [channel, payload]).finally(() => client.release())

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { virtualEnv } from '../testing/virtual-env.ts'
-import { readMessage } from './news-message.ts'
+import { readMessage } from './change-message.ts'
 import { Sender } from './sender.ts'
 
 const WORK = { type: 'work' } as const

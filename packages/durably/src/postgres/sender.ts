@@ -5,8 +5,8 @@
 //   E3. A connection that did not take a message is not used again.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { News } from '../store/notifier.ts'
+import { changeMessage } from './change-message.ts'
 import type { ListenerConnection } from './listener-connection.ts'
-import { newsMessage } from './news-message.ts'
 import { Outbox } from './outbox.ts'
 
 /** Short for whoever waits, long against what a message costs. */
@@ -60,7 +60,7 @@ export class Sender {
     const connection = this.#connection
     if (connection && !this.#outbox.isEmpty) {
       this.#sentAt = this.#env.mono()
-      await connection.send(newsMessage(this.#name, this.#outbox.take())).catch((error) => this.#failed(connection, error))
+      await connection.send(changeMessage(this.#name, this.#outbox.take())).catch((error) => this.#failed(connection, error))
     }
     this.#isDue = false
     this.#schedule()

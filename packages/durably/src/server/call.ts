@@ -1,13 +1,13 @@
 // Call — one request on its way to its route, with what a route may use.
 import type { Durably, EngineParts } from '../durably.ts'
-import type { OpenStreams } from './open-streams.ts'
 import type { ServerConfig } from './options.ts'
+import type { SseConnections } from './sse-connections.ts'
 
 export interface Server {
   readonly durably: Durably
   readonly engine: EngineParts
   readonly config: ServerConfig
-  readonly streams: OpenStreams
+  readonly connections: SseConnections
 }
 
 export interface Call {

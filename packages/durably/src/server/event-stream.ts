@@ -26,7 +26,7 @@ export interface FrameSource {
   close(): void
 }
 
-export interface EventStreamParts {
+export interface EventStreamDeps {
   env: Env
   source: FrameSource
   /** Of the request: aborted when whoever asked has gone. */
@@ -49,7 +49,7 @@ export function frame(data: unknown, { event, id }: Frame = {}): string {
 }
 
 export class EventStream {
-  readonly #parts: EventStreamParts
+  readonly #deps: EventStreamDeps
   readonly #closed = new AbortController()
   readonly #encoder = new TextEncoder()
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -60,12 +60,12 @@ export class EventStream {
   #hasEnded = false
   #wake = () => {}
 
-  constructor(parts: EventStreamParts) {
-    this.#parts = parts
+  constructor(deps: EventStreamDeps) {
+    this.#deps = deps
   }
 
   response(): Response {
-    const { signal } = this.#parts
+    const { signal } = this.#deps
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -111,7 +111,7 @@ export class EventStream {
 
   #ask(): void {
     this.#isAsked = true
-    this.#parts.source.next(this.#closed.signal).then(
+    this.#deps.source.next(this.#closed.signal).then(
       (text) => {
         this.#isAsked = false
         this.#hasEnded = text === null
@@ -119,7 +119,7 @@ export class EventStream {
       },
       (error) => {
         // Not `done`: the reader comes again, and goes on where it was.
-        if (!this.#closed.signal.aborted) this.#parts.report(error)
+        if (!this.#closed.signal.aborted) this.#deps.report(error)
         this.end()
       },
     )
@@ -127,7 +127,7 @@ export class EventStream {
 
   /** By news, or because it is time for a comment. */
   async #woken(): Promise<void> {
-    const { env } = this.#parts
+    const { env } = this.#deps
     let timer: TimerHandle
     await new Promise<void>((resolve) => {
       this.#wake = resolve
@@ -138,7 +138,7 @@ export class EventStream {
 
   #release(): void {
     if (this.#closed.signal.aborted) return
-    const { signal, source, onClose } = this.#parts
+    const { signal, source, onClose } = this.#deps
     this.#closed.abort()
     this.#wake()
     signal.removeEventListener('abort', this.#leave)

@@ -4,10 +4,10 @@ import { DurablyError } from '../model/errors.ts'
 import type { Server } from './call.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { errorResponse } from './http-error.ts'
-import { OpenStreams } from './open-streams.ts'
 import { readOptions, type ServerOptions } from './options.ts'
 import { refuseForeignType } from './read-body.ts'
 import { match } from './routes.ts'
+import { SseConnections } from './sse-connections.ts'
 
 export interface DurablyHandler {
   (request: Request): Promise<Response>
@@ -26,8 +26,8 @@ export function durablyHandler(durably: Durably, options: ServerOptions): Durabl
   const config = readOptions(options)
   const engine = engineParts(durably)
   const { env, pollingMs: intervalMs } = engine
-  const streams = new OpenStreams({ env, intervalMs, maxPerPrincipal: config.maxStreams })
-  const server: Server = { durably, engine, config, streams }
+  const connections = new SseConnections({ env, intervalMs, maxPerPrincipal: config.maxStreams })
+  const server: Server = { durably, engine, config, connections }
   const handle = async (request: Request) => {
     try {
       return await answer(server, request)
@@ -36,8 +36,8 @@ export function durablyHandler(durably: Durably, options: ServerOptions): Durabl
     }
   }
   return Object.defineProperties(handle, {
-    close: { value: () => streams.close() },
-    openStreams: { get: () => streams.size },
+    close: { value: () => connections.close() },
+    openStreams: { get: () => connections.size },
   }) as DurablyHandler
 }
 

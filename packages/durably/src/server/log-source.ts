@@ -7,7 +7,7 @@ import type { FrameSource } from './event-stream.ts'
 /** Enough for few large writes, little enough to hold. */
 const TEXT_MAX = 64 * 1024
 
-export interface LogWords {
+export interface LogFrames {
   event(event: RunLogEvent): string
   done(runId: string, status: TerminalStatus): string
   gone(runId: string): string
@@ -15,11 +15,11 @@ export interface LogWords {
 
 export class LogSource implements FrameSource {
   readonly #logs: FollowedLogs
-  readonly #words: LogWords
+  readonly #words: LogFrames
   /** What is left of the page that was read last. */
   #page: RunLogEvent[] = []
 
-  constructor(logs: FollowedLogs, words: LogWords) {
+  constructor(logs: FollowedLogs, words: LogFrames) {
     this.#logs = logs
     this.#words = words
   }

@@ -7,14 +7,14 @@ import type { Run } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { frame } from './event-stream.ts'
-import { LogSource, type LogWords } from './log-source.ts'
-import { openStream } from './open-stream.ts'
+import { type LogFrames, LogSource } from './log-source.ts'
+import { openEventStream } from './open-event-stream.ts'
 import { demandEventLog, readCursor } from './run-events.ts'
 import { visibleRun } from './visible-run.ts'
 
 const RUNS_MAX = 100
 
-const WORDS: LogWords = {
+const WORDS: LogFrames = {
   event: (event) => frame(event),
   done: (runId, status) => frame({ runId, status }, { event: 'done' }),
   gone: (runId) => frame({ runId }, { event: 'gone' }),
@@ -34,7 +34,7 @@ export async function manyEvents(call: Call): Promise<Response> {
   const source = new LogSource(logs, WORDS)
   const unseen = starts.filter(({ runId }) => !seen.has(runId))
   const first = unseen.map(({ runId }) => source.drop(runId)).join('')
-  return openStream(call, { next: firstly(first, source), close: () => source.close() }, async (stream) => {
+  return openEventStream(call, { next: firstly(first, source), close: () => source.close() }, async (stream) => {
     for (const runId of logs.runIds) {
       const isSeen = await isAllowed(server.config.authorize, request, 'runs:read', seen.get(runId))
       if (!isSeen && logs.runIds.includes(runId)) stream.push(source.drop(runId))

@@ -7,12 +7,12 @@ import { isAllowed } from './authorize.ts'
 import type { Call, Server } from './call.ts'
 import { frame } from './event-stream.ts'
 import { emptyResponse } from './json-response.ts'
-import { LogSource, type LogWords } from './log-source.ts'
-import { DENIED, openStream } from './open-stream.ts'
+import { type LogFrames, LogSource } from './log-source.ts'
+import { DENIED, openEventStream } from './open-event-stream.ts'
 import { said } from './query.ts'
 import { noSuchRun, visibleRun } from './visible-run.ts'
 
-const WORDS: LogWords = {
+const WORDS: LogFrames = {
   event: (event) => frame(event, { id: event.sequence }),
   done: (_, status) => frame({ status }, { event: 'done' }),
   gone: () => frame({}, { event: 'gone' }),
@@ -30,7 +30,7 @@ export async function runEvents(call: Call): Promise<Response> {
   // What a reader of its own accord takes for: do not connect again.
   if (isTerminal(row.status) && after === row.lastEventSequence) return emptyResponse(204)
   const source = new LogSource(new FollowedLogs(server.engine.tail, [{ runId, after }]), WORDS)
-  return openStream(call, source, async (stream) => {
+  return openEventStream(call, source, async (stream) => {
     if (!(await isAllowed(server.config.authorize, request, 'runs:read', run))) stream.end(DENIED)
   })
 }

@@ -24,7 +24,7 @@ export type TaskStateChange = Facts &
 
 type Change = TaskStateChange extends infer C ? (C extends TaskStateChange ? Omit<C, keyof Facts> : never) : never
 
-interface StateChangeParts {
+interface StateChangeDeps {
   env: Env
   tell: (change: TaskStateChange) => void
   /** Of a task that this process executes: the engine's events do not carry it. */
@@ -33,18 +33,18 @@ interface StateChangeParts {
 
 /** What nobody listens to is not made. */
 export class StateChanges {
-  readonly #parts: StateChangeParts
+  readonly #deps: StateChangeDeps
   #isHeard = false
 
-  constructor(parts: StateChangeParts) {
-    this.#parts = parts
+  constructor(deps: StateChangeDeps) {
+    this.#deps = deps
   }
 
   /** Somebody listens, from now on. */
   follow(durably: Pick<Durably, 'on'>): void {
     if (this.#isHeard) return
     this.#isHeard = true
-    const { attemptOf } = this.#parts
+    const { attemptOf } = this.#deps
     durably.on('run:trigger', (event) => this.#change(event, { state: 'Queued', by: 'enqueue' }))
     durably.on('run:release', (event) => this.#change(event, { state: 'Queued', by: 'release' }))
     durably.on('run:reclaim', (event) => this.#change(event, { state: 'Queued', by: 'reclaim' }))
@@ -63,11 +63,11 @@ export class StateChanges {
 
   /** From inside the execution, where the attempt is known. */
   started({ taskId, attempt }: TaskContext, taskType: string): void {
-    if (this.#isHeard) this.#parts.tell({ taskId, taskType, at: iso(this.#parts.env.wall()), state: 'Running', attempt })
+    if (this.#isHeard) this.#deps.tell({ taskId, taskType, at: iso(this.#deps.env.wall()), state: 'Running', attempt })
   }
 
   #change({ runId: taskId, jobName: taskType, timestamp: at }: RunEvent, change: Change): void {
-    this.#parts.tell({ taskId, taskType, at, ...change })
+    this.#deps.tell({ taskId, taskType, at, ...change })
   }
 }
 

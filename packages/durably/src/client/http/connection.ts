@@ -8,7 +8,7 @@ import { SseParser } from './sse-parser.ts'
 
 const SILENCE_MS = 35_000
 
-export interface ConnectionParts {
+export interface ConnectionDeps {
   requests: HttpRequests
   env: Clock
   codec: Codec
@@ -35,7 +35,7 @@ export type Ending =
   | { type: 'broken'; hadMessages: boolean; retryMs: number | null; retryAfterMs: number }
 
 export async function* connection(
-  { requests, env, codec }: ConnectionParts,
+  { requests, env, codec }: ConnectionDeps,
   target: Target,
   signal: AbortSignal,
   onOpen: () => void,

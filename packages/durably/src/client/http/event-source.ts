@@ -4,13 +4,13 @@
 //   E3. The pause grows until a message came: a server that accepts and drops is not stormed.
 import { sleepUnlessAborted, unlessAborted } from '../../model/abort.ts'
 import type { ConnectionState } from '../durably-client.ts'
-import { type ConnectionParts, connection, type ServerMessage, type Target } from './connection.ts'
+import { type ConnectionDeps, connection, type ServerMessage, type Target } from './connection.ts'
 import type { PageVisibility } from './page-visibility.ts'
 import { pauseMs } from './reconnect.ts'
 
 const RETRY_AFTER_MS_MAX = 60_000
 
-export interface EventSourceParts extends ConnectionParts {
+export interface EventSourceDeps extends ConnectionDeps {
   page: PageVisibility
 }
 
@@ -24,10 +24,10 @@ export interface Follower {
 }
 
 export async function* messages(
-  parts: EventSourceParts,
+  deps: EventSourceDeps,
   { target, onState, onConnecting, signal }: Follower,
 ): AsyncGenerator<ServerMessage, void> {
-  const { env, page } = parts
+  const { env, page } = deps
   let current = new AbortController()
   const leave = () => current.abort()
   const unwatch = page.onAway(leave)
@@ -39,7 +39,7 @@ export async function* messages(
       if (signal.aborted || !asked) return
       current = new AbortController()
       onConnecting?.(current)
-      const ending = yield* connection(parts, asked, current.signal, () => onState('live'))
+      const ending = yield* connection(deps, asked, current.signal, () => onState('live'))
       if (signal.aborted || ending.type === 'over') return
       if (ending.type === 'refused') throw ending.error
       if (ending.hadMessages) failures = 0

@@ -10,7 +10,7 @@ const ATTEMPTS_MAX = 5
 const ANSWER_MS_MAX = 30_000
 const RETRY_AFTER_MS_MAX = 10_000
 
-export interface HttpCallParts {
+export interface HttpCallDeps {
   requests: HttpRequests
   env: Clock
   codec: Codec
@@ -22,7 +22,7 @@ export interface HttpCall extends HttpQuestion {
 }
 
 /** The decoded body; `undefined` when there is none. */
-export async function callServer({ requests, env, codec }: HttpCallParts, call: HttpCall): Promise<unknown> {
+export async function callServer({ requests, env, codec }: HttpCallDeps, call: HttpCall): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const answer = await answerOf(env, requests, call)
     if ('text' in answer) return decoded(codec, call, answer.text)

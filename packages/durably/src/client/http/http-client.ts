@@ -17,9 +17,9 @@ import type { WatchFilter } from '../watch-runs.ts'
 import { callServer, type HttpCall } from './http-call.ts'
 import { type HttpOptions, HttpRequests } from './http-request.ts'
 import { PageVisibility } from './page-visibility.ts'
+import { RunListFeeds } from './run-list-feed.ts'
 import { runPath } from './run-path.ts'
 import { RunStreams } from './run-streams.ts'
-import { RunFeeds } from './runs-feed.ts'
 
 /** The largest page of runs that a server gives. */
 const PAGE_MAX = 200
@@ -35,14 +35,14 @@ export function httpClient<TJobs extends Jobs = AnyJobs>(options: HttpOptions): 
 
 function clientOf(options: HttpOptions): UntypedClient {
   const { env = systemClock() } = options
-  const parts = { env, requests: new HttpRequests(options), codec: wireCodec(), page: new PageVisibility(env) }
-  const streams = new RunStreams(parts)
-  const feeds = new RunFeeds(parts)
+  const deps = { env, requests: new HttpRequests(options), codec: wireCodec(), page: new PageVisibility(env) }
+  const streams = new RunStreams(deps)
+  const feeds = new RunListFeeds(deps)
 
-  const call = <T>(call: HttpCall) => callServer(parts, call) as Promise<T>
+  const call = <T>(call: HttpCall) => callServer(deps, call) as Promise<T>
   const get = <T>(path: string) => call<T>({ method: 'GET', path, isSafe: true })
   const post = <T>(path: string, body: object, rest: Partial<HttpCall> = {}) =>
-    call<T>({ method: 'POST', path, body: parts.codec.encode(body, 'the request') ?? '', isSafe: false, ...rest })
+    call<T>({ method: 'POST', path, body: deps.codec.encode(body, 'the request') ?? '', isSafe: false, ...rest })
   const ofRun = <T>(runId: string, ...rest: string[]) => call<T>({ method: 'GET', path: runPath(runId, ...rest), runId, isSafe: true })
 
   return {

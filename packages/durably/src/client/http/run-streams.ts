@@ -1,17 +1,17 @@
 // RunStreams — all subscriptions of a client: as few connections as the server allows, and one for a run that others must not suffer for.
 import type { RunLogEvent } from '../../model/event.ts'
 import type { FollowOptions } from '../durably-client.ts'
-import type { EventSourceParts } from './event-source.ts'
+import type { EventSourceDeps } from './event-source.ts'
 import { RunSubscription } from './run-subscription.ts'
 import { SharedConnection } from './shared-connection.ts'
 
 export class RunStreams {
-  readonly #parts: EventSourceParts
+  readonly #deps: EventSourceDeps
   readonly #connections: SharedConnection[] = []
   readonly #places = new Map<RunSubscription, SharedConnection>()
 
-  constructor(parts: EventSourceParts) {
-    this.#parts = parts
+  constructor(deps: EventSourceDeps) {
+    this.#deps = deps
   }
 
   async *events(
@@ -38,7 +38,7 @@ export class RunStreams {
   #withRoomFor(runId: string): SharedConnection {
     const known = this.#connections.find((connection) => connection.takes(runId))
     if (known) return known
-    const connection = new SharedConnection(this.#parts, (refused) => this.#separate(refused))
+    const connection = new SharedConnection(this.#deps, (refused) => this.#separate(refused))
     this.#connections.push(connection)
     return connection
   }
@@ -47,7 +47,7 @@ export class RunStreams {
   #separate(members: readonly RunSubscription[]): void {
     const alone = new Map<string, SharedConnection>()
     for (const member of members) {
-      const connection = alone.get(member.runId) ?? new SharedConnection(this.#parts)
+      const connection = alone.get(member.runId) ?? new SharedConnection(this.#deps)
       alone.set(member.runId, connection)
       this.#place(member, connection)
     }

@@ -10,7 +10,7 @@ import { DurablyError } from '../../model/errors.ts'
 import type { RunLogEvent } from '../../model/event.ts'
 import type { ConnectionState } from '../durably-client.ts'
 import type { ServerMessage, Target } from './connection.ts'
-import { type EventSourceParts, type Follower, messages } from './event-source.ts'
+import { type EventSourceDeps, type Follower, messages } from './event-source.ts'
 import { runPath } from './run-path.ts'
 import type { RunSubscription } from './run-subscription.ts'
 
@@ -30,7 +30,7 @@ interface Open {
 }
 
 export class SharedConnection {
-  readonly #parts: EventSourceParts
+  readonly #deps: EventSourceDeps
   readonly #isAlone: boolean
   readonly #onRefused: (members: RunSubscription[]) => void
   readonly #members = new Set<RunSubscription>()
@@ -39,8 +39,8 @@ export class SharedConnection {
   #timer: TimerHandle | null = null
 
   /** `onRefused` gets those whom the server refused together: each shall ask for itself. Without it there is one run only. */
-  constructor(parts: EventSourceParts, onRefused?: (members: RunSubscription[]) => void) {
-    this.#parts = parts
+  constructor(deps: EventSourceDeps, onRefused?: (members: RunSubscription[]) => void) {
+    this.#deps = deps
     this.#isAlone = !onRefused
     this.#onRefused = onRefused ?? (() => {})
   }
@@ -69,7 +69,7 @@ export class SharedConnection {
   }
 
   #changed(): void {
-    this.#timer ??= this.#parts.env.timer(this.#open ? SETTLE_MS : 0, () => {
+    this.#timer ??= this.#deps.env.timer(this.#open ? SETTLE_MS : 0, () => {
       this.#timer = null
       this.#follow()
     })
@@ -101,7 +101,7 @@ export class SharedConnection {
   async #run(open: Open): Promise<void> {
     const { signal } = open.end
     try {
-      for await (const message of messages(this.#parts, this.#follower(open))) {
+      for await (const message of messages(this.#deps, this.#follower(open))) {
         await this.#deliver(open, message)
         if (open.served.size === 0) break
       }

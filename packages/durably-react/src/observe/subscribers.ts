@@ -1,4 +1,4 @@
-// Audience — the components that look at one thing. The first one starts it; when the last one has left it ends.
+// Subscribers — the components that look at one thing. The first one starts it; when the last one has left it ends.
 //   A1. It ends a moment later: a component that comes back at once, as in StrictMode, finds it as it was.
 //   A2. They are told once per turn, however much happened in it.
 import type { TimerHandle } from '@coji/durably'
@@ -6,32 +6,32 @@ import type { Clock } from './clock.ts'
 
 const GRACE_MS = 1000
 
-export interface Show {
+export interface Lifecycle {
   clock: Clock
   start(): void
   /** For good. */
   end(): void
 }
 
-export class Audience {
-  readonly #show: Show
-  readonly #listeners = new Set<{ hear: () => void }>()
+export class Subscribers {
+  readonly #lifecycle: Lifecycle
+  readonly #listeners = new Set<{ notify: () => void }>()
   #hasStarted = false
   #leaving: TimerHandle
-  #telling: TimerHandle
+  #notifying: TimerHandle
 
-  constructor(show: Show) {
-    this.#show = show
+  constructor(lifecycle: Lifecycle) {
+    this.#lifecycle = lifecycle
   }
 
   /** Returns the function that leaves. */
-  join(hear: () => void): () => void {
-    const listener = { hear }
+  join(notify: () => void): () => void {
+    const listener = { notify }
     this.#listeners.add(listener)
-    this.#show.clock.clear(this.#leaving)
+    this.#lifecycle.clock.clear(this.#leaving)
     if (!this.#hasStarted) {
       this.#hasStarted = true
-      this.#show.start()
+      this.#lifecycle.start()
     }
     return () => {
       this.#listeners.delete(listener)
@@ -41,15 +41,15 @@ export class Audience {
 
   /** Unless somebody comes. */
   endSoon(): void {
-    const { clock, end } = this.#show
+    const { clock, end } = this.#lifecycle
     clock.clear(this.#leaving)
     if (this.#listeners.size === 0) this.#leaving = clock.timer(GRACE_MS, end)
   }
 
-  tell(): void {
-    this.#telling ??= this.#show.clock.timer(0, () => {
-      this.#telling = undefined
-      for (const { hear } of this.#listeners) hear()
+  notify(): void {
+    this.#notifying ??= this.#lifecycle.clock.timer(0, () => {
+      this.#notifying = undefined
+      for (const { notify } of this.#listeners) notify()
     })
   }
 }

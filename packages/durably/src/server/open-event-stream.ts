@@ -6,16 +6,16 @@ import { principalOf } from './principal.ts'
 export const DENIED = frame({}, { event: 'denied' })
 
 /** `recheck` asks whether the stream may go on and ends it if not; an error ends it as well, without a word. */
-export async function openStream(
+export async function openEventStream(
   { server, request }: Call,
   source: FrameSource,
   recheck: (stream: EventStream) => Promise<void>,
 ): Promise<Response> {
-  const { config, engine, streams } = server
+  const { config, engine, connections } = server
   const principal = (await principalOf({ server, request })) ?? ''
   const report = (error: unknown) => config.onError(error, request)
   const stream = new EventStream({ env: engine.env, source, signal: request.signal, report, onClose: () => leave() })
-  const leave = streams.open(principal, {
+  const leave = connections.open(principal, {
     end: () => stream.end(),
     async recheck() {
       try {

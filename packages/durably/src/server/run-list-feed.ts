@@ -2,21 +2,21 @@
 // not a log: who connects again begins anew.
 import { isAllowed } from './authorize.ts'
 import { pageFilter } from './list-runs.ts'
-import { DENIED, openStream } from './open-stream.ts'
-import { RunsSource } from './runs-source.ts'
+import { DENIED, openEventStream } from './open-event-stream.ts'
+import { RunListSource } from './run-list-source.ts'
 import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
 
-export const runsFeed = ofAll('runs:list', async (call) => {
+export const runListFeed = ofAll('runs:list', async (call) => {
   const { server, request, query } = call
   const { authorize } = server.config
-  const source = new RunsSource({
+  const source = new RunListSource({
     filter: pageFilter(query),
     watch: (filter, signal) => server.durably.watchRuns(filter, { signal }),
     mayRead: (run) => isAllowed(authorize, request, 'runs:read', run),
     shown: await shownTo(call),
   })
-  return openStream(call, source, async (stream) => {
+  return openEventStream(call, source, async (stream) => {
     if (await isAllowed(authorize, request, 'runs:list')) source.askAgain()
     else stream.end(DENIED)
   })

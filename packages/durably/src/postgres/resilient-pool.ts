@@ -14,26 +14,26 @@ import { StatementNames } from './statement-names.ts'
 /** Long against every statement but those of migrations, short against a connection that is silent for ever. */
 export const QUERY_MS_MAX = 30_000
 
-export interface SturdyOptions {
+export interface ResilientPoolOptions {
   prepare: boolean
   queryTimeoutMs?: number
   /** The pool ends with the dialect. */
   ours: boolean
 }
 
-export function sturdyPool(pool: PostgresPool, { prepare, queryTimeoutMs = QUERY_MS_MAX, ours }: SturdyOptions): KyselyPool {
+export function resilientPool(pool: PostgresPool, { prepare, queryTimeoutMs = QUERY_MS_MAX, ours }: ResilientPoolOptions): KyselyPool {
   const names = new StatementNames()
-  const sturdy = new WeakMap<PostgresClient, PostgresPoolClient>()
+  const clients = new WeakMap<PostgresClient, PostgresPoolClient>()
   hearAll(pool)
 
   return {
     async connect() {
       const client = await pool.connect()
-      const known = sturdy.get(client)
+      const known = clients.get(client)
       if (known) return known
       hear(client)
-      const made = sturdyClient(client, prepare ? names : null, queryTimeoutMs)
-      sturdy.set(client, made)
+      const made = resilientClient(client, prepare ? names : null, queryTimeoutMs)
+      clients.set(client, made)
       return made
     },
     async end() {
@@ -57,7 +57,7 @@ function hear(emitter: PostgresPool | PostgresClient): void {
   emitter.on('error', () => {})
 }
 
-function sturdyClient(client: PostgresClient, names: StatementNames | null, queryTimeoutMs: number): PostgresPoolClient {
+function resilientClient(client: PostgresClient, names: StatementNames | null, queryTimeoutMs: number): PostgresPoolClient {
   let isLost = false
   async function query(text: string, values: readonly unknown[]): Promise<PostgresResult> {
     if (isLost) throw new Error('the connection was lost before')

@@ -1,4 +1,4 @@
-// RunsSource — a page of runs as it changes, without those that may not be read.
+// RunListSource — a page of runs as it changes, without those that may not be read.
 //   R1. It tells the newest state: what came and went while its reader was slow is not told.
 //   R2. Whether a run may be read is asked when the run has changed, and when everything is asked again.
 //   R3. Places of runs that may not be read are filled from the newest LIMIT_MAX that match, not from all there are.
@@ -8,34 +8,34 @@ import { type FrameSource, frame } from './event-stream.ts'
 import { LIMIT_MAX, type PageFilter } from './list-runs.ts'
 import type { Shown } from './shown-run.ts'
 
-export interface RunsSourceParts {
+export interface RunListSourceDeps {
   filter: PageFilter
   watch: (filter: PageFilter, signal: AbortSignal) => ReadableStream<readonly Run[]>
   mayRead: (run: Run) => Promise<boolean>
   shown: Pick<Shown, 'run'>
 }
 
-export class RunsSource implements FrameSource {
-  readonly #parts: RunsSourceParts
+export class RunListSource implements FrameSource {
+  readonly #deps: RunListSourceDeps
   #watched: Watched
   #answers = new WeakMap<Run, boolean>()
   /** By id; `null` before the first page. */
   #told: Map<string, Run> | null = null
 
-  constructor(parts: RunsSourceParts) {
-    this.#parts = parts
-    this.#watched = new Watched(parts, parts.filter.limit)
+  constructor(deps: RunListSourceDeps) {
+    this.#deps = deps
+    this.#watched = new Watched(deps, deps.filter.limit)
   }
 
   async next(signal: AbortSignal): Promise<string | null> {
     for (;;) {
       const page = await this.#watched.next(signal)
       if (!page || signal.aborted) return null
-      const { limit } = this.#parts.filter
+      const { limit } = this.#deps.filter
       const readable = await this.#readable(page)
       if (readable.length < page.length && limit < LIMIT_MAX && this.#watched.limit === limit && page.length === limit) {
         this.#watched.close()
-        this.#watched = new Watched(this.#parts, LIMIT_MAX)
+        this.#watched = new Watched(this.#deps, LIMIT_MAX)
       } else {
         const text = this.#tell(readable.slice(0, limit))
         if (text !== null) return text
@@ -56,7 +56,7 @@ export class RunsSource implements FrameSource {
     const answers = this.#answers
     const readable: Run[] = []
     for (const run of page) {
-      const answer = answers.get(run) ?? (await this.#parts.mayRead(run))
+      const answer = answers.get(run) ?? (await this.#deps.mayRead(run))
       answers.set(run, answer)
       if (answer) readable.push(run)
     }
@@ -65,7 +65,7 @@ export class RunsSource implements FrameSource {
 
   #tell(runs: readonly Run[]): string | null {
     const before = this.#told
-    const shown = (runs: readonly Run[]) => runs.map((run) => this.#parts.shown.run(run))
+    const shown = (runs: readonly Run[]) => runs.map((run) => this.#deps.shown.run(run))
     this.#told = new Map(runs.map((run) => [run.id, run]))
     if (!before) return frame({ runs: shown(runs) })
     const order = runs.map(({ id }) => id)
@@ -90,7 +90,7 @@ class Watched {
   #isDue = false
   #wake = () => {}
 
-  constructor({ watch, filter }: RunsSourceParts, limit: number) {
+  constructor({ watch, filter }: RunListSourceDeps, limit: number) {
     this.limit = limit
     this.#reader = watch({ ...filter, limit }, this.#closed.signal).getReader()
   }

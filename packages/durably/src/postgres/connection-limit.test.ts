@@ -1,24 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { rejects } from '../testing/assert.ts'
-import { Gate } from './gate.ts'
+import { ConnectionLimit } from './connection-limit.ts'
 
 /** Who asked, in the order in which they came in; each stays until it is told to leave. */
 function setup(max: number, waitMs = 60_000) {
-  const gate = new Gate(max, waitMs)
+  const limit = new ConnectionLimit(max, waitMs)
   const inside: string[] = []
-  const exits = new Map<string, () => void>()
+  const releases = new Map<string, () => void>()
   const ask = async (name: string) => {
-    const exit = await gate.enter(name.startsWith('urgent'))
+    const release = await limit.acquire(name.startsWith('urgent'))
     inside.push(name)
-    exits.set(name, exit)
+    releases.set(name, release)
   }
-  return { gate, inside, ask, leave: (name: string) => exits.get(name)?.() }
+  return { limit, inside, ask, leave: (name: string) => releases.get(name)?.() }
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('the gate before a pool', () => {
-  test('others hold one connection less than there are, and wait in order; the last one is for what is urgent (G2)', async () => {
+describe('the limit of connections', () => {
+  test('others hold one connection less than there are, and wait in order; the last one is for what is urgent (C2)', async () => {
     const { inside, ask, leave } = setup(3)
     for (const name of ['a', 'b', 'c', 'd', 'urgent 1', 'urgent 2']) void ask(name)
     await turn()
@@ -34,7 +34,7 @@ describe('the gate before a pool', () => {
     expect(inside.slice(5)).toEqual(['d'])
   })
 
-  test('with one connection what is urgent is first in the queue (G1)', async () => {
+  test('with one connection what is urgent is first in the queue (C1)', async () => {
     const { inside, ask, leave } = setup(1)
     for (const name of ['a', 'b', 'c', 'urgent']) void ask(name)
     for (const name of ['a', 'urgent', 'b', 'c']) {
@@ -54,10 +54,10 @@ describe('the gate before a pool', () => {
     expect(inside).toEqual(['a', 'b'])
   })
 
-  test('who waits too long hears of it, and leaves no gap in the queue (G3)', async () => {
-    const { gate, inside, ask, leave } = setup(2, 20)
+  test('who waits too long hears of it, and leaves no gap in the queue (C3)', async () => {
+    const { limit, inside, ask, leave } = setup(2, 20)
     await ask('a')
-    const error = await rejects(gate.enter(false), 'store_unavailable', 'a connection that does not come')
+    const error = await rejects(limit.acquire(false), 'store_unavailable', 'a connection that does not come')
     expect(error.message).toContain('1 of 2 are in use')
     const next = ask('b')
     leave('a')

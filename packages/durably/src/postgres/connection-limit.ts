@@ -1,4 +1,4 @@
-// Gate — stands before a pool, so that the order in which its connections are given is ours.
+// ConnectionLimit — stands before a pool, so that the order in which its connections are given is ours.
 //   G1. What keeps runs alive goes ahead of everything else that waits: a heartbeat that comes late costs a lease.
 //   G2. Everything else holds one connection less than there are, so that it never waits for a long query of somebody else either.
 //       Where there is only one, being ahead in the queue is all that can be had.
@@ -8,7 +8,7 @@ import { DurablyError } from '../model/errors.ts'
 
 type Enter = () => void
 
-export class Gate {
+export class ConnectionLimit {
   readonly #max: number
   readonly #env = systemEnv()
   readonly #waitMs: number
@@ -23,7 +23,7 @@ export class Gate {
   }
 
   /** Resolves when a connection may be taken; who took it calls the answer when it gives it back. */
-  async enter(isUrgent: boolean): Promise<() => void> {
+  async acquire(isUrgent: boolean): Promise<() => void> {
     if (!this.#hasRoom(isUrgent)) await this.#wait(isUrgent ? this.#urgent : this.#others)
     else this.#take(isUrgent)
     let isInside = true

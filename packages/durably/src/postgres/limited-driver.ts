@@ -1,10 +1,10 @@
 import type { DatabaseConnection, Driver } from 'kysely'
 import type { HurryingDriver } from '../store/sql/dialect/postgres/urgent-kysely.ts'
-import type { Gate } from './gate.ts'
+import type { ConnectionLimit } from './connection-limit.ts'
 
-/** A driver of Kysely whose connections are had through a gate, by the store and by queries of the user alike. */
-export function gatedDriver(driver: Driver, gate: Gate): HurryingDriver {
-  const exits = new WeakMap<DatabaseConnection, () => void>()
+/** A driver of Kysely whose connections are had through a limit, by the store and by queries of the user alike. */
+export function limitedDriver(driver: Driver, limit: ConnectionLimit): HurryingDriver {
+  const releases = new WeakMap<DatabaseConnection, () => void>()
   let ready: Promise<void> | undefined
   let isUrgent = false
 
@@ -15,13 +15,13 @@ export function gatedDriver(driver: Driver, gate: Gate): HurryingDriver {
       return ready
     },
     async acquireConnection() {
-      const exit = await gate.enter(isUrgent)
+      const release = await limit.acquire(isUrgent)
       try {
         const connection = await driver.acquireConnection()
-        exits.set(connection, exit)
+        releases.set(connection, release)
         return connection
       } catch (error) {
-        exit()
+        release()
         throw error
       }
     },
@@ -29,7 +29,7 @@ export function gatedDriver(driver: Driver, gate: Gate): HurryingDriver {
       try {
         await driver.releaseConnection(connection)
       } finally {
-        exits.get(connection)?.()
+        releases.get(connection)?.()
       }
     },
     // Asked in the same turn, so nobody else can take it for theirs.

@@ -1,5 +1,5 @@
-// DatabaseLine — an instance's way to the database, in whichever tab that is open at the moment.
-//   L1. One call at a time. Its answer settles it, or the end of the line.
+// DatabaseClient — an instance's way to the database, in whichever tab that is open at the moment.
+//   L1. One call at a time. Its answer settles it, or the end of the channel.
 //   L2. Calls wait while there is no host. The one under way when its host dies may have taken effect: it rejects with an error
 //       that passes (R3, R6). It is made again if it only reads, or if the host said before it closed that it had not come to it.
 //   L3. A transaction does not change its host: what comes later for it is refused.
@@ -7,7 +7,7 @@
 //       until it speaks again.
 import { type Env, type TimerHandle, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { type Answer, BYE, type Call, type HubMessage, type Line, placeNames, type Result, type Welcome } from './messages.ts'
+import { type Answer, BYE, type Call, type Channel, type HubMessage, placeNames, type Result, type Welcome } from './protocol.ts'
 
 /** A host that is alive answers a greeting at once, but for the time of one statement. */
 const SILENCE_MS = 5000
@@ -22,7 +22,7 @@ interface Pending {
   reject(error: unknown): void
 }
 
-interface DatabaseLineParts {
+interface DatabaseClientDeps {
   name: string
   guest: string
   env: Env
@@ -30,12 +30,12 @@ interface DatabaseLineParts {
   isHost(): boolean
 }
 
-export class DatabaseLine {
-  readonly #parts: DatabaseLineParts
+export class DatabaseClient {
+  readonly #deps: DatabaseClientDeps
   readonly #names: ReturnType<typeof placeNames>
   readonly #hub: BroadcastChannel
   readonly #own: BroadcastChannel
-  #line: Line | null = null
+  #channel: Channel | null = null
   #host: string | null = null
   #hostWatch = new AbortController()
   #isSilent = false
@@ -49,15 +49,15 @@ export class DatabaseLine {
   #signs: Promise<void>
   #isClosed = false
 
-  constructor(parts: DatabaseLineParts) {
-    this.#parts = parts
-    this.#names = placeNames(parts.name)
+  constructor(deps: DatabaseClientDeps) {
+    this.#deps = deps
+    this.#names = placeNames(deps.name)
     this.#signs = this.#nextSign()
     this.#hub = new BroadcastChannel(this.#names.hub)
     this.#hub.onmessage = ({ data }: MessageEvent<HubMessage>) => {
       if (data.type === 'host') this.#greet()
     }
-    this.#own = new BroadcastChannel(this.#names.guest(parts.guest))
+    this.#own = new BroadcastChannel(this.#names.guest(deps.guest))
     this.#own.onmessage = ({ data }: MessageEvent<Answer | Welcome | typeof BYE>) => this.#hear(data)
     this.#greet()
   }
@@ -72,8 +72,8 @@ export class DatabaseLine {
     for (;;) {
       await this.#reached()
       if (isFirst) this.#turnHost = this.#host
-      const line = this.#turnHost === this.#host ? this.#line : null
-      const results = line && (await this.#send(line, request))
+      const channel = this.#turnHost === this.#host ? this.#channel : null
+      const results = channel && (await this.#send(channel, request))
       if (results) return results
       if (!isFirst) throw gone()
     }
@@ -81,30 +81,30 @@ export class DatabaseLine {
 
   /** Whether somebody has the database open and answers. */
   async isAnswered(): Promise<boolean> {
-    if (this.#line && this.#line !== this.#own) return true
+    if (this.#channel && this.#channel !== this.#own) return true
     this.#greet()
-    const isHeard = await within(this.#parts.env, SILENCE_MS, this.#signs)
+    const isHeard = await within(this.#deps.env, SILENCE_MS, this.#signs)
     // What is being opened here is not frozen.
-    this.#isSilent = !isHeard && !this.#parts.isHost()
+    this.#isSilent = !isHeard && !this.#deps.isHost()
     return !this.#isSilent
   }
 
   /** The database is open in a worker of this instance. */
   useOwn(port: MessagePort): void {
     port.onmessage = ({ data }) => this.#hear(data)
-    this.#connect(port, this.#parts.guest)
+    this.#connect(port, this.#deps.guest)
   }
 
   /** It could not be opened here, or its worker broke down. */
   fail(error: DurablyError): void {
-    if (this.#host === this.#parts.guest) this.#lose(false)
+    if (this.#host === this.#deps.guest) this.#lose(false)
     this.#failure = error
     this.#speak()
   }
 
   close(): void {
     this.#isClosed = true
-    this.#line?.postMessage(BYE)
+    this.#channel?.postMessage(BYE)
     this.#lose(false)
     this.#own.close()
     this.#hub.close()
@@ -112,11 +112,11 @@ export class DatabaseLine {
   }
 
   async #reached(): Promise<void> {
-    const { env, isHost } = this.#parts
+    const { env, isHost } = this.#deps
     for (let asked = 0; ; asked++) {
       if (this.#isClosed) throw new DurablyError('store_closed', 'the database is closed')
       if (this.#failure) throw this.#takeFailure(this.#failure)
-      if (this.#line && !this.#isSilent) return
+      if (this.#channel && !this.#isSilent) return
       if (asked === 2) break
       this.#greet()
       await within(env, SILENCE_MS, this.#signs)
@@ -132,10 +132,10 @@ export class DatabaseLine {
     return failure
   }
 
-  #send(line: Line, request: Request): Promise<readonly Result[] | null> {
+  #send(channel: Channel, request: Request): Promise<readonly Result[] | null> {
     const call = ++this.#calls
     return new Promise((resolve, reject) => {
-      const watch = line === this.#own ? this.#watch(call) : null
+      const watch = channel === this.#own ? this.#watch(call) : null
       const settle = () => {
         watch?.stop()
         this.#pending = null
@@ -152,12 +152,12 @@ export class DatabaseLine {
           reject(error)
         },
       }
-      line.postMessage({ call, ...request } satisfies Call)
+      channel.postMessage({ call, ...request } satisfies Call)
     })
   }
 
   #watch(call: number): { stop(): void } {
-    const { env } = this.#parts
+    const { env } = this.#deps
     let timer: TimerHandle
     const greetLater = () => {
       timer = env.timer(SILENCE_MS, () => {
@@ -185,12 +185,12 @@ export class DatabaseLine {
     }
   }
 
-  #connect(line: Line, host: string): void {
+  #connect(channel: Channel, host: string): void {
     this.#lose(false)
-    this.#line = line
+    this.#channel = channel
     this.#host = host
     this.#failure = null
-    if (line === this.#own) this.#watchHost(host)
+    if (channel === this.#own) this.#watchHost(host)
     this.#speak()
   }
 
@@ -205,8 +205,8 @@ export class DatabaseLine {
 
   /** `isUndone`: the host closed in good order, and has not come to what it did not answer. */
   #lose(isUndone: boolean): void {
-    if (this.#line !== this.#own) this.#line?.close()
-    this.#line = null
+    if (this.#channel !== this.#own) this.#channel?.close()
+    this.#channel = null
     this.#host = null
     this.#hostWatch.abort()
     this.#hostWatch = new AbortController()
@@ -215,7 +215,7 @@ export class DatabaseLine {
   }
 
   #greet(): void {
-    if (!this.#isClosed) this.#hub.postMessage({ type: 'guest', guest: this.#parts.guest } satisfies HubMessage)
+    if (!this.#isClosed) this.#hub.postMessage({ type: 'guest', guest: this.#deps.guest } satisfies HubMessage)
   }
 
   #speak(): void {

@@ -48,7 +48,7 @@ export type WorkerOrder =
 export type WorkerReport = { type: 'opened' } | { type: 'failed'; code: ErrorCode; error: string } | { type: 'closed' }
 
 /** What `MessagePort` and `BroadcastChannel` have in common. */
-export interface Line {
+export interface Channel {
   onmessage: ((event: MessageEvent) => void) | null
   postMessage(message: unknown): void
   close(): void

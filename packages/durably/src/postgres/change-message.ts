@@ -30,7 +30,7 @@ export function entryOf(news: News): Entry {
   }
 }
 
-export function newsMessage(from: string, entries: Iterable<Entry>): string {
+export function changeMessage(from: string, entries: Iterable<Entry>): string {
   return JSON.stringify({ v: VERSION, from, news: [...entries] })
 }
 

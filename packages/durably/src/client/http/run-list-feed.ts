@@ -1,4 +1,4 @@
-// RunsFeed — the newest runs that match, as the server tells them; one connection for all who watch the same.
+// RunListFeed — the newest runs that match, as the server tells them; one connection for all who watch the same.
 // State, not log: a connection begins with the whole page, and a slow watcher gets the newest one.
 import { unlessAborted } from '../../model/abort.ts'
 import type { TimerHandle } from '../../model/env.ts'
@@ -7,7 +7,7 @@ import { printOf, type Run } from '../../model/run.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
 import { tellChanges } from '../tell-changes.ts'
 import type { ServerMessage } from './connection.ts'
-import { type EventSourceParts, messages } from './event-source.ts'
+import { type EventSourceDeps, messages } from './event-source.ts'
 
 /** Who leaves and comes back at once finds it open. */
 const LINGER_MS = 50
@@ -18,18 +18,18 @@ interface Watcher {
 }
 
 /** All that a client watches. */
-export class RunFeeds {
-  readonly #parts: EventSourceParts
-  readonly #feeds = new Map<string, RunsFeed>()
+export class RunListFeeds {
+  readonly #deps: EventSourceDeps
+  readonly #feeds = new Map<string, RunListFeed>()
 
-  constructor(parts: EventSourceParts) {
-    this.#parts = parts
+  constructor(deps: EventSourceDeps) {
+    this.#deps = deps
   }
 
   async *pages(path: string, onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
-    const feed: RunsFeed =
+    const feed: RunListFeed =
       this.#feeds.get(path) ??
-      new RunsFeed(this.#parts, path, () => {
+      new RunListFeed(this.#deps, path, () => {
         if (this.#feeds.get(path) === feed) this.#feeds.delete(path)
       })
     this.#feeds.set(path, feed)
@@ -37,8 +37,8 @@ export class RunFeeds {
   }
 }
 
-class RunsFeed {
-  readonly #parts: EventSourceParts
+class RunListFeed {
+  readonly #deps: EventSourceDeps
   readonly #path: string
   /** Nobody shall find it any more. */
   readonly #forget: () => void
@@ -49,8 +49,8 @@ class RunsFeed {
   #page: readonly Run[] | null = null
   #end: { error: unknown } | null = null
 
-  constructor(parts: EventSourceParts, path: string, forget: () => void) {
-    this.#parts = parts
+  constructor(deps: EventSourceDeps, path: string, forget: () => void) {
+    this.#deps = deps
     this.#path = path
     this.#forget = forget
     void this.#run(this.#closed.signal)
@@ -81,14 +81,14 @@ class RunsFeed {
 
   #enter(watcher: Watcher): void {
     this.#watchers.add(watcher)
-    if (this.#closing !== null) this.#parts.env.clear(this.#closing)
+    if (this.#closing !== null) this.#deps.env.clear(this.#closing)
     this.#closing = null
     watcher.tell(this.#state)
   }
 
   #leave(watcher: Watcher): void {
     this.#watchers.delete(watcher)
-    if (this.#watchers.size === 0) this.#closing ??= this.#parts.env.timer(LINGER_MS, () => this.#close())
+    if (this.#watchers.size === 0) this.#closing ??= this.#deps.env.timer(LINGER_MS, () => this.#close())
   }
 
   #close(): void {
@@ -99,7 +99,7 @@ class RunsFeed {
   async #run(signal: AbortSignal): Promise<void> {
     const follower = { target: () => ({ path: this.#path }), onState: (state: ConnectionState) => this.#tell(state), signal }
     try {
-      for await (const message of messages(this.#parts, follower)) this.#take(message)
+      for await (const message of messages(this.#deps, follower)) this.#take(message)
       this.#finish(null)
     } catch (error) {
       this.#finish(error)

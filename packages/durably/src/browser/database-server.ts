@@ -1,9 +1,9 @@
-// DatabaseDesk — lets everybody at the one connection, a call at a time, in the order they came.
-//   T1. While a transaction is open only its line is served.
-//   T2. A transaction ends with its turn: when its line begins another, leaves, or is silent for too long, it is rolled back.
+// DatabaseServer — lets everybody at the one connection, a call at a time, in the order they came.
+//   T1. While a transaction is open only its channel is served.
+//   T2. A transaction ends with its turn: when its channel begins another, leaves, or is silent for too long, it is rolled back.
 //   T3. What comes late for a turn that was rolled back is refused: alone it would take effect without the rest.
 import type { Env, TimerHandle } from '../model/env.ts'
-import { type Answer, BYE, type Call, type Line, type Result, type Statement } from './messages.ts'
+import { type Answer, BYE, type Call, type Channel, type Result, type Statement } from './protocol.ts'
 import type { WasmDatabase } from './wasm-database.ts'
 
 /** Between two statements of a transaction; a tab may be frozen in the middle of one. */
@@ -14,21 +14,21 @@ const COMMIT: Statement = { sql: 'COMMIT', parameters: [] }
 const ROLLBACK: Statement = { sql: 'ROLLBACK', parameters: [] }
 
 interface Waiting {
-  line: Line
+  channel: Channel
   call: Call
 }
 
 interface Holder {
-  line: Line
+  channel: Channel
   turn: number
   timer: TimerHandle
 }
 
-export class DatabaseDesk {
+export class DatabaseServer {
   readonly #database: WasmDatabase
   readonly #env: Env
-  /** By line: the last turn whose transaction was rolled back before its end. */
-  readonly #lines = new Map<Line, number>()
+  /** By channel: the last turn whose transaction was rolled back before its end. */
+  readonly #channels = new Map<Channel, number>()
   #queue: Waiting[] = []
   #holder: Holder | null = null
 
@@ -37,33 +37,33 @@ export class DatabaseDesk {
     this.#env = env
   }
 
-  serve(line: Line, onLeave: () => void = () => {}): void {
-    this.#lines.set(line, -1)
-    line.onmessage = ({ data }) => {
+  serve(channel: Channel, onLeave: () => void = () => {}): void {
+    this.#channels.set(channel, -1)
+    channel.onmessage = ({ data }) => {
       if (data === BYE) {
-        this.leave(line)
+        this.leave(channel)
         return onLeave()
       }
-      if (!this.#lines.has(line)) return
-      this.#queue.push({ line, call: data as Call })
+      if (!this.#channels.has(channel)) return
+      this.#queue.push({ channel, call: data as Call })
       this.#work()
     }
   }
 
-  leave(line: Line): void {
-    line.close()
-    this.#lines.delete(line)
-    this.#queue = this.#queue.filter((waiting) => waiting.line !== line)
-    if (this.#holder?.line === line) this.#rollBack()
+  leave(channel: Channel): void {
+    channel.close()
+    this.#channels.delete(channel)
+    this.#queue = this.#queue.filter((waiting) => waiting.channel !== channel)
+    if (this.#holder?.channel === channel) this.#rollBack()
     this.#work()
   }
 
   /** What was not answered by now is not done. */
   close(): void {
-    for (const line of this.#lines.keys()) line.postMessage(BYE)
+    for (const channel of this.#channels.keys()) channel.postMessage(BYE)
     this.#queue = []
     this.#rollBack()
-    this.#lines.clear()
+    this.#channels.clear()
   }
 
   #work(): void {
@@ -71,20 +71,20 @@ export class DatabaseDesk {
   }
 
   #next(): Waiting | undefined {
-    const line = this.#holder?.line
-    if (!line) return this.#queue.shift()
-    const found = this.#queue.findIndex((waiting) => waiting.line === line)
+    const channel = this.#holder?.channel
+    if (!channel) return this.#queue.shift()
+    const found = this.#queue.findIndex((waiting) => waiting.channel === channel)
     return found < 0 ? undefined : this.#queue.splice(found, 1)[0]
   }
 
-  #serve({ line, call }: Waiting): void {
+  #serve({ channel, call }: Waiting): void {
     if (this.#holder && this.#holder.turn !== call.turn) this.#rollBack()
-    line.postMessage(this.#answer(line, call))
-    this.#hold(line, call.turn)
+    channel.postMessage(this.#answer(channel, call))
+    this.#hold(channel, call.turn)
   }
 
-  #answer(line: Line, { call, turn, statements, atomic }: Call): Answer {
-    if (this.#lines.get(line) === turn)
+  #answer(channel: Channel, { call, turn, statements, atomic }: Call): Answer {
+    if (this.#channels.get(channel) === turn)
       return { call, error: `the transaction was rolled back: nothing was heard of it for ${SILENCE_MS_MAX} ms` }
     try {
       return { call, results: atomic ? this.#transact(statements) : this.#run(statements) }
@@ -109,9 +109,9 @@ export class DatabaseDesk {
     return statements.map((statement) => this.#database.run(statement))
   }
 
-  #hold(line: Line, turn: number): void {
+  #hold(channel: Channel, turn: number): void {
     if (this.#holder) this.#env.clear(this.#holder.timer)
-    this.#holder = this.#database.inTransaction ? { line, turn, timer: this.#env.timer(SILENCE_MS_MAX, () => this.#tooLong()) } : null
+    this.#holder = this.#database.inTransaction ? { channel, turn, timer: this.#env.timer(SILENCE_MS_MAX, () => this.#tooLong()) } : null
   }
 
   #tooLong(): void {
@@ -121,10 +121,10 @@ export class DatabaseDesk {
 
   #rollBack(): void {
     if (!this.#holder) return
-    const { line, turn, timer } = this.#holder
+    const { channel, turn, timer } = this.#holder
     this.#env.clear(timer)
     this.#holder = null
-    if (this.#lines.has(line)) this.#lines.set(line, turn)
+    if (this.#channels.has(channel)) this.#channels.set(channel, turn)
     this.#undo()
   }
 

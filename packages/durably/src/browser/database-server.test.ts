@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { loadSqlite } from '../sqlite/database-sync.ts'
 import { virtualEnv } from '../testing/virtual-env.ts'
-import { DatabaseDesk } from './database-desk.ts'
-import { type Answer, BYE, type Call, type Line } from './messages.ts'
+import { DatabaseServer } from './database-server.ts'
+import { type Answer, BYE, type Call, type Channel } from './protocol.ts'
 import type { WasmDatabase } from './wasm-database.ts'
 
 /** SQLite of this process, behind the interface of the one in a worker. */
@@ -23,15 +23,15 @@ async function openDatabase(): Promise<WasmDatabase> {
   }
 }
 
-/** What a page does at its end of a line. */
-function guestOf(desk: DatabaseDesk) {
+/** What a page does at its end of a channel. */
+function guestOf(server: DatabaseServer) {
   const answers: (Answer | typeof BYE)[] = []
-  const line: Line = { onmessage: null, postMessage: (message) => void answers.push(message as Answer), close() {} }
-  desk.serve(line)
+  const channel: Channel = { onmessage: null, postMessage: (message) => void answers.push(message as Answer), close() {} }
+  server.serve(channel)
   let calls = 0
-  const send = (data: unknown) => line.onmessage?.({ data } as MessageEvent)
+  const send = (data: unknown) => channel.onmessage?.({ data } as MessageEvent)
   return {
-    line,
+    channel,
     answers,
     send,
     /** Answers at once or not at all yet. */
@@ -51,8 +51,8 @@ function guestOf(desk: DatabaseDesk) {
 
 async function setup() {
   const env = virtualEnv()
-  const desk = new DatabaseDesk(await openDatabase(), env)
-  return { env, desk, one: guestOf(desk), other: guestOf(desk) }
+  const server = new DatabaseServer(await openDatabase(), env)
+  return { env, server, one: guestOf(server), other: guestOf(server) }
 }
 
 const rowsIn = (guest: ReturnType<typeof guestOf>, turn: number) => guest.say(turn, 'SELECT * FROM t')
@@ -82,11 +82,11 @@ test('a transaction ends with its turn', async () => {
 })
 
 test.each(['says goodbye', 'dies'])('a guest that %s in a transaction leaves nothing of it', async (how) => {
-  const { desk, one, other } = await setup()
+  const { server, one, other } = await setup()
   one.say(1, 'BEGIN')
   one.say(1, 'INSERT INTO t VALUES (1)')
   expect(rowsIn(other, 1)).toBe('no answer yet')
-  if (how === 'dies') desk.leave(one.line)
+  if (how === 'dies') server.leave(one.channel)
   else one.send(BYE)
   expect(other.answerTo(1)).toEqual([0])
 })
@@ -106,11 +106,11 @@ test('a transaction that nothing is heard of for ten seconds is rolled back, and
   expect(rowsIn(one, 2)).toEqual([0])
 })
 
-test('a desk that closes says goodbye after its last answer, and does nothing more', async () => {
-  const { desk, one, other } = await setup()
+test('a server that closes says goodbye after its last answer, and does nothing more', async () => {
+  const { server, one, other } = await setup()
   one.say(1, 'BEGIN')
   other.say(1, 'INSERT INTO t VALUES (1)')
-  desk.close()
+  server.close()
   expect([one.answers.at(-1), other.answers]).toEqual([BYE, [BYE]])
   expect(other.say(2, 'INSERT INTO t VALUES (1)')).toBe('no answer yet')
 })
