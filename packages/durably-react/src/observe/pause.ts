@@ -1,19 +1,14 @@
-// Pause — a wait that ends when its time is over, when its signal aborts, or when somebody has news.
+// Pause — a wait that ends when its time is over, when its signal aborts, or when `end` is called.
 import type { Clock } from './clock.ts'
 
-const RETRY_FIRST_MS = 500
-const RETRY_LONGEST_MS = 10_000
-const LOOK_FIRST_MS = 5000
-const LOOK_LONGEST_MS = 60_000
+/** How long to wait after so many failures in a row. There is no jitter: the client spreads its own reconnects. */
+export const retryMs = (failures: number): number => doubled(500, failures, 10_000)
 
-/** How long to wait after so many failures in a row; a client spreads its own reconnects, so there is no chance in it. */
-export function retryMs(failures: number): number {
-  return Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** Math.min(failures, 10))
-}
+/** How long to wait before a run that has ended is read again. */
+export const lookMs = (looks: number): number => doubled(5000, looks, 60_000)
 
-/** How long to wait before looking again at what has ended. */
-export function lookMs(looks: number): number {
-  return Math.min(LOOK_LONGEST_MS, LOOK_FIRST_MS * 2 ** Math.min(looks, 10))
+function doubled(firstMs: number, times: number, longestMs: number): number {
+  return Math.min(longestMs, firstMs * 2 ** times)
 }
 
 export class Pause {

@@ -12,10 +12,10 @@ interface TabLeadershipDeps extends LeadershipParts {
   isReachable: () => Promise<boolean>
 }
 
-export function tabLeadership({ name, tablePrefix, timers, isReachable, report, ...parts }: TabLeadershipDeps): Leadership {
+export function tabLeadership({ name, tablePrefix, timers, isReachable, report, ...deps }: TabLeadershipDeps): Leadership {
   let isReported = false
   const lock = new LeaderLock({
-    ...parts,
+    ...deps,
     name: placeNames(name).lead(tablePrefix),
     async isReachable() {
       const isReached = await isReachable()

@@ -1,10 +1,20 @@
-import type { Env } from './env.ts'
+import type { Clock } from './env.ts'
 
-const FIRST_MS = 20
-const LONGEST_MS = 1000
+export interface Backoff {
+  /** The longest the first pause can be; it doubles with every failure. Default 20. */
+  firstMs?: number
+  /** No pause is longer. Default 1000. */
+  longestMs?: number
+  /** No pause is shorter. Default `firstMs`. */
+  shortestMs?: number
+}
 
-/** How long to wait before trying an infrastructure call again: doubling, capped, with full jitter above a floor. */
-export function backoffMs(env: Env, attempt: number): number {
-  const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempt, 10))
-  return Math.ceil(FIRST_MS + env.random() * (ceiling - FIRST_MS))
+/**
+ * How long to wait before the next attempt, after so many failures in a row: exponential backoff with jitter, so that callers that failed
+ * together do not come back together. The defaults are for calls of the database.
+ */
+export function backoffMs(env: Pick<Clock, 'random'>, failures: number, backoff: Backoff = {}): number {
+  const { firstMs = 20, longestMs = 1000, shortestMs = firstMs } = backoff
+  const ceiling = Math.min(longestMs, firstMs * 2 ** failures)
+  return Math.ceil(shortestMs + env.random() * (ceiling - shortestMs))
 }

@@ -2,12 +2,11 @@ import { backoffMs } from '../model/backoff.ts'
 import type { Env, TimerHandle } from '../model/env.ts'
 import { letExit } from './let-exit.ts'
 
-/** What is not there after a minute will be there in another. */
 const PAUSE_MS_MAX = 60_000
-/** From this attempt on the pauses grow beyond those of other calls. */
-const PATIENT_FROM = 6
+/** A problem that will not pass by itself is treated like this many failures: the pauses begin at about a second. */
+const LASTING_FAILURES = 6
 
-/** The waits between connections: short at first, longer with every failure. A process may end while it waits. */
+/** The pauses between attempts to connect: short at first, longer with every failure. They do not keep the process alive. */
 export class ReconnectPause {
   readonly #env: Env
   #failures = 0
@@ -22,16 +21,15 @@ export class ReconnectPause {
     this.#failures = 0
   }
 
-  /** What will not pass by itself soon is not hurried from the start. */
   failed({ isLasting }: { isLasting: boolean }): void {
-    this.#failures = Math.max(this.#failures + 1, isLasting ? PATIENT_FROM : 0)
+    this.#failures = Math.max(this.#failures + 1, isLasting ? LASTING_FAILURES : 0)
   }
 
   wait(): Promise<void> {
-    const ms = backoffMs(this.#env, this.#failures) * 2 ** Math.max(0, this.#failures - PATIENT_FROM)
+    const ms = backoffMs(this.#env, this.#failures, { longestMs: PAUSE_MS_MAX })
     return new Promise((resolve) => {
       this.#end = resolve
-      this.#timer = this.#env.timer(Math.min(PAUSE_MS_MAX, ms), resolve)
+      this.#timer = this.#env.timer(ms, resolve)
       letExit(this.#timer)
     })
   }

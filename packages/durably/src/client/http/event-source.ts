@@ -3,10 +3,11 @@
 //   E2. It ends when the server says so (204) and fails when it refuses (4xx); everything else passes, and is tried again.
 //   E3. The pause grows until a message came: a server that accepts and drops is not stormed.
 import { sleepUnlessAborted, unlessAborted } from '../../model/abort.ts'
+import { backoffMs } from '../../model/backoff.ts'
 import type { ConnectionState } from '../durably-client.ts'
 import { type ConnectionDeps, connection, type ServerMessage, type Target } from './connection.ts'
+import { RETRY_BACKOFF } from './http-request.ts'
 import type { PageVisibility } from './page-visibility.ts'
-import { pauseMs } from './reconnect.ts'
 
 const RETRY_AFTER_MS_MAX = 60_000
 
@@ -47,7 +48,8 @@ export async function* messages(
       onState('reconnecting')
       // Who comes back to the page shall not wait.
       if (page.isAway) continue
-      const pause = pauseMs(env, ++failures, ending.retryMs ?? undefined)
+      const firstMs = Math.max(RETRY_BACKOFF.firstMs, ending.retryMs ?? 0)
+      const pause = backoffMs(env, failures++, { ...RETRY_BACKOFF, firstMs })
       await sleepUnlessAborted(env, Math.max(pause, Math.min(ending.retryAfterMs, RETRY_AFTER_MS_MAX)), signal)
     }
   } finally {

@@ -1,10 +1,10 @@
 // A call of the server: a question, asked again while that is safe and may help, and its answer as a value.
 import { unlessAborted } from '../../model/abort.ts'
+import { backoffMs } from '../../model/backoff.ts'
 import type { Codec } from '../../model/codec.ts'
 import { type Clock, sleep } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
-import { type HttpQuestion, type HttpRefusal, type HttpRequests, unreachable } from './http-request.ts'
-import { pauseMs } from './reconnect.ts'
+import { type HttpQuestion, type HttpRefusal, type HttpRequests, RETRY_BACKOFF, unreachable } from './http-request.ts'
 
 const ATTEMPTS_MAX = 5
 const ANSWER_MS_MAX = 30_000
@@ -27,7 +27,7 @@ export async function callServer({ requests, env, codec }: HttpCallDeps, call: H
     const answer = await answerOf(env, requests, call)
     if ('text' in answer) return decoded(codec, call, answer.text)
     if (!(answer.isPassing && call.isSafe) || attempt === ATTEMPTS_MAX) throw answer.error
-    await sleep(env, Math.max(pauseMs(env, attempt), Math.min(answer.retryAfterMs, RETRY_AFTER_MS_MAX)))
+    await sleep(env, Math.max(backoffMs(env, attempt - 1, RETRY_BACKOFF), Math.min(answer.retryAfterMs, RETRY_AFTER_MS_MAX)))
   }
 }
 

@@ -1,8 +1,12 @@
 // HttpRequests — asks the server, once, and says what became of it. The one place that knows address, headers and statuses.
 //   Q1. What the network or the server does is an answer, never an exception: who asked decides whether to ask again.
 //   Q2. The server's own errors keep their code and message; a page of somebody on the way is told by its status.
+import type { Backoff } from '../../model/backoff.ts'
 import type { Clock } from '../../model/env.ts'
 import { DurablyError, type ErrorCode } from '../../model/errors.ts'
+
+/** A person who looks at a page shall not wait longer than this once the server is back. */
+export const RETRY_BACKOFF = { firstMs: 250, longestMs: 3000, shortestMs: 0 } satisfies Backoff
 
 export interface HttpOptions {
   /** Where the server is mounted: `https://example.com/api/durably`, or `/api/durably` in a page of the same site. */

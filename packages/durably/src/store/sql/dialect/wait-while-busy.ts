@@ -1,3 +1,4 @@
+import { backoffMs } from '../../../model/backoff.ts'
 import { type Env, sleep } from '../../../model/env.ts'
 import type { DurablyError } from '../../../model/errors.ts'
 import { TransactionFailed } from './transaction.ts'
@@ -24,7 +25,7 @@ export async function waitWhileBusy<T>({ env, attempt, classify, isHurried }: Bu
       if (thrown instanceof TransactionFailed) throw thrown
       const error = classify(thrown)
       if (error.code !== 'store_busy' || isHurried() || env.mono() - began >= BUSY_MS_MAX) throw error
-      await sleep(env, Math.min(PAUSE_MS_MAX, 2 ** tries) * (0.5 + env.random() / 2))
+      await sleep(env, backoffMs(env, tries, { firstMs: 1, longestMs: PAUSE_MS_MAX }))
     }
   }
 }
