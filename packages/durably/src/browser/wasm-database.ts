@@ -3,6 +3,7 @@
 //   - Prepared statements are kept; texts are read by their length, for one may contain NUL.
 import sqlite3InitModule, { type Database, type PreparedStatement, type Sqlite3Static } from '@sqlite.org/sqlite-wasm'
 import { type Env, sleep } from '../model/env.ts'
+import { LruMap } from '../model/lru-map.ts'
 import type { Row } from '../store/sql/session.ts'
 import type { Result, Statement } from './protocol.ts'
 
@@ -72,7 +73,7 @@ async function whenFree<T>(env: Env, open: () => Promise<T>): Promise<T> {
 class KeptStatements {
   readonly #sqlite3: Sqlite3Static
   readonly #database: Database
-  readonly #kept = new Map<string, PreparedStatement>()
+  readonly #kept = new LruMap<string, PreparedStatement>(STATEMENTS_MAX, (statement) => statement.finalize())
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
   constructor(sqlite3: Sqlite3Static, database: Database) {
@@ -99,29 +100,15 @@ class KeptStatements {
   }
 
   close(): void {
-    for (const statement of this.#kept.values()) statement.finalize()
     this.#kept.clear()
   }
 
   #prepared(sql: string): PreparedStatement {
     const kept = this.#kept.get(sql)
-    if (kept) {
-      this.#kept.delete(sql)
-      this.#kept.set(sql, kept)
-      return kept
-    }
+    if (kept) return kept
     const statement = this.#database.prepare(sql)
     this.#kept.set(sql, statement)
-    if (this.#kept.size > STATEMENTS_MAX) this.#dropOldest()
     return statement
-  }
-
-  #dropOldest(): void {
-    for (const [sql, statement] of this.#kept) {
-      statement.finalize()
-      this.#kept.delete(sql)
-      return
-    }
   }
 
   #row(statement: PreparedStatement, names: readonly string[]): Row {

@@ -6,6 +6,7 @@ import { unlessAborted } from '../model/abort.ts'
 import { hasCode } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
+import { Waiter } from '../model/waiter.ts'
 import { LogReader } from './log-reader.ts'
 import type { TailParts } from './tail.ts'
 
@@ -29,7 +30,7 @@ export class FollowedLogs {
   readonly #ready: Follower[] = []
   /** Ends the watch of each that waits. */
   readonly #waiting = new Map<string, () => void>()
-  #wake = () => {}
+  readonly #waiter = new Waiter()
 
   constructor(parts: TailParts, starts: readonly FollowStart[]) {
     this.#parts = parts
@@ -48,7 +49,7 @@ export class FollowedLogs {
   async next(signal: AbortSignal): Promise<Followed | null> {
     while (this.#open.size > 0 && !signal.aborted) {
       const follower = this.#ready.shift()
-      if (!follower) await unlessAborted(signal, this.#woken())
+      if (!follower) await unlessAborted(signal, this.#waiter.wait())
       else if (this.#open.get(follower.runId) === follower) {
         const followed = await this.#read(follower, signal)
         if (!followed || !this.#open.has(follower.runId) || signal.aborted) continue
@@ -64,17 +65,11 @@ export class FollowedLogs {
     this.#open.delete(runId)
     this.#waiting.get(runId)?.()
     this.#waiting.delete(runId)
-    this.#wake()
+    this.#waiter.wake()
   }
 
   close(): void {
     for (const runId of this.runIds) this.drop(runId)
-  }
-
-  #woken(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
   }
 
   async #read(follower: Follower, signal: AbortSignal): Promise<Followed | null> {
@@ -103,7 +98,7 @@ export class FollowedLogs {
       if (!this.#waiting.delete(follower.runId)) return
       done()
       this.#ready.push(follower)
-      this.#wake()
+      this.#waiter.wake()
     })
   }
 }

@@ -2,6 +2,7 @@
 // The probe comes over another connection: on its own the listener might hear it by chance.
 import { type Env, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import { Waiter } from '../model/waiter.ts'
 import { probeMessage } from './change-message.ts'
 import { openPool, type PostgresPool } from './pool.ts'
 import { resilientPool } from './resilient-pool.ts'
@@ -19,23 +20,21 @@ export interface SelfTestDeps {
 export class SelfTest {
   readonly #deps: SelfTestDeps
   #expected: string | null = null
-  #arrived: () => void = () => {}
+  readonly #arrival = new Waiter()
 
   constructor(deps: SelfTestDeps) {
     this.#deps = deps
   }
 
   hear(probe: string): void {
-    if (probe === this.#expected) this.#arrived()
+    if (probe === this.#expected) this.#arrival.wake()
   }
 
   /** Rejects if it fails. The time counts from the moment the probe is sent: a pool may be busy for long. */
   async run(): Promise<void> {
     const { env, name } = this.#deps
     const probe = env.id()
-    const arrived = new Promise<void>((resolve) => {
-      this.#arrived = resolve
-    })
+    const arrived = this.#arrival.wait()
     this.#expected = probe
     await this.#sendFromElsewhere(probeMessage(name, probe))
     if (!(await within(env, ARRIVES_MS_MAX, arrived))) throw new DurablyError('notifications_unavailable', NOTHING_ARRIVES)

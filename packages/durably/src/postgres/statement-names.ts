@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LruMap } from '../model/lru-map.ts'
 
 /** A connection keeps what it has prepared for as long as it lives. The store has about 40. */
 const NAMES_MAX = 200
@@ -7,7 +8,7 @@ const SEEN_MAX = 500
 /** Names for statements that are worth preparing: those that are sent with values, and for the second time. */
 export class StatementNames {
   readonly #names = new Map<string, string>()
-  readonly #seen = new Set<string>()
+  readonly #seen = new LruMap<string, true>(SEEN_MAX)
   #edition = 0
 
   of(text: string, values: readonly unknown[]): string | undefined {
@@ -19,8 +20,7 @@ export class StatementNames {
       this.#names.set(text, name)
       return name
     }
-    this.#seen.add(text)
-    if (this.#seen.size > SEEN_MAX) this.#forgetOldest()
+    this.#seen.set(text, true)
     return undefined
   }
 
@@ -28,12 +28,5 @@ export class StatementNames {
   renew(): void {
     this.#edition += 1
     this.#names.clear()
-  }
-
-  #forgetOldest(): void {
-    for (const text of this.#seen) {
-      this.#seen.delete(text)
-      return
-    }
   }
 }

@@ -2,7 +2,8 @@
 //   E1. The reader pulls: nothing is fetched before it has taken what was given, so a slow one holds no more than a page.
 //   E2. While nothing happens a comment is sent now and then, so that proxies and readers know that the connection lives.
 //   E3. However it ends, by its source, its reader, the server or an error: everything is released, once.
-import type { Env, TimerHandle } from '../model/env.ts'
+import { type Env, within } from '../model/env.ts'
+import { Waiter } from '../model/waiter.ts'
 import { COMMON_HEADERS, wire } from './json-response.ts'
 
 const COMMENT_MS = 15_000
@@ -58,7 +59,7 @@ export class EventStream {
   /** The source was asked and has not answered. */
   #isAsked = false
   #hasEnded = false
-  #wake = () => {}
+  readonly #waiter = new Waiter()
 
   constructor(deps: EventStreamDeps) {
     this.#deps = deps
@@ -84,7 +85,7 @@ export class EventStream {
   /** Says something of its own accord. */
   push(text: string): void {
     this.#next += text
-    this.#wake()
+    this.#waiter.wake()
   }
 
   /** Closes it, whatever is still to come; the last words are sent also to a reader that is slow. */
@@ -100,7 +101,7 @@ export class EventStream {
   async #pull(): Promise<void> {
     if (this.#next === '' && !this.#hasEnded) {
       if (!this.#isAsked) this.#ask()
-      await this.#woken()
+      await within(this.#deps.env, COMMENT_MS, this.#waiter.wait())
     }
     if (this.#closed.signal.aborted) return
     const text = this.#next
@@ -125,22 +126,11 @@ export class EventStream {
     )
   }
 
-  /** By news, or because it is time for a comment. */
-  async #woken(): Promise<void> {
-    const { env } = this.#deps
-    let timer: TimerHandle
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve
-      timer = env.timer(COMMENT_MS, resolve)
-    })
-    env.clear(timer)
-  }
-
   #release(): void {
     if (this.#closed.signal.aborted) return
     const { signal, source, onClose } = this.#deps
     this.#closed.abort()
-    this.#wake()
+    this.#waiter.wake()
     signal.removeEventListener('abort', this.#leave)
     source.close()
     onClose()

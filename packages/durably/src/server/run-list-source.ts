@@ -4,6 +4,7 @@
 //   R3. Places of runs that may not be read are filled from the newest LIMIT_MAX that match, not from all there are.
 import { unlessAborted } from '../model/abort.ts'
 import { printOf, type Run } from '../model/run.ts'
+import { Waiter } from '../model/waiter.ts'
 import { type FrameSource, frame } from './event-stream.ts'
 import { LIMIT_MAX, type PageFilter } from './list-runs.ts'
 import type { Shown } from './shown-run.ts'
@@ -88,7 +89,7 @@ class Watched {
   #error: unknown
   #isReading = false
   #isDue = false
-  #wake = () => {}
+  readonly #waiter = new Waiter()
 
   constructor({ watch, filter }: RunListSourceDeps, limit: number) {
     this.limit = limit
@@ -98,7 +99,7 @@ class Watched {
   /** The newest page, when it is another one or shall be looked at again. */
   async next(signal: AbortSignal): Promise<readonly Run[] | null> {
     if (!this.#isReading) this.#read()
-    if (!this.#isDue) await unlessAborted(signal, this.#woken())
+    if (!this.#isDue) await unlessAborted(signal, this.#waiter.wait())
     if (this.#error !== undefined) throw this.#error
     this.#isDue = false
     return this.#page
@@ -130,12 +131,6 @@ class Watched {
 
   #due(): void {
     this.#isDue = true
-    this.#wake()
-  }
-
-  #woken(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
+    this.#waiter.wake()
   }
 }

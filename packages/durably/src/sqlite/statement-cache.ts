@@ -4,6 +4,7 @@
 //   P3. What was written is acknowledged only if the file is still there: looked at after each statement that is, or ends, a
 //       transaction.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
+import { LruMap } from '../model/lru-map.ts'
 import { type Bindable, guardParameters } from '../store/sql/dialect/sqlite/bind-guard.ts'
 import type { DatabaseSync, StatementSync } from './database-sync.ts'
 import { sameFileCheck } from './same-file.ts'
@@ -12,7 +13,7 @@ import { sameFileCheck } from './same-file.ts'
 const STATEMENTS_MAX = 200
 
 export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
-  const kept = new Map<string, SqliteStatement>()
+  const kept = new LruMap<string, SqliteStatement>(STATEMENTS_MAX)
   const checkFile = sameFileCheck(database)
   let isOpen = false
 
@@ -26,15 +27,9 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
   return {
     prepare(sql) {
       const known = kept.get(sql)
-      if (known) {
-        // To the end of the map's order: the first is always the longest unused.
-        kept.delete(sql)
-        kept.set(sql, known)
-        return known
-      }
+      if (known) return known
       const statement = adapt(database, sql, checked)
       kept.set(sql, statement)
-      if (kept.size > STATEMENTS_MAX) dropOldest(kept)
       return statement
     },
     close() {
@@ -70,11 +65,4 @@ const TRANSACTION_WORD = /^(begin|commit|end|rollback(?!\s+to\b|\s+transaction\s
 
 function returnsRows(statement: StatementSync, sql: string): boolean {
   return statement.columns ? statement.columns().length > 0 : /^\s*(select|with|values|pragma|explain)\b|\breturning\b/i.test(sql)
-}
-
-function dropOldest(kept: Map<string, SqliteStatement>): void {
-  for (const sql of kept.keys()) {
-    kept.delete(sql)
-    return
-  }
 }

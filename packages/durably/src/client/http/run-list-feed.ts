@@ -4,6 +4,7 @@ import { unlessAborted } from '../../model/abort.ts'
 import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import { printOf, type Run } from '../../model/run.ts'
+import { Waiter } from '../../model/waiter.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
 import { tellChanges } from '../tell-changes.ts'
 import type { ServerMessage } from './connection.ts'
@@ -14,7 +15,7 @@ const LINGER_MS = 50
 
 interface Watcher {
   readonly tell: (state: ConnectionState) => void
-  wake: () => void
+  readonly waiter: Waiter
 }
 
 /** All that a client watches. */
@@ -57,7 +58,7 @@ class RunListFeed {
   }
 
   async *pages(onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
-    const watcher: Watcher = { tell: tellChanges(onConnection), wake: () => {} }
+    const watcher: Watcher = { tell: tellChanges(onConnection), waiter: new Waiter() }
     this.#enter(watcher)
     try {
       for (let seen: readonly Run[] | null = null; !closed.aborted; ) {
@@ -68,10 +69,7 @@ class RunListFeed {
           if (this.#end.error) throw this.#end.error
           return
         } else {
-          const woken = new Promise<void>((resolve) => {
-            watcher.wake = resolve
-          })
-          await unlessAborted(closed, woken)
+          await unlessAborted(closed, watcher.waiter.wait())
         }
       }
     } finally {
@@ -136,6 +134,6 @@ class RunListFeed {
   }
 
   #wake(): void {
-    for (const { wake } of this.#watchers) wake()
+    for (const { waiter } of this.#watchers) waiter.wake()
   }
 }

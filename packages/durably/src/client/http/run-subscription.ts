@@ -5,6 +5,7 @@
 import { unlessAborted } from '../../model/abort.ts'
 import type { DurablyError } from '../../model/errors.ts'
 import type { RunLogEvent } from '../../model/event.ts'
+import { Waiter } from '../../model/waiter.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
 import { tellChanges } from '../tell-changes.ts'
 
@@ -19,8 +20,8 @@ export class RunSubscription {
   #waiting: { event: RunLogEvent; length: number }[] = []
   #length = 0
   #end: { error: DurablyError | null } | null = null
-  #wake = () => {}
-  #makeRoom = () => {}
+  readonly #reader = new Waiter()
+  readonly #sender = new Waiter()
 
   constructor(runId: string, after: number, onConnection: FollowOptions['onConnection']) {
     this.runId = runId
@@ -38,20 +39,18 @@ export class RunSubscription {
     this.cursor = event.sequence
     this.#waiting.push({ event, length })
     this.#length += length
-    this.#wake()
+    this.#reader.wake()
   }
 
   /** Nothing comes any more; what waits can still be read. */
   end(error: DurablyError | null = null): void {
     this.#end ??= { error }
-    this.#wake()
+    this.#reader.wake()
   }
 
   /** Resolves when half of what made it full was read. */
   room(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#makeRoom = resolve
-    })
+    return this.#sender.wait()
   }
 
   /** Nothing once the log has ended or the signal aborts. */
@@ -59,14 +58,11 @@ export class RunSubscription {
     while (this.#waiting.length === 0) {
       if (this.#end?.error) throw this.#end.error
       if (this.#end || signal.aborted) return undefined
-      const woken = new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-      await unlessAborted(signal, woken)
+      await unlessAborted(signal, this.#reader.wait())
     }
     const first = this.#waiting.shift()
     this.#length -= first?.length ?? 0
-    if (this.#waiting.length <= EVENTS_MAX / 2 && this.#length <= CHARACTERS_MAX / 2) this.#makeRoom()
+    if (this.#waiting.length <= EVENTS_MAX / 2 && this.#length <= CHARACTERS_MAX / 2) this.#sender.wake()
     return first?.event
   }
 }
