@@ -1,6 +1,6 @@
-// SseParser — the text of an event stream becomes messages, however it is cut into pieces.
-// By the rules of the HTML standard (§9.2.6): lines end with CR, LF or CRLF, a message with an empty line, and a message whose
-// empty line never came is none.
+// SseParser — parses the text of an event stream into messages, however the text is cut into pieces. Why it is our own: ADR 0011.
+// It follows the HTML standard (§9.2.6): lines end with CR, LF or CRLF, a message ends with an empty line, and a message at the end of
+// the stream without its empty line is dropped.
 
 export interface SseMessage {
   /** `message` when the server named none. */
@@ -9,11 +9,11 @@ export interface SseMessage {
 }
 
 export class SseParser {
-  /** How soon the server wants its clients to come back, as it said last. */
+  /** The reconnection time that the server sent last. */
   retryMs: number | null = null
-  /** Of a line whose end has not come: joined once, so that a long line costs no more than its length. */
+  /** The pieces of a line that has not ended yet. They are joined once, so that a long line takes linear time. */
   #pieces: string[] = []
-  /** A line ended with CR: an LF that comes next belongs to it. */
+  /** The last piece ended with CR: if the next one begins with LF, both are one line end. */
   #isAfterReturn = false
   #event = ''
   #data: string[] = []
@@ -40,7 +40,7 @@ export class SseParser {
     const colon = line.indexOf(':')
     const field = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    // A comment has an empty name. The place in the log stands in the events themselves, so `id` is not needed.
+    // A comment has an empty field name. `id` is ignored: the events carry their own sequence.
     if (field === 'data') this.#data.push(value)
     else if (field === 'event') this.#event = value
     else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value)
