@@ -1,4 +1,4 @@
-// DurablyProvider — which client the hooks of a tree ask.
+// DurablyProvider — gives the hooks of a tree their client.
 import type { DurablyClient, Jobs } from '@coji/durably/client'
 import { createContext, type ReactNode, use } from 'react'
 import { type Observers, observersOf } from './observe/observers.ts'
@@ -7,7 +7,7 @@ import type { RegisteredJobs } from './register.ts'
 const ClientContext = createContext<DurablyClient | null>(null)
 
 export interface DurablyProviderProps<TJobs extends Jobs> {
-  /** Made once, outside of components: what is observed belongs to it. */
+  /** Make it once, outside of components: the observed state belongs to it. */
   client: DurablyClient<TJobs>
   children?: ReactNode
 }
@@ -17,7 +17,7 @@ export function DurablyProvider<TJobs extends Jobs>({ client, children }: Durabl
   return <ClientContext value={client as unknown as DurablyClient}>{children}</ClientContext>
 }
 
-/** The client, for what no hook does. */
+/** The client, for everything that has no hook. */
 export function useDurably(): DurablyClient<RegisteredJobs> {
   return useClient() as unknown as DurablyClient<RegisteredJobs>
 }

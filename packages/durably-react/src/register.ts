@@ -1,4 +1,4 @@
-// Register — where a program says which jobs it has, once, so that every hook knows their names, inputs and outputs.
+// Register — where a program declares its jobs, once, so that every hook knows their names, inputs and outputs.
 import type { AnyJobs, Jobs } from '@coji/durably/client'
 
 /**

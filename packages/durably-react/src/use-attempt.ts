@@ -1,13 +1,13 @@
-// useAttempt — what a component asks for by hand, and whether the last time it was refused.
+// useAttempt — runs the commands of a component, and keeps the error of the last one.
 import { useCallback, useRef, useState } from 'react'
 import { asError } from './observe/run-state.ts'
 
 export interface Attempts {
-  /** Of the last attempt; forgotten when the subject changes. */
+  /** The error of the last attempt; cleared when the subject changes. */
   error: Error | null
   /** Always the same function. */
   attempt<T>(ask: () => Promise<T>): Promise<T>
-  /** Also what is still under way. */
+  /** Clears the error, and ignores the attempt that is still under way. */
   forget(): void
 }
 

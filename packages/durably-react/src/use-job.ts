@@ -1,4 +1,4 @@
-// useJob — a job as a component uses it: trigger it and watch that run to its end.
+// useJob — triggers a job, and follows the run that it triggered.
 import type { ClientTriggerOptions, DurablyClient, JobInput, JobName, JobOutput, Run } from '@coji/durably/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useDurably, useObservers } from './durably-provider.tsx'
@@ -8,19 +8,19 @@ import { factsOf, present, STATE, type UseRunResult } from './use-run.ts'
 import { useRunPart } from './use-run-part.ts'
 
 export interface UseJobOptions {
-  /** The run to begin with: of the address bar, of storage. Later changes do not count; `useRun` follows an id. */
+  /** The run to begin with, e.g. from the URL or from storage. Later changes are ignored; `useRun` follows an id. */
   initialRunId?: string | null
-  /** Begins with a run of this job that is running or pending, if the client sees one. Default false. */
+  /** Begins with a run of this job that is running or pending, if there is one. Default false. */
   autoResume?: boolean
 }
 
 export interface UseJobResult<TInput, TOutput> extends UseRunResult<TOutput> {
-  /** Of the run that is watched: the one triggered last. */
+  /** The id of the run that was triggered last. */
   runId: string | null
   /** From the call of `trigger` until the run has ended. */
   isRunning: boolean
   trigger(input: TInput, options?: ClientTriggerOptions): Promise<Run<TOutput>>
-  /** Forgets the run, which goes on. */
+  /** Stops following the run, which goes on. */
   reset(): void
 }
 
@@ -36,7 +36,7 @@ export function useJob<TName extends JobName<RegisteredJobs>>(
   const [isTriggering, setIsTriggering] = useState(false)
   const { error, attempt, forget } = useAttempt(runId)
   const state = useRunPart(runId, STATE)
-  /** The trigger whose run is wanted. */
+  /** The trigger call whose run is to be followed. */
   const wanted = useRef<Promise<Run> | null>(null)
   const isUntouched = useRef(initialRunId === null)
 

@@ -1,4 +1,4 @@
-// useRunLogs — the lines that a run has logged, and those it logs now. They are stored only with `withLogPersistence()`.
+// useRunLogs — the log lines of a run, live. They are stored only with `withLogPersistence()`.
 import type { LogWriteEvent } from '@coji/durably/client'
 import type { Connection } from './observe/run-state.ts'
 import { STATE } from './use-run.ts'

@@ -1,14 +1,14 @@
-// useRunPart — a component sees a part of what is known of a run, and is rendered when that part has changed.
+// useRunPart — a part of the state of a run; the component is rendered when that part has changed.
 import { useCallback, useSyncExternalStore } from 'react'
 import { useObservers } from './durably-provider.tsx'
 import type { RunObserver } from './observe/run-observer.ts'
 
 export interface RunPart<T> {
-  /** The same value as long as nothing changed. */
+  /** Must return the same value as long as nothing has changed. */
   of(observer: RunObserver): T
-  /** Before anything is known; on a server always. */
+  /** The value before anything is known, and always on a server. */
   unknown: T
-  /** Whether it is made of the log from its beginning. */
+  /** Whether the part needs the log from its beginning. */
   history: boolean
 }
 

@@ -1,5 +1,5 @@
-// useRunStream — what a `ctx.stream` step puts out, while it comes and afterwards. A superseded attempt's text is taken back, so
-// nothing stands there twice.
+// useRunStream — the output of a `ctx.stream` step, live and afterwards. The text of a superseded attempt is removed, so nothing is shown
+// twice.
 import type { StreamView } from '@coji/durably/client'
 import { useMemo } from 'react'
 import type { Connection } from './observe/run-state.ts'
@@ -7,7 +7,7 @@ import { STATE } from './use-run.ts'
 import { type RunPart, useRunPart } from './use-run-part.ts'
 
 export interface UseRunStreamResult extends StreamView {
-  /** No more comes: the step is recorded, or its run has ended or is gone. */
+  /** There is no more output: the step is recorded, or its run has ended or is gone. */
   isDone: boolean
   connection: Connection
   error: Error | null

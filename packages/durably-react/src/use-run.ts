@@ -1,4 +1,4 @@
-// useRun — a run as it is now, wherever it executes, and the two things that can be done about it.
+// useRun — the current state of a run, wherever it executes, and the commands `cancel` and `retry`.
 import { type DurablyClient, DurablyError, type Phase, type Progress, type Run, type RunStatus } from '@coji/durably/client'
 import { useCallback } from 'react'
 import { useObservers } from './durably-provider.tsx'
@@ -10,23 +10,23 @@ import { type RunPart, useRunPart } from './use-run-part.ts'
 export interface RunFacts<TOutput> {
   /** `null` until it was read, and when it is gone. */
   run: Run<TOutput> | null
-  /** `null` until it is known; `gone` when there is no such run, or no longer. */
+  /** `null` until it is known; `gone` when there is no such run, or it was deleted. */
   status: RunStatus | 'gone' | null
-  /** The one word for a person: `status`, or `sleeping`, `waiting`, `cancelling`, `stale`. */
+  /** What to show to a person: `status`, or `sleeping`, `waiting`, `cancelling`, `stale`. */
   phase: Phase | 'gone' | null
   progress: Progress | null
   /** Once it has completed. */
   output: TOutput | null
   /** It is pending or running. */
   isRunning: boolean
-  /** Of what is heard; to show, nothing else depends on it. */
+  /** The state of the connection, to show; nothing else depends on it. */
   connection: Connection
   /** What went wrong: the last cancel or retry, reading the run, or the run itself (code `run_failed`). */
   error: Error | null
 }
 
 export interface UseRunResult<TOutput> extends RunFacts<TOutput> {
-  /** Asks it to stop: `phase` is `cancelling` until its log says that it has ended. */
+  /** Asks the run to stop: `phase` is `cancelling` until the run has ended. */
   cancel(): ReturnType<DurablyClient['cancel']>
   /** A failed run goes on from its last recorded step. */
   retry(): Promise<Run<TOutput>>

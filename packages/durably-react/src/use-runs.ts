@@ -1,4 +1,4 @@
-// useRuns — the runs that match, newest first, live.
+// useRuns — the runs that match a filter, newest first, live.
 import type { WatchFilter } from '@coji/durably/client'
 import { useCallback, useSyncExternalStore } from 'react'
 import { useObservers } from './durably-provider.tsx'

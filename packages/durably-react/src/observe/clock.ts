@@ -1,4 +1,4 @@
-// Clock — the timers of what is observed; a test brings its own.
+// Clock — the timers of the observers; a test replaces them.
 import type { Env } from '@coji/durably'
 
 export type Clock = Pick<Env, 'timer' | 'clear'>

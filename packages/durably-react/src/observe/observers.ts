@@ -1,5 +1,5 @@
-// Observers — what is observed through one client. Made when somebody joins, forgotten when the last one has left: rendering
-// alone, as on a server, leaves nothing behind.
+// Observers — the observers of one client. One is made when a component joins, and removed when the last component has left. Rendering
+// alone, as on a server, makes none.
 import type { DurablyClient, Run, WatchFilter } from '@coji/durably/client'
 import { type Clock, systemClock } from './clock.ts'
 import { RunObserver } from './run-observer.ts'
@@ -22,7 +22,7 @@ export class Observers {
     return this.#run(runId).join(listener, options)
   }
 
-  /** What is known of it, if somebody looks at it. */
+  /** The observer of a run, if a component observes it. */
   run(runId: string): RunObserver | undefined {
     return this.#runs.get(runId)
   }
@@ -36,7 +36,7 @@ export class Observers {
     return this.#lists.get(key)
   }
 
-  /** For who triggered it and is about to look at it. */
+  /** Shows a run that a command has just returned, without reading it again. */
   know(run: Run): void {
     this.#run(run.id).know(run)
   }
@@ -80,7 +80,7 @@ export function observersOf(client: DurablyClient): Observers {
   return observers
 }
 
-/** Filters that mean the same have the same key. */
+/** Equal filters have the same key. */
 export function filterKey({ jobName, status, limit }: WatchFilter): string {
   return JSON.stringify({ jobName, status, limit })
 }

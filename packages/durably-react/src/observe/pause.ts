@@ -34,7 +34,7 @@ export class Pause {
     })
   }
 
-  /** False when nobody waits. */
+  /** False when no wait is under way. */
   end(): boolean {
     const end = this.#end
     end?.()

@@ -1,24 +1,24 @@
-// A run as it was read, and what its log has told since.
+// Combines a run as it was read with the events that came since.
 import type { Run, RunStatus, RunView } from '@coji/durably/client'
 
 export function hasEnded(status: RunStatus): boolean {
   return status !== 'pending' && status !== 'running'
 }
 
-/** The view of one who has read the run and no event before. */
+/** The view of a run that was read, without any event. */
 export function viewOf(run: Run): RunView {
   const { lastEventSequence: sequence, status, progress, output, error } = run
   return { sequence, status, progress, output, error, streams: {} }
 }
 
-/** What no event tells stays as it was read. */
+/** Fields that no event carries stay as they were read. */
 export function runAfter(run: Run, view: RunView, newSteps: number): Run {
   if (view.sequence <= run.lastEventSequence) return run
   const { status, progress, output, error } = view
   const phase = status === 'running' && run.cancelRequestedAt !== null ? 'cancelling' : status
   const currentStepIndex = run.currentStepIndex + newSteps
-  const told = { status, phase, progress, output, error, currentStepIndex, lastEventSequence: view.sequence }
-  return { ...run, ...told } as Run
+  const known = { status, phase, progress, output, error, currentStepIndex, lastEventSequence: view.sequence }
+  return { ...run, ...known } as Run
 }
 
 export function isSame(one: Run, other: Run): boolean {

@@ -1,10 +1,10 @@
-// RunObserver — one run of one client, for all components that look at it.
-//   O1. What is shown comes from the run and from its log, never from the connection. Whichever of the two knows more counts,
-//       so a log that is told from its beginning does not show a finished run as running.
-//   O2. One subscription, whoever looks. It begins behind the run as it was read; at the first event only when somebody wants
-//       the history: streams and logs.
-//   O3. Whatever fails is shown and tried again. A run that has ended is looked at again, less and less often: it may be
-//       retried or deleted elsewhere.
+// RunObserver — one run of one client, for all components that observe it.
+//   O1. The state comes from the run and from its log, never from the connection. The newer of the two counts, so a log that is replayed
+//       from its beginning does not show a finished run as running.
+//   O2. All components share one subscription. It begins after the run as it was read, or at the first event if a component needs the
+//       history: streams and logs.
+//   O3. Every failure is shown, and tried again. A run that has ended is read again, less and less often: it may be retried or deleted
+//       elsewhere.
 import {
   type ConnectionState,
   type DurablyClient,
@@ -22,7 +22,7 @@ import { asError, type Connection, failureOf, gone, hasCode, isGone, type RunSta
 import { isShallowEqual } from './shallow-equal.ts'
 import { Subscribers } from './subscribers.ts'
 
-/** A page shows no more; `getLogs` has all. */
+/** The most log lines that are kept; `getLogs` returns all. */
 const LOGS_MAX = 1000
 
 export interface RunObserverDeps {
@@ -39,17 +39,17 @@ export class RunObserver {
   #following = new AbortController()
   #wantsHistory = false
   #wasThere = false
-  /** As it was read. */
+  /** The run as it was read. */
   #run: Run | null = null
   #view: RunView | null = null
-  /** Where the log told of steps that `#run` does not count yet. */
+  /** The sequences of completed steps that `#run` does not count yet. */
   #newSteps: number[] = []
-  #trouble: Error | null = null
+  #problem: Error | null = null
   #isRefreshing = false
   #refreshAgain = false
 
   state: RunState = UNKNOWN_RUN
-  /** Whole only when the history is wanted, as are the logs. */
+  /** Complete only when the history is wanted; so are the logs. */
   streams: RunView['streams'] = {}
   logs: readonly LogWriteEvent[] = []
 
@@ -71,14 +71,14 @@ export class RunObserver {
     return this.#subscribers.join(listener)
   }
 
-  /** A run that a command has just answered with. */
+  /** Takes a run that a command has just returned. */
   know(run: Run): void {
     this.#read(run)
     this.look()
     this.#subscribers.endSoon()
   }
 
-  /** Something may have happened that the log does not tell. */
+  /** Reads the run again, for a change that is not in the log. */
   look(): void {
     if (this.#pause.end() || !this.#view) return
     void this.#refresh()
@@ -87,7 +87,7 @@ export class RunObserver {
   #start(): void {
     this.#following.abort()
     this.#following = new AbortController()
-    // What was heard is not forgotten while it is told again.
+    // Keep the current state while the log is replayed.
     if (this.#run && this.#view) this.#run = runAfter(this.#run, this.#view, this.#newSteps.length)
     this.#forgetLog()
     this.#change({ isAtEnd: false, connection: 'connecting' })
@@ -95,7 +95,7 @@ export class RunObserver {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    // Until then all that mount together have joined, and it is known whether one of them wants the history.
+    // After this turn all components that mount together have joined, and it is known whether one of them wants the history.
     await null
     for (let isFirst = true, failures = 0, looks = 0; !signal.aborted; isFirst = false) {
       try {
@@ -107,25 +107,25 @@ export class RunObserver {
             if (signal.aborted) return
             failures = 0
             looks = 0
-            this.#take(event)
+            this.#apply(event)
           }
           await this.#ask()
         }
         if (signal.aborted) return
         const isAtEnd = this.#isAtEnd(before)
-        if (isAtEnd) this.#meet('idle', null)
+        if (isAtEnd) this.#setConnection('idle', null)
         this.#change({ isAtEnd })
         await this.#pause.wait(isAtEnd ? lookMs(looks++) : retryMs(failures++), signal)
       } catch (error) {
         if (signal.aborted) return
         if (isGone(error)) this.#forget()
-        else this.#meet('reconnecting', error)
+        else this.#setConnection('reconnecting', error)
         await this.#pause.wait(isGone(error) ? lookMs(looks++) : retryMs(failures++), signal)
       }
     }
   }
 
-  /** Also when the log has ended too early, because it was off for a while, for a run that stayed as it was `before`. */
+  /** Also true when the log has ended too early, because it was off for a while, and the run has not changed since `before`. */
   #isAtEnd(before?: Run | null): boolean {
     const run = this.#run
     if (!run) return false
@@ -136,12 +136,12 @@ export class RunObserver {
   #events(signal: AbortSignal): AsyncIterable<RunLogEvent> {
     const { client, runId } = this.#deps
     const onConnection = (connection: ConnectionState) => {
-      if (!signal.aborted) this.#meet(connection, connection === 'live' ? null : this.#trouble)
+      if (!signal.aborted) this.#setConnection(connection, connection === 'live' ? null : this.#problem)
     }
     return client.subscribe(runId, { after: this.#view?.sequence ?? 0, signal, onConnection })
   }
 
-  #take(event: RunLogEvent): void {
+  #apply(event: RunLogEvent): void {
     if (!this.#run || !this.#view) return
     this.#view = reduceRun(this.#view, event)
     this.streams = this.#view.streams
@@ -151,7 +151,7 @@ export class RunObserver {
       const isMove = event.type.startsWith('run:')
       if (isStep) this.#newSteps.push(event.sequence)
       if (isStep || isMove) this.#show()
-      // What the event does not tell: times, counts, the phase.
+      // The event does not carry times, counts and the phase.
       if (isMove && event.type !== 'run:progress') void this.#refresh()
     }
     this.#subscribers.notify()
@@ -164,7 +164,7 @@ export class RunObserver {
     this.#read(run)
   }
 
-  /** One at a time. What it cannot read now is read when the log has ended. */
+  /** One read at a time. A read that fails is made up for when the log has ended. */
   async #refresh(): Promise<void> {
     this.#refreshAgain = true
     if (this.#isRefreshing) return
@@ -188,16 +188,16 @@ export class RunObserver {
   #show(): void {
     if (!this.#run) return
     const run = this.#view ? runAfter(this.#run, this.#view, this.#newSteps.length) : this.#run
-    this.#change({ run, status: run.status, isAtEnd: this.state.isAtEnd && hasEnded(run.status), error: this.#trouble ?? failureOf(run) })
+    this.#change({ run, status: run.status, isAtEnd: this.state.isAtEnd && hasEnded(run.status), error: this.#problem ?? failureOf(run) })
   }
 
-  #meet(connection: Connection, trouble: unknown): void {
-    const before = this.#trouble
-    this.#trouble = trouble === null ? null : asError(trouble)
+  #setConnection(connection: Connection, problem: unknown): void {
+    const before = this.#problem
+    this.#problem = problem === null ? null : asError(problem)
     this.#change({ connection })
-    if (this.#trouble !== before) this.#change({ error: this.#trouble ?? failureOf(this.state.run) })
-    // The log that was followed is not there: another database, or an older copy of it.
-    if (hasCode(trouble, 'cursor_ahead')) {
+    if (this.#problem !== before) this.#change({ error: this.#problem ?? failureOf(this.state.run) })
+    // The cursor is ahead of the log: this is another database, or an older copy of it.
+    if (hasCode(problem, 'cursor_ahead')) {
       this.#run = null
       this.#forgetLog()
     }
@@ -207,8 +207,8 @@ export class RunObserver {
     if (this.state.status === 'gone') return
     this.#run = null
     this.#forgetLog()
-    this.#trouble = gone(this.#deps.runId, this.#wasThere)
-    this.#change({ run: null, status: 'gone', isAtEnd: true, connection: 'idle', error: this.#trouble })
+    this.#problem = gone(this.#deps.runId, this.#wasThere)
+    this.#change({ run: null, status: 'gone', isAtEnd: true, connection: 'idle', error: this.#problem })
   }
 
   #forgetLog(): void {

@@ -1,18 +1,18 @@
-// RunState — what a component sees of a run; and the errors that are part of it.
+// RunState — the state of a run as a component sees it, and the errors that are part of it.
 import { type ConnectionState, DurablyError, type Run, type RunStatus } from '@coji/durably/client'
 
-/** `idle`: there is nothing to hear. */
+/** `idle`: there is nothing to subscribe to. */
 export type Connection = ConnectionState | 'idle'
 
 export interface RunState {
   /** `null` until it was read, and when it is gone. */
   readonly run: Run | null
-  /** `gone`: there is no such run, or no longer. */
+  /** `gone`: there is no such run, or it was deleted. */
   readonly status: RunStatus | 'gone' | null
-  /** It has ended, and all of its log was heard. */
+  /** The run has ended, and all of its log was received. */
   readonly isAtEnd: boolean
   readonly connection: Connection
-  /** Why the run cannot be read or heard, else what it failed with (code `run_failed`). */
+  /** Why the run cannot be read or followed, else what it failed with (code `run_failed`). */
   readonly error: Error | null
 }
 
@@ -32,7 +32,7 @@ export function failureOf(run: Run | null): Error | null {
   return run?.status === 'failed' ? new DurablyError('run_failed', run.error, { runId: run.id, cause: run.failure }) : null
 }
 
-/** By its code: a bundle may hold two copies of a class. */
+/** Compares codes, not classes: a bundle may hold two copies of a class. */
 export function hasCode(error: unknown, code: DurablyError['code']): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

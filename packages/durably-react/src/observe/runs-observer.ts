@@ -1,8 +1,7 @@
-// RunsObserver — the runs that match a filter, newest first, for all components that look at them.
-//   L1. The newest page is live. Older pages are read on demand, and again when the newest one moves on and every few seconds,
-//       so that no row of them stands still.
-//   L2. A run that slides out of the newest page stays in the list when older ones are shown.
-
+// RunsObserver — the runs that match a filter, newest first, for all components that observe them.
+//   L1. The newest page is live. Older pages are read on demand, again when the newest page has moved on, and every few seconds, so that
+//       their rows stay current.
+//   L2. A run that moves out of the newest page stays in the list when older ones are shown.
 import type { TimerHandle } from '@coji/durably'
 import type { ConnectionState, DurablyClient, Run, WatchFilter } from '@coji/durably/client'
 import type { Clock } from './clock.ts'
@@ -16,7 +15,7 @@ const OLDER_MS = 10_000
 
 export interface RunsState {
   readonly runs: readonly Run[]
-  /** Until the first page is there. */
+  /** True until the first page has arrived. */
   readonly isLoading: boolean
   /** Whether there are older runs than those shown. */
   readonly hasMore: boolean
@@ -114,7 +113,7 @@ export class RunsObserver {
     this.#show(this.#olderPages === 0 ? page.length >= this.#limit : this.state.hasMore)
   }
 
-  /** One at a time. */
+  /** One read at a time. */
   async #readOlder(): Promise<void> {
     this.#readAgain = true
     if (this.#isReading) return
@@ -144,7 +143,7 @@ export class RunsObserver {
       older.push(...runs)
       isFull = runs.length >= this.#limit
     }
-    // The newest page has moved on meanwhile: it is read again.
+    // The newest page has moved on meanwhile, so the older ones are read again.
     if (newest.at(-1)?.id !== this.#newest.at(-1)?.id) return
     this.#older = older
     this.#show(isFull)
@@ -168,7 +167,7 @@ export class RunsObserver {
   }
 }
 
-/** In the order of getRuns. */
+/** The order of `getRuns`. */
 function isBefore(run: Run, other: Run): boolean {
   return run.createdAt === other.createdAt ? run.id < other.id : run.createdAt < other.createdAt
 }

@@ -1,6 +1,6 @@
-// Subscribers — the components that look at one thing. The first one starts it; when the last one has left it ends.
-//   A1. It ends a moment later: a component that comes back at once, as in StrictMode, finds it as it was.
-//   A2. They are told once per turn, however much happened in it.
+// Subscribers — the components that observe one thing. The first one starts the observation; it ends when the last one has left.
+//   A1. It ends a moment later: a component that comes back at once, as in StrictMode, finds the same state.
+//   A2. Subscribers are notified once per turn, however many changes it had.
 import type { TimerHandle } from '@coji/durably'
 import type { Clock } from './clock.ts'
 
@@ -9,7 +9,7 @@ const GRACE_MS = 1000
 export interface Lifecycle {
   clock: Clock
   start(): void
-  /** For good. */
+  /** Called once, at the end. */
   end(): void
 }
 
@@ -24,7 +24,7 @@ export class Subscribers {
     this.#lifecycle = lifecycle
   }
 
-  /** Returns the function that leaves. */
+  /** Returns the function that unsubscribes. */
   join(notify: () => void): () => void {
     const listener = { notify }
     this.#listeners.add(listener)
@@ -39,7 +39,7 @@ export class Subscribers {
     }
   }
 
-  /** Unless somebody comes. */
+  /** Ends the observation after a moment, unless a component joins. */
   endSoon(): void {
     const { clock, end } = this.#lifecycle
     clock.clear(this.#leaving)

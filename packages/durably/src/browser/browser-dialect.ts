@@ -20,11 +20,11 @@ import { WorkerTimers } from './worker-timers.ts'
 
 const LEASE_MS = 120_000
 
-/** SQLite in the browser: one tab has the database open, all of them use it. */
+/** SQLite in the browser: one tab, the host, has the database open, and all tabs use it. */
 export class BrowserDialect implements Dialect, NotifyingDialect, LeadingDialect, TunedDialect {
-  /** A statement that met an error lets go of everything at once. */
+  /** A statement that failed is reset at once, so it holds no lock. */
   readonly resetsStatements = true
-  /** A page's timers may come a minute late. */
+  /** The lease is long, because the timers of a hidden page may fire a minute late. */
   readonly defaults: DialectDefaults
   readonly #place: BrowserPlace
   readonly #timers = new WorkerTimers()

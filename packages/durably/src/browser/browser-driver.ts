@@ -1,4 +1,5 @@
-// Kysely's driver over a DatabaseClient: one connection, one user at a time, one message per statement or per whole transaction.
+// Kysely's driver on top of a DatabaseClient. There is one connection, which one caller uses at a time, and each message carries one
+// statement or a whole transaction.
 import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult } from 'kysely'
 import { systemEnv } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -105,7 +106,7 @@ class BrowserConnection implements BatchingConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const [result] = await this.#send([query], false)
-    if (!result) throw new TypeError('the database answered nothing')
+    if (!result) throw new TypeError('the database sent no result')
     const { rows, changes, lastInsertRowId } = result
     if (changes === null) return { rows: rows as R[] }
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowId) }
@@ -128,7 +129,7 @@ function toStatement({ sql, parameters }: CompiledQuery): Statement {
   return { sql, parameters: guardParameters(parameters) }
 }
 
-/** Held until the returned function is called, or the tab dies. */
+/** The lock is held until the returned function is called, or the tab dies. */
 async function holdLock(name: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     navigator.locks.request(name, () => new Promise<void>((release) => resolve(release))).catch(reject)

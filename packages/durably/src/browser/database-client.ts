@@ -1,15 +1,16 @@
-// DatabaseClient — an instance's way to the database, in whichever tab that is open at the moment.
-//   L1. One call at a time. Its answer settles it, or the end of the channel.
-//   L2. Calls wait while there is no host. The one under way when its host dies may have taken effect: it rejects with an error
-//       that passes (R3, R6). It is made again if it only reads, or if the host said before it closed that it had not come to it.
-//   L3. A transaction does not change its host: what comes later for it is refused.
-//   L4. A host that does not answer is greeted. If it stays silent its tab is frozen: the call rejects, and nothing more is sent
-//       until it speaks again.
+// DatabaseClient — sends an instance's calls to the tab that has the database open, the host, whichever tab that is.
+//   L1. One call is under way at a time. Its answer settles it, or the loss of the host does.
+//   L2. Calls wait while there is no host. A call that is under way when its host dies may have taken effect: it rejects with an error
+//       after which it may be sent again (R3, R6). The client sends it again by itself if it only reads, or if the host said goodbye
+//       before it executed the call.
+//   L3. A transaction stays with the host where it began: after a change of the host its later statements are refused.
+//   L4. A host that does not answer is asked to say hello. If it does not, its tab is frozen: the call rejects, and nothing is sent
+//       until the host sends something again.
 import { type Env, type TimerHandle, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Answer, BYE, type Call, type Channel, type HubMessage, placeNames, type Result, type Welcome } from './protocol.ts'
 
-/** A host that is alive answers a greeting at once, but for the time of one statement. */
+/** A host that is not frozen answers a hello at once, or after the statement that it executes. */
 const SILENCE_MS = 5000
 
 type Request = Omit<Call, 'call'>
@@ -17,7 +18,7 @@ type Request = Omit<Call, 'call'>
 interface Pending {
   call: number
   onlyReads: boolean
-  /** `null`: it was not done. */
+  /** `null`: the call was not executed. */
   resolve(results: readonly Result[] | null): void
   reject(error: unknown): void
 }
@@ -26,7 +27,7 @@ interface DatabaseClientDeps {
   name: string
   guest: string
   env: Env
-  /** This instance has the lock, so nobody else can be the host. */
+  /** This instance has the lock, so no other tab can be the host. */
   isHost(): boolean
 }
 
@@ -41,25 +42,26 @@ export class DatabaseClient {
   #isSilent = false
   #pending: Pending | null = null
   #calls = 0
-  /** Whose turn it is, and who was the host when it began. */
+  /** The turn that has the connection, and the host when it began (L3). */
   #turn = 0
   #turnHost: string | null = null
   #failure: DurablyError | null = null
-  #sign: () => void = () => {}
-  #signs: Promise<void>
+  #heard: () => void = () => {}
+  /** Resolves when the host sends something next. */
+  #nextMessage: Promise<void>
   #isClosed = false
 
   constructor(deps: DatabaseClientDeps) {
     this.#deps = deps
     this.#names = placeNames(deps.name)
-    this.#signs = this.#nextSign()
+    this.#nextMessage = this.#expectMessage()
     this.#hub = new BroadcastChannel(this.#names.hub)
     this.#hub.onmessage = ({ data }: MessageEvent<HubMessage>) => {
-      if (data.type === 'host') this.#greet()
+      if (data.type === 'host') this.#sayHello()
     }
     this.#own = new BroadcastChannel(this.#names.guest(deps.guest))
     this.#own.onmessage = ({ data }: MessageEvent<Answer | Welcome | typeof BYE>) => this.#hear(data)
-    this.#greet()
+    this.#sayHello()
   }
 
   get isSilent(): boolean {
@@ -79,27 +81,27 @@ export class DatabaseClient {
     }
   }
 
-  /** Whether somebody has the database open and answers. */
+  /** Whether a tab has the database open and answers. */
   async isAnswered(): Promise<boolean> {
     if (this.#channel && this.#channel !== this.#own) return true
-    this.#greet()
-    const isHeard = await within(this.#deps.env, SILENCE_MS, this.#signs)
-    // What is being opened here is not frozen.
+    this.#sayHello()
+    const isHeard = await within(this.#deps.env, SILENCE_MS, this.#nextMessage)
+    // While this tab opens the database, the host is not frozen.
     this.#isSilent = !isHeard && !this.#deps.isHost()
     return !this.#isSilent
   }
 
-  /** The database is open in a worker of this instance. */
+  /** The database was opened in a worker of this instance. */
   useOwn(port: MessagePort): void {
     port.onmessage = ({ data }) => this.#hear(data)
     this.#connect(port, this.#deps.guest)
   }
 
-  /** It could not be opened here, or its worker broke down. */
+  /** The database could not be opened in this instance, or its worker failed. */
   fail(error: DurablyError): void {
     if (this.#host === this.#deps.guest) this.#lose(false)
     this.#failure = error
-    this.#speak()
+    this.#hostSpoke()
   }
 
   close(): void {
@@ -108,7 +110,7 @@ export class DatabaseClient {
     this.#lose(false)
     this.#own.close()
     this.#hub.close()
-    this.#speak()
+    this.#hostSpoke()
   }
 
   async #reached(): Promise<void> {
@@ -118,15 +120,15 @@ export class DatabaseClient {
       if (this.#failure) throw this.#takeFailure(this.#failure)
       if (this.#channel && !this.#isSilent) return
       if (asked === 2) break
-      this.#greet()
-      await within(env, SILENCE_MS, this.#signs)
+      this.#sayHello()
+      await within(env, SILENCE_MS, this.#nextMessage)
     }
     if (isHost()) throw new DurablyError('store_unavailable', 'the database is still being opened')
     this.#isSilent = true
     throw hostFrozen()
   }
 
-  /** Told once, to whoever asks first; then it is tried again. */
+  /** The first call gets the failure; the next one tries again. */
   #takeFailure(failure: DurablyError): DurablyError {
     this.#failure = null
     return failure
@@ -159,18 +161,18 @@ export class DatabaseClient {
   #watch(call: number): { stop(): void } {
     const { env } = this.#deps
     let timer: TimerHandle
-    const greetLater = () => {
+    const watchAgain = () => {
       timer = env.timer(SILENCE_MS, () => {
-        this.#greet()
-        void within(env, SILENCE_MS, this.#signs).then((isHeard) => {
+        this.#sayHello()
+        void within(env, SILENCE_MS, this.#nextMessage).then((isHeard) => {
           if (this.#pending?.call !== call) return
-          if (isHeard) return greetLater()
+          if (isHeard) return watchAgain()
           this.#isSilent = true
           this.#pending.reject(hostFrozen())
         })
       })
     }
-    greetLater()
+    watchAgain()
     return { stop: () => env.clear(timer) }
   }
 
@@ -178,7 +180,7 @@ export class DatabaseClient {
     if (message === BYE) return this.#lose(true)
     if ('host' in message) {
       if (this.#host !== message.host) this.#connect(this.#own, message.host)
-      this.#speak()
+      this.#hostSpoke()
     } else if (this.#pending?.call === message.call) {
       if ('results' in message) this.#pending.resolve(message.results)
       else this.#pending.reject(new Error(message.error))
@@ -191,10 +193,10 @@ export class DatabaseClient {
     this.#host = host
     this.#failure = null
     if (channel === this.#own) this.#watchHost(host)
-    this.#speak()
+    this.#hostSpoke()
   }
 
-  /** It held this lock before it became the host, and holds it as long as it lives. */
+  /** An instance holds this lock from before it becomes the host until it dies, so to get the lock means that the host is dead. */
   #watchHost(host: string): void {
     const { signal } = this.#hostWatch
     const dies = () => {
@@ -203,7 +205,7 @@ export class DatabaseClient {
     navigator.locks.request(this.#names.guest(host), { mode: 'shared', signal }, dies).catch(() => {})
   }
 
-  /** `isUndone`: the host closed in good order, and has not come to what it did not answer. */
+  /** `isUndone`: the host said goodbye, so it did not execute the call that it did not answer. */
   #lose(isUndone: boolean): void {
     if (this.#channel !== this.#own) this.#channel?.close()
     this.#channel = null
@@ -214,20 +216,20 @@ export class DatabaseClient {
     else this.#pending?.reject(gone())
   }
 
-  #greet(): void {
+  #sayHello(): void {
     if (!this.#isClosed) this.#hub.postMessage({ type: 'guest', guest: this.#deps.guest } satisfies HubMessage)
   }
 
-  #speak(): void {
+  #hostSpoke(): void {
     this.#isSilent = false
-    const told = this.#sign
-    this.#signs = this.#nextSign()
-    told()
+    const heard = this.#heard
+    this.#nextMessage = this.#expectMessage()
+    heard()
   }
 
-  #nextSign(): Promise<void> {
+  #expectMessage(): Promise<void> {
     return new Promise((resolve) => {
-      this.#sign = resolve
+      this.#heard = resolve
     })
   }
 }
@@ -235,10 +237,10 @@ export class DatabaseClient {
 export function hostFrozen(): DurablyError {
   return new DurablyError(
     'host_frozen',
-    'the tab that has the database open does not answer: the browser has frozen it. It goes on when that tab is shown or closed',
+    'the tab that has the database open does not answer: the browser has frozen it. It answers again, or another tab takes over, when that tab is shown or closed',
   )
 }
 
 function gone(): DurablyError {
-  return new DurablyError('store_unavailable', 'the tab that had the database open is gone; what it was asked to do may have been done')
+  return new DurablyError('store_unavailable', 'the tab that had the database open is gone; the last call may have taken effect')
 }

@@ -1,6 +1,6 @@
-// DatabaseHost — of all instances that want the database, the one that has the lock opens it, in a worker of its own.
-//   - The lock lasts as long as the worker has the files. It goes to the next one when this instance leaves or its tab dies.
-//   - If it cannot be opened the lock is passed on, and after a pause this instance queues again.
+// DatabaseHost — queues for the lock of the host. The instance that gets it opens the database, in a worker of its own.
+//   - The lock is held as long as the worker has the files open. It goes to the next instance when this one leaves or its tab dies.
+//   - If the database cannot be opened, the lock is released, and this instance queues again after a pause.
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -35,7 +35,7 @@ export class DatabaseHost {
     const { signal } = this.#leaving
     const { hostLock } = placeNames(this.#deps.name)
     for (let failures = 0; !signal.aborted; ) {
-      // Rejects when this instance leaves while it still waits.
+      // The request rejects when this instance leaves while it waits for the lock.
       await navigator.locks.request(hostLock, { signal }, () => this.#host()).catch(() => {})
       if (!signal.aborted) await sleep(this.#deps.env, backoffMs(this.#deps.env, ++failures))
     }
@@ -61,7 +61,7 @@ export class DatabaseHost {
     const { signal } = this.#leaving
     return new Promise((resolve, reject) => {
       worker.onerror = (event) =>
-        reject(new DurablyError('store_unavailable', `the worker that has the database broke down: ${event.message}`))
+        reject(new DurablyError('store_unavailable', `the worker that has the database open failed: ${event.message}`))
       if (signal.aborted) resolve()
       else signal.addEventListener('abort', () => resolve())
     })

@@ -1,12 +1,12 @@
-// DatabaseServer — lets everybody at the one connection, a call at a time, in the order they came.
-//   T1. While a transaction is open only its channel is served.
-//   T2. A transaction ends with its turn: when its channel begins another, leaves, or is silent for too long, it is rolled back.
-//   T3. What comes late for a turn that was rolled back is refused: alone it would take effect without the rest.
+// DatabaseServer — serves the calls of all tabs on the one connection, one at a time, in the order in which they arrive.
+//   T1. While a transaction is open, only the channel that began it is served.
+//   T2. An open transaction is rolled back when its turn is over: its channel begins another turn, leaves, or is silent for too long.
+//   T3. A call for a turn that was rolled back is refused: it would take effect without the statements before it.
 import type { Env, TimerHandle } from '../model/env.ts'
 import { type Answer, BYE, type Call, type Channel, type Result, type Statement } from './protocol.ts'
 import type { WasmDatabase } from './wasm-database.ts'
 
-/** Between two statements of a transaction; a tab may be frozen in the middle of one. */
+/** The longest pause between two statements of a transaction: a tab may be frozen in the middle of one. */
 const SILENCE_MS_MAX = 10_000
 
 const BEGIN: Statement = { sql: 'BEGIN IMMEDIATE', parameters: [] }
@@ -27,7 +27,7 @@ interface Holder {
 export class DatabaseServer {
   readonly #database: WasmDatabase
   readonly #env: Env
-  /** By channel: the last turn whose transaction was rolled back before its end. */
+  /** The last turn of each channel whose transaction was rolled back before its end; -1 for none. */
   readonly #channels = new Map<Channel, number>()
   #queue: Waiting[] = []
   #holder: Holder | null = null
@@ -58,7 +58,7 @@ export class DatabaseServer {
     this.#work()
   }
 
-  /** What was not answered by now is not done. */
+  /** A call that has no answer by now is not executed. */
   close(): void {
     for (const channel of this.#channels.keys()) channel.postMessage(BYE)
     this.#queue = []
@@ -85,7 +85,7 @@ export class DatabaseServer {
 
   #answer(channel: Channel, { call, turn, statements, atomic }: Call): Answer {
     if (this.#channels.get(channel) === turn)
-      return { call, error: `the transaction was rolled back: nothing was heard of it for ${SILENCE_MS_MAX} ms` }
+      return { call, error: `the transaction was rolled back: its next statement did not come within ${SILENCE_MS_MAX} ms` }
     try {
       return { call, results: atomic ? this.#transact(statements) : this.#run(statements) }
     } catch (error) {
@@ -111,10 +111,12 @@ export class DatabaseServer {
 
   #hold(channel: Channel, turn: number): void {
     if (this.#holder) this.#env.clear(this.#holder.timer)
-    this.#holder = this.#database.inTransaction ? { channel, turn, timer: this.#env.timer(SILENCE_MS_MAX, () => this.#tooLong()) } : null
+    this.#holder = this.#database.inTransaction
+      ? { channel, turn, timer: this.#env.timer(SILENCE_MS_MAX, () => this.#rollBackSilent()) }
+      : null
   }
 
-  #tooLong(): void {
+  #rollBackSilent(): void {
     this.#rollBack()
     this.#work()
   }
@@ -128,7 +130,7 @@ export class DatabaseServer {
     this.#undo()
   }
 
-  /** A full disk has rolled back by itself. */
+  /** On a full disk SQLite has rolled back already. */
   #undo(): void {
     if (this.#database.inTransaction) this.#database.run(ROLLBACK)
   }

@@ -1,5 +1,5 @@
-// The dedicated worker of the tab that leads: has the database open, and serves this tab and all others.
-// A guest that dies tells nobody; the lock that it held as long as it lived does.
+// The dedicated worker of the host: it has the database open, and serves its own tab and all guests.
+// A guest that dies sends no goodbye, but it loses the lock that it held while it lived; so the worker waits for that lock.
 import { type Env, systemEnv } from '../model/env.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import { classifyError } from '../store/sql/dialect/sqlite/classify-error.ts'
@@ -19,7 +19,7 @@ self.onmessage = ({ data }: MessageEvent<WorkerOrder>) => {
     case 'serve':
       return opened?.server.serve(data.port)
     case 'close':
-      // Nobody is welcome any more.
+      // From here on no guest is accepted.
       opened?.hub.close()
       opened?.server.close()
       opened?.database.close()
@@ -65,7 +65,7 @@ function receiveGuests(server: DatabaseServer, name: string, host: string): Broa
 function explained(error: unknown): { code: ErrorCode; error: string } {
   const text = String(error)
   if (/Missing required OPFS|SecurityError/.test(text))
-    return { code: 'invalid_config', error: `this browser grants this page no files of its own (OPFS): ${text}` }
+    return { code: 'invalid_config', error: `this browser gives this page no access to its file system (OPFS): ${text}` }
   const { code, message } = classifyError(error)
   return { code, error: message }
 }

@@ -11,7 +11,7 @@ export interface BrowserOptions {
 const NAME_CHARS_MAX = 100
 
 /**
- * A Kysely dialect for a database that the tabs of this origin share. It is opened at first use, by one of them.
+ * A Kysely dialect for a database that the tabs of this origin share. One of them opens it, at first use.
  *
  * @example const durably = createDurably({ dialect: browserDialect('app') })
  */

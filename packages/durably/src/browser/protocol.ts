@@ -1,6 +1,6 @@
-// What tabs and the worker that has the database say to each other.
-//   - On the hub, a BroadcastChannel, everybody hears everybody: a host says that it has the database, a guest that it wants it.
-//   - Each guest then has a line of its own: calls one way, answers the other. In the host's own tab that is a MessagePort.
+// The messages between the tabs and the worker that has the database open.
+//   - The hub is a BroadcastChannel of all tabs: the host announces itself there, and a guest says hello there.
+//   - Each guest then has a channel of its own, with calls one way and answers the other. In the host's own tab it is a MessagePort.
 import type { ErrorCode } from '../model/errors.ts'
 import type { Bindable } from '../store/sql/dialect/sqlite/bind-guard.ts'
 import type { Row } from '../store/sql/session.ts'
@@ -19,23 +19,23 @@ export interface Result {
 
 export interface Call {
   call: number
-  /** Grows whenever another user of the line has its turn: an open transaction does not outlive the turn that began it. */
+  /** Counts how often the connection was acquired: a transaction ends, at the latest, when the next turn begins. */
   turn: number
   statements: readonly Statement[]
-  /** All in one transaction, which is begun and ended here. */
+  /** The statements are one transaction, which the server begins and ends. */
   atomic: boolean
 }
 
 export type Answer = { call: number; results: readonly Result[] } | { call: number; error: string }
 
-/** The host has this line; it says so again whenever the guest greets. */
+/** The host serves this channel; it answers every hello of the guest with this message. */
 export interface Welcome {
   host: string
 }
 
 export type HubMessage = { type: 'host' } | { type: 'guest'; guest: string }
 
-/** Says who leaves: a guest, or a host that has answered all that it has done. */
+/** Sent by a guest that leaves, or by a host that leaves and has answered every call that it executed. */
 export const BYE = 'bye'
 
 /** From the page to its worker. */
@@ -47,19 +47,19 @@ export type WorkerOrder =
 /** From the worker to its page. */
 export type WorkerReport = { type: 'opened' } | { type: 'failed'; code: ErrorCode; error: string } | { type: 'closed' }
 
-/** What `MessagePort` and `BroadcastChannel` have in common. */
+/** The common part of `MessagePort` and `BroadcastChannel`. */
 export interface Channel {
   onmessage: ((event: MessageEvent) => void) | null
   postMessage(message: unknown): void
   close(): void
 }
 
-/** Names of locks and channels; all tabs of an origin share them. */
+/** The names of locks and channels, which all tabs of an origin share. */
 export const placeNames = (name: string) => ({
   hub: `durably:${name}`,
   hostLock: `durably:${name}:host`,
   lead: (tablePrefix: string) => `durably:${name}:lead:${tablePrefix}`,
-  /** Of the channel and of the lock that a guest holds as long as it lives. */
+  /** The name of a guest's channel, and of the lock that it holds while it lives. */
   guest: (guest: string) => `durably:${name}:guest:${guest}`,
-  news: (channel: string) => `durably:${name}:news:${channel}`,
+  changes: (channel: string) => `durably:${name}:changes:${channel}`,
 })

@@ -1,4 +1,4 @@
-// Who executes among the tabs: whoever has the lock; with timers of a worker for as long as it leads.
+// The tab that holds the lock executes runs. While it does, its timers come from a worker, since a hidden page's own are slow.
 import { LeaderLock } from '../store/leader-lock.ts'
 import type { Leadership, LeadershipParts, Term } from '../store/leadership.ts'
 import { hostFrozen } from './database-client.ts'
@@ -8,7 +8,7 @@ import type { WorkerTimers } from './worker-timers.ts'
 interface TabLeadershipDeps extends LeadershipParts {
   name: string
   timers: WorkerTimers
-  /** Whether somebody has the database open and answers. */
+  /** Whether a tab has the database open and answers. */
   isReachable: () => Promise<boolean>
 }
 

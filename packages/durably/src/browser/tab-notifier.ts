@@ -1,9 +1,9 @@
 import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
 import { placeNames } from './protocol.ts'
 
-/** News between the instances of all tabs: a BroadcastChannel, which does not hear itself. */
+/** Notifies the instances in all tabs over a BroadcastChannel, which does not deliver to itself. */
 export function tabNotifier(name: string, { channel, hear, report }: NotifierParts): Notifier {
-  const others = new BroadcastChannel(placeNames(name).news(channel))
+  const others = new BroadcastChannel(placeNames(name).changes(channel))
   others.onmessage = ({ data }: MessageEvent<News>) => {
     try {
       hear(data)

@@ -1,4 +1,4 @@
-// Sets timers for a page that may be hidden.
+// A worker that sets timers for a page, which may be hidden.
 import { systemEnv, type TimerHandle } from '../model/env.ts'
 import type { TimerOrder } from './worker-timers.ts'
 

@@ -1,6 +1,6 @@
-// The database itself: sqlite-wasm on `opfs-sahpool`, in a dedicated worker. It needs neither COOP nor COEP.
-//   - One connection has the files to itself, so WAL works without shared memory, and a commit is one flush.
-//   - Prepared statements are kept; texts are read by their length, for one may contain NUL.
+// The database itself: sqlite-wasm on the VFS `opfs-sahpool`, in a dedicated worker. It needs neither COOP nor COEP.
+//   - One connection has exclusive access to the files, so WAL works without shared memory, and a commit is one flush.
+//   - Prepared statements are cached. Texts are read by their length, because a text may contain NUL.
 import sqlite3InitModule, { type Database, type PreparedStatement, type Sqlite3Static } from '@sqlite.org/sqlite-wasm'
 import { type Env, sleep } from '../model/env.ts'
 import { LruMap } from '../model/lru-map.ts'
@@ -9,14 +9,14 @@ import type { Result, Statement } from './protocol.ts'
 
 export interface WasmDatabase {
   run(statement: Statement): Result
-  /** Between statements: somebody began a transaction and has not ended it. */
+  /** A transaction was begun and has not ended. */
   readonly inTransaction: boolean
   close(): void
 }
 
-/** The database, its WAL, and room for what a VACUUM or a large sort asks for. */
+/** Slots of the pool: the database, its WAL, and temporary files of a VACUUM or a large sort. */
 const FILES = 6
-/** The tab that had the files before may still be dying. */
+/** The tab that had the files open before may still be shutting down. */
 const HELD_MS_MAX = 10_000
 const HELD_PAUSE_MS = 50
 const STATEMENTS_MAX = 200
@@ -31,7 +31,7 @@ export async function openWasmDatabase({ name, synchronous, env }: OpenOptions):
   const quota = new QuotaWatch()
   const sqlite3 = await sqlite3InitModule()
   const directory = `durably-${encodeURIComponent(name)}`
-  // Its types do not know that it can be tried again.
+  // The types of sqlite-wasm lack `forceReinitIfPreviouslyFailed`.
   const options = { name: directory, directory, initialCapacity: FILES, forceReinitIfPreviouslyFailed: true, verbosity: 1 }
   const pool = await whenFree(env, () => sqlite3.installOpfsSAHPoolVfs(options))
   const database = new pool.OpfsSAHPoolDb('/durably.db')
@@ -86,7 +86,7 @@ class KeptStatements {
     const rows: Row[] = []
     try {
       if (parameters.length > 0) statement.bind(parameters as unknown as (string | number)[])
-      // After the first step: SQLite may have prepared it anew, with other columns.
+      // The names are read after the first step: SQLite may have prepared the statement again, with other columns.
       for (let names: string[] | undefined; statement.step(); ) {
         names ??= statement.getColumnNames([])
         rows.push(this.#row(statement, names))
@@ -127,12 +127,12 @@ class KeptStatements {
     try {
       statement.reset(true)
     } catch {
-      // It tells once more what `step` has thrown.
+      // `reset` throws the error of `step` once more.
     }
   }
 }
 
-/** The VFS tells SQLite only that a write failed. Why, it tells the console. */
+/** The VFS reports to SQLite only that a write failed, and logs the reason to the console. So this watches the log. */
 class QuotaWatch {
   #exceeded = false
 
@@ -141,7 +141,7 @@ class QuotaWatch {
       if (said.some((one) => one instanceof DOMException && one.name === 'QuotaExceededError')) this.#exceeded = true
       else console.error(...said)
     }
-    // Of the other VFS for OPFS, which needs COOP and COEP. It is not used.
+    // The warning is about another VFS for OPFS, which needs COOP and COEP and is not used.
     const warn = (...said: unknown[]) => {
       if (!String(said[0]).includes('install OPFS sqlite3_vfs')) console.warn(...said)
     }
@@ -151,6 +151,6 @@ class QuotaWatch {
   explained(error: unknown): unknown {
     if (!this.#exceeded) return error
     this.#exceeded = false
-    return new Error('SQLITE_FULL: the storage that the browser grants to this origin is used up', { cause: error })
+    return new Error('SQLITE_FULL: the storage quota of this origin is exceeded', { cause: error })
   }
 }

@@ -1,5 +1,6 @@
-// Timers that a hidden tab does not slow down to one a minute: those of a worker. It runs while this instance leads.
-//   - A timer is set in the page as well, and the first to fire counts: a worker that cannot be loaded delays nothing.
+// Timers in a worker. A browser slows the timers of a hidden page down to one a minute, but not those of its workers.
+//   - The worker runs while this instance leads.
+//   - Each timer is set in the page as well, and the first of the two to fire counts: so a worker that cannot be loaded delays nothing.
 import { type Env, systemEnv, type TimerHandle } from '../model/env.ts'
 
 export type TimerOrder = { set: number; ms: number } | { clear: number }
@@ -25,7 +26,7 @@ export class WorkerTimers {
       this.#worker = new Worker(new URL('./timer-worker.js', import.meta.url), { type: 'module', name: 'durably timers' })
       this.#worker.onmessage = ({ data }: MessageEvent<number>) => this.#pending.get(data)?.()
     } catch {
-      // A page may forbid workers; then its own timers have to do.
+      // A page may forbid workers. Then only its own timers are used.
     }
   }
 
@@ -46,7 +47,7 @@ export class WorkerTimers {
     return timer
   }
 
-  /** As with those of the page, there may be none. */
+  /** The handle may be empty, as with `clearTimeout`. */
   #clear(timer: Timer | null | undefined): void {
     if (!timer || !this.#pending.delete(timer.number)) return
     this.#page.clear(timer.inPage)

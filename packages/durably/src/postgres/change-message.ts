@@ -1,19 +1,19 @@
-// What travels on the channel: `{"v":1,"from":"01J…","news":["w","e01J…"]}`. Whatever else is heard there is not ours, or newer
-// than this code, and says nothing.
+// The messages on the channel: `{"v":1,"from":"01J…","changes":["w","e01J…"]}`. Any other message comes from another program or from a
+// newer version of this code, and is ignored.
 import type { News } from '../store/notifier.ts'
 
 const VERSION = 1
 
-/** One piece of news as it is sent: what it is about in a letter, then whom. */
+/** One change as it is sent: a letter for its type, then the id of the run. */
 export type Entry = string
 
 export const ANYTHING: Entry = '*'
 
 export interface Message {
-  /** The notifier that sent it. */
+  /** The id of the notifier that sent it. */
   from: string
-  news: News[]
-  /** The number of a self-test. */
+  changes: News[]
+  /** The id of a self-test. */
   probe: string | null
 }
 
@@ -31,7 +31,7 @@ export function entryOf(news: News): Entry {
 }
 
 export function changeMessage(from: string, entries: Iterable<Entry>): string {
-  return JSON.stringify({ v: VERSION, from, news: [...entries] })
+  return JSON.stringify({ v: VERSION, from, changes: [...entries] })
 }
 
 export function probeMessage(from: string, probe: string): string {
@@ -39,9 +39,9 @@ export function probeMessage(from: string, probe: string): string {
 }
 
 export function readMessage(payload: string): Message | null {
-  const { v, from, news, probe } = parsed(payload)
+  const { v, from, changes, probe } = parsed(payload)
   if (v !== VERSION || typeof from !== 'string') return null
-  return { from, news: Array.isArray(news) ? news.flatMap(readEntry) : [], probe: typeof probe === 'string' ? probe : null }
+  return { from, changes: Array.isArray(changes) ? changes.flatMap(readEntry) : [], probe: typeof probe === 'string' ? probe : null }
 }
 
 function readEntry(entry: unknown): News[] {

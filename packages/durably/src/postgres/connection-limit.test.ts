@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { rejects } from '../testing/assert.ts'
 import { ConnectionLimit } from './connection-limit.ts'
 
-/** Who asked, in the order in which they came in; each stays until it is told to leave. */
+/** The callers that got a connection, in that order; each holds it until it leaves. */
 function setup(max: number, waitMs = 60_000) {
   const limit = new ConnectionLimit(max, waitMs)
   const inside: string[] = []
@@ -54,7 +54,7 @@ describe('the limit of connections', () => {
     expect(inside).toEqual(['a', 'b'])
   })
 
-  test('who waits too long hears of it, and leaves no gap in the queue (C3)', async () => {
+  test('a call that waits too long gets an error, and leaves no gap in the queue (C3)', async () => {
     const { limit, inside, ask, leave } = setup(2, 20)
     await ask('a')
     const error = await rejects(limit.acquire(false), 'store_unavailable', 'a connection that does not come')

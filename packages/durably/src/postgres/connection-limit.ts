@@ -1,19 +1,19 @@
-// ConnectionLimit — stands before a pool, so that the order in which its connections are given is ours.
-//   G1. What keeps runs alive goes ahead of everything else that waits: a heartbeat that comes late costs a lease.
-//   G2. Everything else holds one connection less than there are, so that it never waits for a long query of somebody else either.
-//       Where there is only one, being ahead in the queue is all that can be had.
-//   G3. Nobody waits for ever: who holds a connection and waits for another one hears of it.
+// ConnectionLimit — limits how many connections of a pool are in use, and decides who gets the next free one.
+//   C1. Urgent calls, which keep runs alive, go ahead of all others that wait: a late heartbeat costs a lease.
+//   C2. The other calls together use at most one connection less than there are, so an urgent call never waits for a long query.
+//       Where there is only one connection, an urgent call is merely the first in the queue.
+//   C3. No call waits for ever: a caller that holds a connection and waits for another one gets an error.
 import { systemEnv, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 
-type Enter = () => void
+type Grant = () => void
 
 export class ConnectionLimit {
   readonly #max: number
   readonly #env = systemEnv()
   readonly #waitMs: number
-  readonly #urgent: Enter[] = []
-  readonly #others: Enter[] = []
+  readonly #urgent: Grant[] = []
+  readonly #others: Grant[] = []
   #held = 0
   #heldByOthers = 0
 
@@ -22,17 +22,17 @@ export class ConnectionLimit {
     this.#waitMs = waitMs
   }
 
-  /** Resolves when a connection may be taken; who took it calls the answer when it gives it back. */
+  /** Resolves when a connection may be taken, with the function to call when it is given back. */
   async acquire(isUrgent: boolean): Promise<() => void> {
     if (!this.#hasRoom(isUrgent)) await this.#wait(isUrgent ? this.#urgent : this.#others)
     else this.#take(isUrgent)
-    let isInside = true
+    let isHeld = true
     return () => {
-      if (!isInside) return
-      isInside = false
+      if (!isHeld) return
+      isHeld = false
       this.#held--
       if (!isUrgent) this.#heldByOthers--
-      this.#letIn()
+      this.#grantFree()
     }
   }
 
@@ -45,7 +45,7 @@ export class ConnectionLimit {
     if (!isUrgent) this.#heldByOthers++
   }
 
-  #letIn(): void {
+  #grantFree(): void {
     for (const isUrgent of [true, false]) {
       const queue = isUrgent ? this.#urgent : this.#others
       while (queue.length > 0 && this.#hasRoom(isUrgent)) {
@@ -55,15 +55,15 @@ export class ConnectionLimit {
     }
   }
 
-  async #wait(queue: Enter[]): Promise<void> {
-    let enter: Enter = () => {}
-    const entered = new Promise<void>((resolve) => {
-      enter = resolve
-      queue.push(enter)
+  async #wait(queue: Grant[]): Promise<void> {
+    let grant: Grant = () => {}
+    const granted = new Promise<void>((resolve) => {
+      grant = resolve
+      queue.push(grant)
     })
-    if (await within(this.#env, this.#waitMs, entered)) return
-    const place = queue.indexOf(enter)
-    // Let in while the timer fired.
+    if (await within(this.#env, this.#waitMs, granted)) return
+    const place = queue.indexOf(grant)
+    // The connection was granted at the same moment.
     if (place < 0) return
     queue.splice(place, 1)
     throw new DurablyError(

@@ -14,22 +14,22 @@ export interface PostgresOptions {
   max?: number
   /** Statements that come again are prepared once per connection. Turn it off behind a pooler that does not keep them. Default true. */
   prepare?: boolean
-  /** How long the reply to one statement is waited for, in milliseconds; then its connection is given up. Default 30000. */
+  /** How long to wait for the reply to one statement, in milliseconds; after that its connection is closed. Default 30000. */
   queryTimeout?: number
   /**
-   * Where to LISTEN for what other processes do. Needs a connection that stays the same: give a direct one if the first
-   * argument leads to a pooler in transaction mode. Default: where the store is.
+   * The URL to LISTEN at for the changes of other processes. It must be a direct or a session connection: give one if the first argument
+   * leads to a pooler in transaction mode. Default: the first argument.
    */
   listenUrl?: string
 }
 
 const CONNECTIONS_MAX = 10
-/** A timer of Node takes no more; a longer one would end at once. */
+/** The longest timer of Node; a longer one would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /**
  * A Kysely dialect for the database behind a URL, or behind a `Pool` of `pg`. The pool of a URL is opened at first use and
- * ended with the store; one that you made is yours to end.
+ * ended with the store; a pool that you made is yours to end.
  *
  * @example const durably = createDurably({ dialect: postgres(process.env.DATABASE_URL) })
  */
@@ -57,11 +57,11 @@ export function postgres(
 
 const limits = new WeakMap<PostgresPool, ConnectionLimit>()
 
-/** One for a pool, however many dialects share it. */
+/** All dialects that share a pool share its limit. */
 function limitOf(pool: PostgresPool): ConnectionLimit {
-  const known = limits.get(pool) ?? new ConnectionLimit(pool.options?.max ?? Number.POSITIVE_INFINITY, CONNECT_MS_MAX)
-  limits.set(pool, known)
-  return known
+  const limit = limits.get(pool) ?? new ConnectionLimit(pool.options?.max ?? Number.POSITIVE_INFINITY, CONNECT_MS_MAX)
+  limits.set(pool, limit)
+  return limit
 }
 
 function invalid(message: string): DurablyError {

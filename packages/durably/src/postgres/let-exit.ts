@@ -1,6 +1,6 @@
-/** A process that waits for nothing else may end, though this is still under way. For sockets and timers, where they can. */
-export function letExit(waiting: unknown): void {
-  if (typeof waiting !== 'object' || waiting === null) return
-  const unref: unknown = Reflect.get(waiting, 'unref')
-  if (typeof unref === 'function') unref.call(waiting)
+/** Lets the process exit although this socket or timer is still active, where the runtime has `unref`. */
+export function letExit(handle: unknown): void {
+  if (typeof handle !== 'object' || handle === null) return
+  const unref: unknown = Reflect.get(handle, 'unref')
+  if (typeof unref === 'function') unref.call(handle)
 }

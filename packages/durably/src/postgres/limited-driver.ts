@@ -2,14 +2,14 @@ import type { DatabaseConnection, Driver } from 'kysely'
 import type { HurryingDriver } from '../store/sql/dialect/postgres/urgent-kysely.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
 
-/** A driver of Kysely whose connections are had through a limit, by the store and by queries of the user alike. */
+/** A driver of Kysely that takes its connections within a limit, for the store and for the queries of the user alike. */
 export function limitedDriver(driver: Driver, limit: ConnectionLimit): HurryingDriver {
   const releases = new WeakMap<DatabaseConnection, () => void>()
   let ready: Promise<void> | undefined
   let isUrgent = false
 
   return {
-    // Two instances of Kysely use it.
+    // Two instances of Kysely share the driver.
     init: () => {
       ready ??= driver.init()
       return ready
@@ -32,7 +32,7 @@ export function limitedDriver(driver: Driver, limit: ConnectionLimit): HurryingD
         releases.get(connection)?.()
       }
     },
-    // Asked in the same turn, so nobody else can take it for theirs.
+    // `acquireConnection` reads the flag in the same turn, so no other call can see it.
     ahead(acquire) {
       isUrgent = true
       try {

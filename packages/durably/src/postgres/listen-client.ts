@@ -1,7 +1,7 @@
-// Clients of `pg` outside any pool, for LISTEN: in a pool it would take the place of a connection for ever.
+// Clients of `pg` for LISTEN. They are outside of any pool, because a listener would occupy a connection of it for ever.
 import { CONNECT_MS_MAX, loadPg, type PostgresPool } from './pool.ts'
 
-/** A `Client` of `pg` is one. */
+/** The part of a `Client` of `pg` that is used. */
 export interface ListenClient {
   connect(): Promise<unknown>
   query(query: { text: string; values: unknown[] }): Promise<unknown>
@@ -16,12 +16,12 @@ export type ListenClientClass = new (config: object) => ListenClient
 
 export type MakeListenClient = () => Promise<ListenClient>
 
-/** A connection that is only listened to notices by these that the other end has gone. */
+/** A connection that only listens notices by TCP keep-alive that the other end is gone. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 30_000 }
-/** A message that was not taken by then never will be. */
+/** A message that was not accepted by then is given up. */
 const QUERY_MS_MAX = 10_000
 
-/** Null if the place does not say how to connect to it: only a real `Pool` of `pg` does. */
+/** Null for a pool whose connection settings cannot be read: only those of a real `Pool` of `pg` can. */
 export function listenClientsFor(place: string | PostgresPool): MakeListenClient | null {
   if (typeof place === 'string')
     return async () => {
@@ -36,7 +36,7 @@ export function listenClientsFor(place: string | PostgresPool): MakeListenClient
 
 function configLike(options: object): object {
   const { connectionTimeoutMillis, password } = options as { connectionTimeoutMillis?: number; password?: unknown }
-  // A pool hides its password from copies.
+  // A pool makes its password non-enumerable, so the spread does not copy it.
   return { ...options, ...(password !== undefined && { password }), ...limits(connectionTimeoutMillis) }
 }
 

@@ -1,13 +1,13 @@
-// One connection that listens, from its opening to its end.
-//   C1. It ends once, whoever ended it. `ended` says why, and never rejects.
-//   C2. Its errors are heard from before it opens until after it has ended: one that nobody hears would end the process.
-//   C3. `pg` never answers the opening of a connection that it was told to end, so nobody waits for that alone.
+// ListenerConnection — one connection that listens, from its opening to its end.
+//   C1. It ends once, whatever ended it. `ended` resolves to the reason, and never rejects.
+//   C2. It has an error listener from before it opens until after it has ended: an `error` event without a listener ends the process.
+//   C3. `pg` never settles `connect()` of a client that was ended meanwhile, so no caller awaits `connect()` alone.
 import { type Env, within } from '../model/env.ts'
 import { letExit } from './let-exit.ts'
 import type { ListenClient } from './listen-client.ts'
 
-/** A server that does not say goodbye is left without one. */
-const GOODBYE_MS_MAX = 500
+/** How long to wait for the server to close the connection in good order. */
+const CLOSE_MS_MAX = 500
 
 export class ListenerConnection {
   readonly ended: Promise<Error>
@@ -36,7 +36,7 @@ export class ListenerConnection {
     this.#isOpen = true
   }
 
-  /** Rejects when the connection ends before `done` does. Not for every message: each use is remembered until the end. */
+  /** Rejects when the connection ends before `done` settles. Not for every message: each call stays in memory until the end. */
   whileOpen<T>(done: Promise<T>): Promise<T> {
     const lost = this.ended.then((why) => Promise.reject(why))
     return Promise.race([done, lost])
@@ -49,7 +49,7 @@ export class ListenerConnection {
   async close(env: Env, why = new Error('the connection was closed')): Promise<void> {
     this.#end(why)
     const gone = this.#client.end().catch(() => {})
-    if (this.#isOpen) await within(env, GOODBYE_MS_MAX, gone)
+    if (this.#isOpen) await within(env, CLOSE_MS_MAX, gone)
     this.#client.connection?.stream?.destroy?.()
   }
 }

@@ -1,8 +1,8 @@
-// The notifier of Postgres: LISTEN and NOTIFY on a connection beside the pool.
-//   P1. It listens on one connection at a time. When that ends, another is opened, after pauses that grow while it does not succeed.
-//   P2. It may be used as soon as it listens; the self-test only decides whether it is kept.
-//   P3. From a passed test on everything is heard. What was told before may have been missed, so then anything may have changed.
-//   P4. Once it listens it does not keep the process alive: neither the connection nor the wait for the next.
+// PostgresNotifier — LISTEN and NOTIFY on a connection beside the pool.
+//   P1. It listens on one connection at a time. When that one ends it opens another, after pauses that grow while it fails.
+//   P2. It sends and receives as soon as it listens; the self-test only decides whether the connection is kept.
+//   P3. Once the self-test has passed, no message is missed. Earlier ones may have been, so it then reports that anything may have changed.
+//   P4. Once it listens it does not keep the process alive, neither by the connection nor by the pause before the next.
 import { within } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
 import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
@@ -14,12 +14,12 @@ import { ReconnectPause } from './reconnect-pause.ts'
 import { SelfTest } from './self-test.ts'
 import { Sender } from './sender.ts'
 
-/** The last news of a process that ends. */
+/** How long a process that ends waits for its last message to be sent. */
 const FLUSH_MS_MAX = 1000
 
 export interface PostgresNotifierDeps extends NotifierParts {
   makeClient: MakeListenClient
-  /** Where the store is. */
+  /** The pool or the URL of the store. */
   place: string | PostgresPool
 }
 
@@ -83,7 +83,7 @@ export class PostgresNotifier implements Notifier {
       await connection.whileOpen(this.#test.run())
       this.#pause.succeeded()
       this.#isReported = false
-      this.#tell({ type: 'anything' })
+      this.#report({ type: 'anything' })
       await connection.ended
     } finally {
       this.#sender.use(null)
@@ -95,12 +95,12 @@ export class PostgresNotifier implements Notifier {
   #receive(payload: string): void {
     const message = readMessage(payload)
     if (!message) return
-    if (message.from !== this.#name) for (const news of message.news) this.#tell(news)
-    else if (message.probe !== null) this.#test.hear(message.probe)
+    if (message.from !== this.#name) for (const news of message.changes) this.#report(news)
+    else if (message.probe !== null) this.#test.receive(message.probe)
   }
 
-  /** Called from within the socket's events: what it threw would end the process. */
-  #tell(news: News): void {
+  /** Runs inside an event of the socket, where an error that is thrown would end the process. */
+  #report(news: News): void {
     const { hear, report } = this.#deps
     if (this.#isClosed) return
     try {
@@ -121,6 +121,6 @@ export class PostgresNotifier implements Notifier {
 
 function unreachable(cause: unknown): DurablyError {
   const why = cause instanceof Error ? cause.message || cause.name : String(cause)
-  const message = `no notifications until there is a connection for them: ${why}. Polling goes on`
+  const message = `there are no notifications, because the connection for them failed: ${why}. It is tried again. Polling goes on`
   return new DurablyError('notifications_unavailable', message, { cause })
 }

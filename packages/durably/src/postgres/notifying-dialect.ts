@@ -1,20 +1,22 @@
+import { createHash } from 'node:crypto'
 import { type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import type { Notifier, NotifierParts, NotifyingDialect } from '../store/notifier.ts'
-import { channelName } from './channel-name.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
 import { limitedDriver } from './limited-driver.ts'
 import { listenClientsFor } from './listen-client.ts'
 import { PostgresNotifier } from './notifier.ts'
 import type { PostgresPool } from './pool.ts'
 
+const CHANNEL_BYTES_MAX = 63
+
 export interface Places {
-  /** Where the store is. */
+  /** The pool or the URL of the store. */
   place: string | PostgresPool
   listenUrl: string | undefined
 }
 
-/** Kysely's dialect, on a database that can also be listened to. */
+/** Kysely's dialect for Postgres, with a notifier and a limit of connections. */
 export class NotifyingPostgresDialect extends PostgresDialect implements NotifyingDialect {
   readonly #places: Places
   readonly #limit: () => ConnectionLimit
@@ -37,10 +39,16 @@ export class NotifyingPostgresDialect extends PostgresDialect implements Notifyi
   }
 }
 
+/** Postgres limits the length of a channel's name: LISTEN would truncate a longer one, and pg_notify refuses it. */
+function channelName(channel: string): string {
+  if (Buffer.byteLength(channel) <= CHANNEL_BYTES_MAX) return channel
+  return `durably_${createHash('sha256').update(channel).digest('hex').slice(0, 32)}`
+}
+
 function noNotifier({ env, report }: NotifierParts): Notifier {
   const error = new DurablyError(
     'notifications_unavailable',
-    'no notifications: the pool does not say how to open a connection of its own. Give postgres() a Pool of pg, or the URL of the database as listenUrl. Polling goes on',
+    'there are no notifications, because the settings of this pool cannot be read. Give postgres() a Pool of pg, or the URL of the database as listenUrl. Polling goes on',
   )
   env.defer(() => report(error))
   return { notify: () => {}, flush: async () => {}, close: async () => {} }

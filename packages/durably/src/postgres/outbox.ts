@@ -1,10 +1,10 @@
 import type { News } from '../store/notifier.ts'
 import { ANYTHING, type Entry, entryOf } from './change-message.ts'
 
-/** Postgres takes 7,999 bytes in one message; the rest is for what stands around the entries. */
+/** Postgres takes 7,999 bytes in one message; the rest is for the JSON around the entries. */
 const ENTRIES_BYTES_MAX = 7900
 
-/** What has gathered and is to be told: each thing once, and never more than one message holds. */
+/** The changes that wait to be sent: each once, and never more than one message can hold. */
 export class Outbox {
   #entries = new Set<Entry>()
   #bytes = 0

@@ -1,12 +1,12 @@
-// As much of `pg` as is used. Its own types would make every user install them.
+// The part of `pg` that is used. Importing the types of `pg` would make every user install them.
 import { DurablyError } from '../model/errors.ts'
 import type { ListenClientClass } from './listen-client.ts'
 
-/** A `Pool` of `pg` is one. */
+/** The part of a `Pool` of `pg` that is used. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
   end(): Promise<void>
-  /** A pool that does not say how many connections it opens is not guarded by a gate. */
+  /** A pool that does not say how many connections it opens has no limit. */
   readonly options?: { readonly max?: number }
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: PostgresClient) => void): unknown
@@ -24,7 +24,7 @@ export interface PostgresResult {
   rows: unknown[]
 }
 
-/** A server that does not answer must not hold a call for ever. */
+/** How long to wait for a connection. */
 export const CONNECT_MS_MAX = 10_000
 
 export async function openPool(connectionString: string, max: number): Promise<PostgresPool> {
@@ -39,7 +39,7 @@ interface PgModule {
 
 export async function loadPg(): Promise<PgModule> {
   try {
-    // CommonJS: its names stand in `default` everywhere, beside it only where they could be guessed.
+    // `pg` is CommonJS: `default` has its exports in every runtime, named exports exist only in some.
     const module = (await import('pg')) as unknown as { default: PgModule }
     return module.default
   } catch (cause) {

@@ -1,5 +1,5 @@
-// Whether what others send arrives. A pooler that hands out connections per transaction takes LISTEN and delivers nothing.
-// The probe comes over another connection: on its own the listener might hear it by chance.
+// SelfTest — checks that messages of other connections arrive. A pooler in transaction mode accepts LISTEN and delivers nothing.
+// The probe is sent over another connection: one from the listener itself might arrive by chance.
 import { type Env, within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { Waiter } from '../model/waiter.ts'
@@ -11,7 +11,7 @@ const ARRIVES_MS_MAX = 2000
 
 export interface SelfTestDeps {
   env: Env
-  /** Where the store is. */
+  /** The pool or the URL of the store. */
   place: string | PostgresPool
   channel: string
   name: string
@@ -26,21 +26,21 @@ export class SelfTest {
     this.#deps = deps
   }
 
-  hear(probe: string): void {
+  receive(probe: string): void {
     if (probe === this.#expected) this.#arrival.wake()
   }
 
-  /** Rejects if it fails. The time counts from the moment the probe is sent: a pool may be busy for long. */
+  /** Rejects if the probe does not arrive in time. The time counts from when it was sent, because the pool may be busy before. */
   async run(): Promise<void> {
     const { env, name } = this.#deps
     const probe = env.id()
     const arrived = this.#arrival.wait()
     this.#expected = probe
-    await this.#sendFromElsewhere(probeMessage(name, probe))
-    if (!(await within(env, ARRIVES_MS_MAX, arrived))) throw new DurablyError('notifications_unavailable', NOTHING_ARRIVES)
+    await this.#sendFromOtherConnection(probeMessage(name, probe))
+    if (!(await within(env, ARRIVES_MS_MAX, arrived))) throw new DurablyError('notifications_unavailable', PROBE_LOST)
   }
 
-  async #sendFromElsewhere(payload: string): Promise<void> {
+  async #sendFromOtherConnection(payload: string): Promise<void> {
     const { place, channel } = this.#deps
     const ours = typeof place === 'string'
     const pool = resilientPool(ours ? await openPool(place, 1) : place, { prepare: false, ours })
@@ -53,6 +53,6 @@ export class SelfTest {
   }
 }
 
-const NOTHING_ARRIVES =
-  'no notifications: the connection that listens does not hear what others send, as behind a pooler in transaction mode. ' +
+const PROBE_LOST =
+  'there are no notifications, because messages of other connections do not arrive, as behind a pooler in transaction mode. ' +
   'Give postgres() the URL of a direct or session connection as listenUrl. Polling goes on'

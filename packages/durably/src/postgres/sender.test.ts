@@ -23,7 +23,7 @@ function line() {
       answer = next
     },
     async send(payload: string) {
-      taken.push(readMessage(payload)?.news)
+      taken.push(readMessage(payload)?.changes)
       await answer()
     },
     async close(_: unknown, why?: Error) {

@@ -1,24 +1,24 @@
-// Sender — tells the others what has gathered.
-//   E1. The first news go out at once, later ones at most once per gap, in one message; one is under way at a time.
-//   E2. What cannot be sent waits, and does not grow: the outbox holds one message. If it is unknown whether a message has
+// Sender — sends changes to the other processes.
+//   E1. The first change is sent at once; later ones are collected and sent as one message per gap. One message is under way at a time.
+//   E2. Changes that cannot be sent wait, in an outbox that never holds more than one message. If it is unknown whether a message has
 //       arrived, the next one says that anything may have changed.
-//   E3. A connection that did not take a message is not used again.
+//   E3. A connection that failed to send a message is not used again.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { News } from '../store/notifier.ts'
 import { changeMessage } from './change-message.ts'
 import type { ListenerConnection } from './listener-connection.ts'
 import { Outbox } from './outbox.ts'
 
-/** Short for whoever waits, long against what a message costs. */
+/** Short for a process that waits, long compared with the cost of a message. */
 const GAP_MS = 50
 
-type Line = Pick<ListenerConnection, 'send' | 'close'>
+type Connection = Pick<ListenerConnection, 'send' | 'close'>
 
 export class Sender {
   readonly #env: Env
   readonly #name: string
   readonly #outbox = new Outbox()
-  #connection: Line | null = null
+  #connection: Connection | null = null
   #sending: Promise<void> = Promise.resolve()
   #isDue = false
   #timer: TimerHandle
@@ -35,12 +35,12 @@ export class Sender {
   }
 
   /** Null while there is none. */
-  use(connection: Line | null): void {
+  use(connection: Connection | null): void {
     this.#connection = connection
     this.#schedule()
   }
 
-  /** Sends what has gathered without waiting for the gap. */
+  /** Sends the collected changes without waiting for the gap. */
   flush(): Promise<void> {
     this.#env.clear(this.#timer)
     this.#sending = this.#sending.then(() => this.#send())
@@ -66,7 +66,7 @@ export class Sender {
     this.#schedule()
   }
 
-  #failed(connection: Line, error: Error): void {
+  #failed(connection: Connection, error: Error): void {
     if (this.#connection === connection) this.#connection = null
     this.#outbox.add({ type: 'anything' })
     void connection.close(this.#env, error)

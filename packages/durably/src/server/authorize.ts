@@ -1,6 +1,6 @@
-// Who may do what. Nothing is allowed that `authorize` did not allow.
+// Authorization. Nothing is allowed that `authorize` did not allow.
 //   A1. Only `true` allows; an error is passed on and allows nothing.
-//   A2. A run that may not be read is answered for as one that does not exist.
+//   A2. A run that the caller may not read gets the same answer as a run that does not exist.
 import { DurablyError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
 
@@ -18,12 +18,12 @@ export type Action =
   | 'health:read'
 
 /**
- * Decides about one request; it must not read the request's body. `jobName` is the job that shall be triggered, or that of the run; there is
- * none where the request is about no job in particular.
+ * Decides about one request; it must not read the request's body. `jobName` is the job to be triggered, or the job of the run; it is
+ * absent when the request is about no single job.
  */
 export type Authorize = (request: Request, action: Action, run?: Run, jobName?: string) => boolean | Promise<boolean>
 
-/** Everybody may do everything: for a server that only trusted programs can reach. */
+/** Allows everything to every caller: for a server that only trusted programs can reach. */
 export function allowAll(): Authorize {
   return () => true
 }

@@ -1,4 +1,4 @@
-// Call — one request on its way to its route, with what a route may use.
+// Call — one request for a route, with everything that the route may use.
 import type { Durably, EngineParts } from '../durably.ts'
 import type { ServerConfig } from './options.ts'
 import type { SseConnections } from './sse-connections.ts'

@@ -1,5 +1,5 @@
-// Against pages of other sites that use a visitor's cookies: what changes something must come from the server's own pages, from
-// an allowed origin, or from a program that is no browser.
+// Protection against cross-site request forgery: a request that changes something must come from the server's own pages, from an allowed
+// origin, or from a program that is not a browser.
 import { DurablyError } from '../model/errors.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -17,7 +17,7 @@ export function refuseCrossSite(request: Request, allowedOrigins: ReadonlySet<st
   )
 }
 
-/** By host: behind a proxy that ends TLS the server does not know its own scheme. */
+/** Hosts are compared, not origins: behind a proxy that terminates TLS the server does not know its own scheme. */
 function isOwn(origin: string, request: Request): boolean {
   return URL.canParse(origin) && new URL(origin).host === new URL(request.url).host
 }

@@ -1,36 +1,36 @@
-// EventStream — Server-Sent Events: how they are written, and the life of one stream of them.
-//   E1. The reader pulls: nothing is fetched before it has taken what was given, so a slow one holds no more than a page.
-//   E2. While nothing happens a comment is sent now and then, so that proxies and readers know that the connection lives.
-//   E3. However it ends, by its source, its reader, the server or an error: everything is released, once.
+// EventStream — one response of Server-Sent Events, from its opening to its end.
+//   E1. The reader pulls: the next text is read only after the reader has taken the last one, so a slow reader costs no more than a page.
+//   E2. While there are no events a comment is sent every 15 s, so that proxies and readers know that the connection is alive.
+//   E3. However the stream ends (its source, its reader, the server or an error), everything is released, once.
 import { type Env, within } from '../model/env.ts'
 import { Waiter } from '../model/waiter.ts'
 import { COMMON_HEADERS, wire } from './json-response.ts'
 
 const COMMENT_MS = 15_000
-/** How long a reader waits before it connects again; first thing, so that a stream is seen to be open at once. */
+/** The reconnection time for readers. It is sent first, so that a reader sees at once that the stream is open. */
 const OPENING = 'retry: 1000\n\n'
 const COMMENT = ': \n\n'
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   ...COMMON_HEADERS,
-  // Who gathers what it passes on, to pack it or not, would hold events back.
+  // Proxies that buffer or compress delay events.
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 }
 
-/** What is told, in the order it is told. */
+/** The text of a stream, piece by piece. */
 export interface FrameSource {
-  /** One or more frames; `null` when that was all. */
+  /** One or more frames; `null` at the end. */
   next(signal: AbortSignal): Promise<string | null>
-  /** Nobody will ask for more. */
+  /** `next` will not be called again. */
   close(): void
 }
 
 export interface EventStreamDeps {
   env: Env
   source: FrameSource
-  /** Of the request: aborted when whoever asked has gone. */
+  /** The signal of the request: it aborts when the caller has disconnected. */
   signal: AbortSignal
   report: (error: unknown) => void
   onClose: () => void
@@ -45,7 +45,7 @@ export interface Frame {
 export function frame(data: unknown, { event, id }: Frame = {}): string {
   const name = event === undefined ? '' : `event: ${event}\n`
   const place = id === undefined ? '' : `id: ${id}\n`
-  // JSON has its line breaks escaped, so it is one line.
+  // JSON escapes line breaks, so the data is one line.
   return `${name}${place}data: ${wire.encode(data, 'an event')}\n\n`
 }
 
@@ -54,9 +54,9 @@ export class EventStream {
   readonly #closed = new AbortController()
   readonly #encoder = new TextEncoder()
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  /** What is to be sent before the source is asked again. */
+  /** Text to send before the source is asked again. */
   #next = OPENING
-  /** The source was asked and has not answered. */
+  /** `source.next` is pending. */
   #isAsked = false
   #hasEnded = false
   readonly #waiter = new Waiter()
@@ -82,16 +82,16 @@ export class EventStream {
     return new Response(body, { headers: HEADERS })
   }
 
-  /** Says something of its own accord. */
+  /** Sends a text that does not come from the source. */
   push(text: string): void {
     this.#next += text
     this.#waiter.wake()
   }
 
-  /** Closes it, whatever is still to come; the last words are sent also to a reader that is slow. */
-  end(lastWords = ''): void {
+  /** Closes the stream and drops what the source still has. `lastFrame` is sent even to a slow reader. */
+  end(lastFrame = ''): void {
     if (this.#closed.signal.aborted) return
-    if (lastWords) this.#controller?.enqueue(this.#encoder.encode(lastWords))
+    if (lastFrame) this.#controller?.enqueue(this.#encoder.encode(lastFrame))
     this.#controller?.close()
     this.#release()
   }
@@ -119,7 +119,7 @@ export class EventStream {
         this.push(text ?? '')
       },
       (error) => {
-        // Not `done`: the reader comes again, and goes on where it was.
+        // The stream breaks off without `done`, so the reader reconnects and continues from its cursor.
         if (!this.#closed.signal.aborted) this.#deps.report(error)
         this.end()
       },

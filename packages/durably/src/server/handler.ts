@@ -1,4 +1,4 @@
-// The server as one function: a Request in, a Response out. Puts the parts together, holds no logic of its own.
+// The server as one function: a Request in, a Response out. It wires the parts together and has no logic of its own.
 import { type Durably, engineParts } from '../durably.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Server } from './call.ts'
@@ -11,7 +11,7 @@ import { SseConnections } from './sse-connections.ts'
 
 export interface DurablyHandler {
   (request: Request): Promise<Response>
-  /** Ends all streams and lets no more begin, before the process goes; their readers connect again and go on elsewhere. */
+  /** Ends all streams and refuses new ones; call it before the process exits. The readers reconnect to another instance and continue there. */
   close(): void
   /** How many streams are open. */
   readonly openStreams: number
@@ -53,6 +53,6 @@ async function answer(server: Server, request: Request): Promise<Response> {
 }
 
 function methodNotAllowed(request: Request, methods: readonly string[]): Response {
-  const error = new DurablyError('method_not_allowed', `${request.method} is not possible here, but ${methods.join(' and ')}`)
+  const error = new DurablyError('method_not_allowed', `${request.method} is not allowed here; use ${methods.join(' or ')}`)
   return errorResponse(error, () => {}, { Allow: methods.join(', ') })
 }

@@ -1,8 +1,8 @@
-// Errors as answers: `{ error: { code, message } }`, and the one place that knows which code has which HTTP status.
+// Errors as responses: `{ error: { code, message } }`. This is the one place that maps codes to HTTP statuses.
 import { DurablyError, type ErrorCode, isPassing } from '../model/errors.ts'
 import { jsonResponse } from './json-response.ts'
 
-/** What a caller can do something about. All else is `internal`: its message may tell what is nobody's business. */
+/** Errors that a caller can do something about. Any other is `internal`, because its message may disclose details of the server. */
 const STATUS: { readonly [code in ErrorCode]?: number } = {
   invalid_argument: 400,
   invalid_input: 400,
@@ -43,7 +43,7 @@ export function errorResponse(error: unknown, report: (error: unknown) => void, 
     return refusal(400, { code: error.code, message: 'the database cannot store what was sent' })
   if (error instanceof DurablyError && (isPassing(error) || error.code === 'store_gone'))
     return refusal(503, { code: error.code, message: 'the database cannot be used right now; try again' }, RETRY_AFTER)
-  return refusal(500, { code: 'internal', message: 'something went wrong; the server was told what' })
+  return refusal(500, { code: 'internal', message: 'something went wrong on the server; its log has the error' })
 }
 
 function refusal(status: number, { code, message }: { code: ErrorCode; message: string }, headers?: Record<string, string>): Response {

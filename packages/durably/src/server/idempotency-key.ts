@@ -1,6 +1,6 @@
 import { DurablyError } from '../model/errors.ts'
 
-/** The key of a request: in its header, or in its body, where it may hold any character. `field` is its name there. */
+/** Reads the key of a request from its header, or from `field` of its body, where it may contain any character. */
 export function idempotencyKey(request: Request, field: string, own: unknown): { idempotencyKey?: string } {
   const header = request.headers.get('Idempotency-Key')
   if (header !== null && own !== undefined && own !== header)

@@ -1,9 +1,9 @@
-// Answers are JSON in the codec's form: plain values as plain JSON, Dates, Maps and BigInts tagged.
+// Responses are JSON as the codec writes it: plain values as plain JSON; Dates, Maps and BigInts with a tag.
 import { wireCodec } from '../model/codec.ts'
 
 export const wire = wireCodec()
 
-/** Of everything that is answered: it is of this moment, and never to be taken for a page. */
+/** Headers of every response: it must not be cached, and a browser must not take it for a page. */
 export const COMMON_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
 
 export function jsonResponse(status: number, body: unknown, headers: Record<string, string> = {}): Response {

@@ -1,4 +1,4 @@
-// GET /runs: the newest runs that the caller may see, page by page.
+// GET /runs: the newest runs that the caller may read, page by page.
 import type { RunFilter } from '../client/run-reader.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
@@ -6,13 +6,13 @@ import { RUN_STATUSES, type Run, type RunStatus } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { jsonResponse } from './json-response.ts'
-import { said } from './query.ts'
+import { queryParameter } from './query.ts'
 import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
 
 const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 200
-/** Who may see few of very many runs gets short pages, and goes on with their cursors. */
+/** A caller who may read few of very many runs gets short pages, and continues with their cursors. */
 const READS_MAX = 20
 
 export interface PageFilter extends Pick<RunFilter, 'status' | 'jobName'> {
@@ -32,14 +32,14 @@ export const listRuns = ofAll('runs:list', async (call) => {
     (filter) => server.durably.getRuns(filter),
     mayRead,
     pageFilter(query),
-    said(query, 'cursor'),
+    queryParameter(query, 'cursor'),
   )
   const shown = await shownTo(call)
   return jsonResponse(200, { runs: runs.map((run) => shown.run(run)), nextCursor })
 })
 
 export function pageFilter(query: Call['query']): PageFilter {
-  const [status, job, limit] = ['status', 'job', 'limit'].map((name) => said(query, name))
+  const [status, job, limit] = ['status', 'job', 'limit'].map((name) => queryParameter(query, name))
   return {
     ...(status && { status: readStatus(status) }),
     ...(job && { jobName: checkName('job', job) }),
@@ -47,7 +47,7 @@ export function pageFilter(query: Call['query']): PageFilter {
   }
 }
 
-/** Runs that may not be read are left out, and the page is filled up with the next ones. */
+/** Runs that the caller may not read are left out, and the page is filled up with the next ones. */
 async function readablePage(
   getRuns: (filter: RunFilter) => Promise<Run[]>,
   mayRead: (run: Run) => Promise<boolean>,

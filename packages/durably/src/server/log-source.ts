@@ -1,10 +1,10 @@
-// LogSource — what happened in the logs that are followed, in the words of a stream.
+// LogSource — writes the events of the followed logs as frames of an event stream.
 import type { FollowedLogs } from '../events/followed-logs.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
 import type { FrameSource } from './event-stream.ts'
 
-/** Enough for few large writes, little enough to hold. */
+/** Large enough for few writes, small enough to hold in memory. */
 const TEXT_MAX = 64 * 1024
 
 export interface LogFrames {
@@ -15,31 +15,31 @@ export interface LogFrames {
 
 export class LogSource implements FrameSource {
   readonly #logs: FollowedLogs
-  readonly #words: LogFrames
-  /** What is left of the page that was read last. */
+  readonly #frames: LogFrames
+  /** The events of the last page that were not written yet. */
   #page: RunLogEvent[] = []
 
-  constructor(logs: FollowedLogs, words: LogFrames) {
+  constructor(logs: FollowedLogs, frames: LogFrames) {
     this.#logs = logs
-    this.#words = words
+    this.#frames = frames
   }
 
   async next(signal: AbortSignal): Promise<string | null> {
     if (this.#page.length === 0) {
       const followed = await this.#logs.next(signal)
       if (!followed) return null
-      if ('ended' in followed) return this.#words.done(followed.runId, followed.ended)
-      if ('gone' in followed) return this.#words.gone(followed.runId)
+      if ('ended' in followed) return this.#frames.done(followed.runId, followed.ended)
+      if ('gone' in followed) return this.#frames.gone(followed.runId)
       this.#page = [...followed.events]
     }
     return this.#textOfPage()
   }
 
-  /** Tells no more of this run, but that it is gone. */
+  /** Stops following this run, and returns the frame that says that it is gone. */
   drop(runId: string): string {
     this.#logs.drop(runId)
     if (this.#page[0]?.runId === runId) this.#page = []
-    return this.#words.gone(runId)
+    return this.#frames.gone(runId)
   }
 
   close(): void {
@@ -49,13 +49,13 @@ export class LogSource implements FrameSource {
 
   #textOfPage(): string {
     let text = ''
-    let told = 0
+    let written = 0
     for (const event of this.#page) {
-      text += this.#words.event(event)
-      told += 1
+      text += this.#frames.event(event)
+      written += 1
       if (text.length > TEXT_MAX) break
     }
-    this.#page.splice(0, told)
+    this.#page.splice(0, written)
     return text
   }
 }

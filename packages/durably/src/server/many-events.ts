@@ -1,5 +1,5 @@
-// GET /events?run=<id>:<after>&run=…: the logs of several runs over one connection. Each event names its run; the reader keeps
-// a place in each of them.
+// GET /events?run=<id>:<after>&run=…: the logs of several runs over one connection. Each event names its run; the reader keeps a cursor
+// for each run.
 import { FollowedLogs, type FollowStart } from '../events/followed-logs.ts'
 import { ahead } from '../events/log-reader.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -14,7 +14,7 @@ import { visibleRun } from './visible-run.ts'
 
 const RUNS_MAX = 100
 
-const WORDS: LogFrames = {
+const FRAMES: LogFrames = {
   event: (event) => frame(event),
   done: (runId, status) => frame({ runId, status }, { event: 'done' }),
   gone: (runId) => frame({ runId }, { event: 'gone' }),
@@ -31,7 +31,7 @@ export async function manyEvents(call: Call): Promise<Response> {
     if (found) seen.set(runId, found.run)
   }
   const logs = new FollowedLogs(server.engine.tail, starts)
-  const source = new LogSource(logs, WORDS)
+  const source = new LogSource(logs, FRAMES)
   const unseen = starts.filter(({ runId }) => !seen.has(runId))
   const first = unseen.map(({ runId }) => source.drop(runId)).join('')
   return openEventStream(call, { next: firstly(first, source), close: () => source.close() }, async (stream) => {
@@ -42,7 +42,7 @@ export async function manyEvents(call: Call): Promise<Response> {
   })
 }
 
-/** The source, after what is known already. */
+/** Yields `text` first, then what the source yields. */
 function firstly(text: string, source: LogSource): LogSource['next'] {
   let first = text
   return async (signal) => {

@@ -1,29 +1,29 @@
-// The handler as a listener of `node:http` and Express; it asks for their shapes, not for their modules.
-//   N1. When the connection closes before the answer is over, the request's signal aborts.
-//   N2. No more of an answer is read than the connection takes, and no more of a body than the handler reads.
-//   N3. What is asked for is what the request line says, to the letter: no header adds to its path, and none of its segments vanishes. So a
-//       guard that comes before and looks at `req.url` sees the path that is answered.
+// nodeListener — the handler as a listener of `node:http` and Express. It uses their shapes only, and imports no module of Node.
+//   N1. When the connection closes before the response is complete, the request's signal aborts.
+//   N2. Backpressure: a response is read only as fast as the connection takes it, and a body only as fast as the handler reads it.
+//   N3. The path is exactly that of the request line: no header adds to it, and no segment is normalized away. So a guard in front that
+//       looks at `req.url` sees the path that is served.
 import { DurablyError } from '../model/errors.ts'
 import { errorResponse } from './http-error.ts'
 
-/** As much of Node's `IncomingMessage`, or Express's `Request`, as is needed. */
+/** The part of Node's `IncomingMessage`, or of Express's `Request`, that is used. */
 export interface NodeRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined
   readonly url?: string | undefined
-  /** Of Express: the whole path, also below a mount. */
+  /** Set by Express: the whole path, also below a mount. */
   readonly originalUrl?: string
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
-  /** Names and values in turn; a second Host is only here. */
+  /** Names and values in turn. A second Host header is visible only here. */
   readonly rawHeaders?: readonly string[]
   readonly httpVersionMajor: number
   readonly complete: boolean
-  /** What a body parser that came before has made of the body. */
+  /** The result of a body parser that ran before. */
   readonly body?: unknown
   readonly readableEnded: boolean
   readonly socket: object
 }
 
-/** As much of Node's `ServerResponse` as is needed. */
+/** The part of Node's `ServerResponse` that is used. */
 export interface NodeResponse {
   readonly writableFinished: boolean
   readonly destroyed: boolean
@@ -74,9 +74,9 @@ function toRequest(req: NodeRequest, signal: AbortSignal): Request {
 
 /** A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
-/** As proxies are asked, and as some of them ask: the whole URL. */
+/** The absolute form of a request target, which proxies get and some of them send. */
 const ABSOLUTE = /^https?:\/\/([^/?#\\]*)/i
-/** What a URL would take for another path: a backslash for a slash, dots for a step back, a fragment for nothing. */
+/** Parts that `URL` would change: a backslash becomes a slash, dot segments are resolved, a fragment is cut off. */
 const MISLEADING = /[\\#\s]|\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 function urlOf(req: NodeRequest): URL {
@@ -90,7 +90,7 @@ function urlOf(req: NodeRequest): URL {
   return new URL(`${scheme}://${host}${path}`)
 }
 
-/** All who name the host must name the same one. */
+/** All headers that name the host must agree. */
 function hostOf({ headers, rawHeaders = [] }: NodeRequest, named: string | undefined): string {
   const isHost = (i: number) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host'
   const hosts = [named, headers[':authority'], headers.host, ...rawHeaders.filter((_, i) => isHost(i))].filter((host) => host !== undefined)
@@ -121,7 +121,7 @@ function bodyOf(req: NodeRequest): ReadableStream<Uint8Array> | string {
         if (done) controller.close()
         else controller.enqueue(value as Uint8Array)
       },
-      // The iterator is not told: that would close the connection before the answer is sent.
+      // There is no `cancel`: ending the iterator would close the connection before the response is sent.
     },
     { highWaterMark: 0 },
   )
@@ -129,7 +129,7 @@ function bodyOf(req: NodeRequest): ReadableStream<Uint8Array> | string {
 
 async function send(req: NodeRequest, res: NodeResponse, response: Response): Promise<void> {
   const headers = Object.fromEntries(response.headers)
-  // Who still sends a body that nobody reads would not hear the answer to another request.
+  // The rest of an unread body would be taken for the next request on this connection.
   if (!req.complete && req.httpVersionMajor < 2) headers.Connection = 'close'
   const reader = response.body?.getReader()
   const leave = () => void reader?.cancel().catch(() => {})

@@ -1,11 +1,12 @@
-// Opens a stream for a caller: counted for its principal, asked again whether it is allowed, released when the caller goes.
+// Opens an event stream for a caller. It counts for the principal, is authorized again from time to time, and is released when the caller
+// disconnects.
 import type { Call } from './call.ts'
 import { EventStream, type FrameSource, frame } from './event-stream.ts'
 import { principalOf } from './principal.ts'
 
 export const DENIED = frame({}, { event: 'denied' })
 
-/** `recheck` asks whether the stream may go on and ends it if not; an error ends it as well, without a word. */
+/** `recheck` authorizes the stream again, and ends it if it is no longer allowed. An error ends it as well, without a last frame. */
 export async function openEventStream(
   { server, request }: Call,
   source: FrameSource,

@@ -3,13 +3,13 @@ import { DurablyError } from '../model/errors.ts'
 import type { Authorize } from './authorize.ts'
 
 export interface ServerOptions {
-  /** Who may do what; `allowAll()` where everybody may. It is asked for every request, and again while a stream is open. */
+  /** Decides who may do what; `allowAll()` allows everything. It is called for every request, and again while a stream is open. */
   authorize: Authorize
   /** Under which path the routes are mounted, e.g. `/api/durably`. Default `/`. */
   basePath?: string
-  /** Who asks, e.g. a user's id: each has idempotency and concurrency keys of their own, and a limited number of open streams. */
+  /** Returns who calls, e.g. a user's id. Each principal has its own idempotency and concurrency keys, and a limited number of open streams. */
   principal?: (request: Request) => string | Promise<string>
-  /** How many streams one principal may have open. Default 100; without `principal` all callers together, 1000. */
+  /** How many streams one principal may have open. Default 100; without `principal`, 1000 for all callers together. */
   maxStreams?: number
   /** Origins, other than the server's own, whose pages may change something, e.g. `https://app.example.com`. */
   allowedOrigins?: readonly string[]
@@ -19,7 +19,7 @@ export interface ServerOptions {
   maxJsonDepth?: number
   /** Whether a caller sees the stacks and causes of failures, and not only their name, code and message. Default: nobody does. */
   exposeFailures?: boolean | ((request: Request) => boolean | Promise<boolean>)
-  /** Hears of errors that a caller is told nothing about. Default: `console.error`. */
+  /** Gets the errors whose details are not sent to the caller. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void
 }
 

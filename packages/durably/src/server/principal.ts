@@ -1,10 +1,10 @@
-// Who asks, and the keys that are theirs: kept apart from those of others, and shown to them as they gave them.
+// The principal of a request, and its keys: they are stored apart from those of other principals, and shown as they were given.
 import type { TriggerOptions } from '../client/trigger.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName, NAME_BYTES_MAX, utf8Bytes } from '../model/name.ts'
 import type { Call } from './call.ts'
 
-/** `null` where nobody is told from another. */
+/** `null` when the server does not distinguish principals. */
 export async function principalOf({ server, request }: Pick<Call, 'server' | 'request'>): Promise<string | null> {
   const { principal } = server.config
   return principal ? ((await principal(request)) ?? '') : null
@@ -12,7 +12,7 @@ export async function principalOf({ server, request }: Pick<Call, 'server' | 're
 
 const KEYS = ['idempotencyKey', 'concurrencyKey'] as const
 
-/** The options with keys that nobody else can name. */
+/** The options with keys that no other principal can use. */
 export function withOwnKeys(principal: string | null, options: TriggerOptions): TriggerOptions {
   if (principal === null) return options
   const given = KEYS.filter((field) => options[field] !== undefined)
@@ -30,7 +30,7 @@ function ownKey(principal: string, field: string, key: unknown): string {
   return own
 }
 
-/** The key as this principal gave it; one of somebody else stays as it is stored. */
+/** The key as this principal gave it; the key of another principal stays as it is stored. */
 export function givenKey(principal: string | null, stored: string | null): string | null {
   if (principal === null || !stored?.startsWith(written(principal, '').slice(0, -2))) return stored
   try {

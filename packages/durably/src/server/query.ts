@@ -1,7 +1,7 @@
 import { DurablyError } from '../model/errors.ts'
 
-/** What a query says once; said twice, nobody knows which of them was meant. */
-export function said(query: URLSearchParams, name: string): string | null {
+/** Reads a parameter that may be given once. */
+export function queryParameter(query: URLSearchParams, name: string): string | null {
   const [value = null, ...others] = query.getAll(name)
   if (others.length > 0) throw new DurablyError('invalid_argument', `${name} is given ${others.length + 1} times; give it once`)
   return value

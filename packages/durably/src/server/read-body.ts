@@ -1,4 +1,4 @@
-// The body of a request: JSON of a bounded size and depth, checked before it is parsed.
+// Reads the body of a request: JSON of a limited size and depth, checked before it is parsed.
 import { DurablyError } from '../model/errors.ts'
 import { wire } from './json-response.ts'
 
@@ -7,7 +7,7 @@ export interface BodyLimits {
   maxJsonDepth: number
 }
 
-/** The members of the object that a body must be. */
+/** The body must be a JSON object; these are its members. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<Record<string, unknown>> {
   if (request.headers.get('Content-Type') === null) throw unsupported('nothing')
   const text = await readText(request, limits.maxBodyBytes)
@@ -17,12 +17,12 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
   return body
 }
 
-/** Neither an array nor what a tag stands for. */
+/** Not an array, and not a value that the codec made of a tag. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Asked of every request that has a type, also where no body is read: forms of other sites cannot send JSON. */
+/** Checks every request that has a content type, also where no body is read: a form of another site cannot send JSON. */
 export function refuseForeignType(request: Request): void {
   const type = request.headers.get('Content-Type')
   if (type !== null && !isJson(type)) throw unsupported(JSON.stringify(type))
@@ -33,7 +33,7 @@ function isJson(type: string): boolean {
   return name === 'application/json' && parameters.every((parameter) => UTF_8.has(parameter))
 }
 
-/** A semicolon may stand at the end. */
+/** The empty parameter comes from a semicolon at the end. */
 const UTF_8: ReadonlySet<string> = new Set(['charset=utf-8', 'charset="utf-8"', ''])
 
 function unsupported(type: string): DurablyError {
@@ -42,7 +42,7 @@ function unsupported(type: string): DurablyError {
 
 async function readText(request: Request, bytesMax: number): Promise<string> {
   if (Number(request.headers.get('Content-Length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
-  // Not a stream of characters: a body that is no UTF-8 shall be refused, not mended.
+  // `request.text()` would replace malformed UTF-8; the body shall be refused instead.
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const reader = request.body?.getReader()
   if (!reader) return ''
@@ -53,7 +53,7 @@ async function readText(request: Request, bytesMax: number): Promise<string> {
     if (done) return text + decoded(() => decoder.decode())
     bytes += value.byteLength
     if (bytes > bytesMax) {
-      // Nobody reads the rest; who sends it may hear of that late, or never.
+      // The rest is not read. The sender may notice that late, or never.
       reader.cancel().catch(() => {})
       throw tooLarge(bytesMax)
     }

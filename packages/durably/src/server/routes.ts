@@ -1,9 +1,10 @@
-// The routes, as data, and which of them a path is.
+// The table of routes, and which of them matches a path.
 import { DurablyError } from '../model/errors.ts'
 import type { Serve } from './call.ts'
-import { events } from './events.ts'
 import { listRuns } from './list-runs.ts'
+import { manyEvents } from './many-events.ts'
 import { runEvents } from './run-events.ts'
+import { runListFeed } from './run-list-feed.ts'
 import { cancelRun, deleteRun, getLogs, getRun, getSteps, retryRun, sendDecision, sendSignal } from './run-routes.ts'
 import { getHealth, getJobs, getStats } from './service-routes.ts'
 import { triggerRuns } from './trigger-route.ts'
@@ -12,6 +13,9 @@ interface Route {
   path: string
   methods: { readonly [method: string]: Serve }
 }
+
+/** The logs of the runs that are named, or else the list of all runs that match. */
+const events: Serve = (call) => (call.query.has('run') ? manyEvents(call) : runListFeed(call))
 
 const ROUTES: readonly Route[] = [
   { path: '/runs', methods: { GET: listRuns, POST: triggerRuns } },
@@ -34,7 +38,7 @@ export interface Match {
   params: Record<string, string>
 }
 
-/** `null` when there is no such path. */
+/** `null` when no route has this path. */
 export function match(pathname: string, basePath: string): Match | null {
   if (basePath !== '' && !pathname.startsWith(`${basePath}/`)) return null
   const segments = pathname.slice(basePath.length).split('/').slice(1)

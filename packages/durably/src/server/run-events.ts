@@ -1,4 +1,4 @@
-// GET /runs/:id/events: the event log of one run as a stream, from a place in it, then live, until the run has ended.
+// GET /runs/:id/events: the event log of one run as a stream, from a cursor, then live, until the run has ended.
 import { FollowedLogs } from '../events/followed-logs.ts'
 import { ahead } from '../events/log-reader.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -9,10 +9,10 @@ import { frame } from './event-stream.ts'
 import { emptyResponse } from './json-response.ts'
 import { type LogFrames, LogSource } from './log-source.ts'
 import { DENIED, openEventStream } from './open-event-stream.ts'
-import { said } from './query.ts'
+import { queryParameter } from './query.ts'
 import { noSuchRun, visibleRun } from './visible-run.ts'
 
-const WORDS: LogFrames = {
+const FRAMES: LogFrames = {
   event: (event) => frame(event, { id: event.sequence }),
   done: (_, status) => frame({ status }, { event: 'done' }),
   gone: () => frame({}, { event: 'gone' }),
@@ -21,15 +21,15 @@ const WORDS: LogFrames = {
 export async function runEvents(call: Call): Promise<Response> {
   const { server, request, query, params } = call
   const runId = params.id ?? ''
-  const after = readCursor('the cursor', request.headers.get('Last-Event-ID') || said(query, 'after') || '0')
+  const after = readCursor('the cursor', request.headers.get('Last-Event-ID') || queryParameter(query, 'after') || '0')
   demandEventLog(server)
   const seen = await visibleRun(server, request, runId)
   if (!seen) throw after > 0 ? deleted(runId) : noSuchRun(runId)
   const { row, run } = seen
   if (after > row.lastEventSequence) throw ahead(row, after)
-  // What a reader of its own accord takes for: do not connect again.
+  // 204 tells EventSource not to reconnect.
   if (isTerminal(row.status) && after === row.lastEventSequence) return emptyResponse(204)
-  const source = new LogSource(new FollowedLogs(server.engine.tail, [{ runId, after }]), WORDS)
+  const source = new LogSource(new FollowedLogs(server.engine.tail, [{ runId, after }]), FRAMES)
   return openEventStream(call, source, async (stream) => {
     if (!(await isAllowed(server.config.authorize, request, 'runs:read', run))) stream.end(DENIED)
   })
@@ -47,5 +47,5 @@ export function demandEventLog({ engine }: Server): void {
 }
 
 function deleted(runId: string): DurablyError {
-  return new DurablyError('run_deleted', `run ${JSON.stringify(runId)} is not there any more`, { runId })
+  return new DurablyError('run_deleted', `run ${JSON.stringify(runId)} was deleted`, { runId })
 }

@@ -1,5 +1,5 @@
-// GET /events?job&status&limit: the newest runs that match and may be read, first all of them, then what changed. A state and
-// not a log: who connects again begins anew.
+// GET /events?job&status&limit: the newest runs that match and that the caller may read; first the whole list, then its changes. It is a
+// state, not a log: a reader that reconnects gets the whole list again.
 import { isAllowed } from './authorize.ts'
 import { pageFilter } from './list-runs.ts'
 import { DENIED, openEventStream } from './open-event-stream.ts'
@@ -17,7 +17,7 @@ export const runListFeed = ofAll('runs:list', async (call) => {
     shown: await shownTo(call),
   })
   return openEventStream(call, source, async (stream) => {
-    if (await isAllowed(authorize, request, 'runs:list')) source.askAgain()
+    if (await isAllowed(authorize, request, 'runs:list')) source.authorizeAgain()
     else stream.end(DENIED)
   })
 })

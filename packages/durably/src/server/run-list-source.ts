@@ -1,7 +1,7 @@
-// RunListSource — a page of runs as it changes, without those that may not be read.
-//   R1. It tells the newest state: what came and went while its reader was slow is not told.
-//   R2. Whether a run may be read is asked when the run has changed, and when everything is asked again.
-//   R3. Places of runs that may not be read are filled from the newest LIMIT_MAX that match, not from all there are.
+// RunListSource — a list of runs and its changes, without the runs that the caller may not read.
+//   R1. It sends the newest state: a slow reader gets the newest list, and misses states in between.
+//   R2. Each run is authorized when it has changed, and again when the stream is authorized again.
+//   R3. Runs that may not be read are replaced by others of the newest LIMIT_MAX that match, not by older ones.
 import { unlessAborted } from '../model/abort.ts'
 import { printOf, type Run } from '../model/run.ts'
 import { Waiter } from '../model/waiter.ts'
@@ -20,8 +20,8 @@ export class RunListSource implements FrameSource {
   readonly #deps: RunListSourceDeps
   #watched: Watched
   #answers = new WeakMap<Run, boolean>()
-  /** By id; `null` before the first page. */
-  #told: Map<string, Run> | null = null
+  /** The runs that the reader has, by id; `null` before the first list. */
+  #sent: Map<string, Run> | null = null
 
   constructor(deps: RunListSourceDeps) {
     this.#deps = deps
@@ -38,13 +38,13 @@ export class RunListSource implements FrameSource {
         this.#watched.close()
         this.#watched = new Watched(this.#deps, LIMIT_MAX)
       } else {
-        const text = this.#tell(readable.slice(0, limit))
+        const text = this.#write(readable.slice(0, limit))
         if (text !== null) return text
       }
     }
   }
 
-  askAgain(): void {
+  authorizeAgain(): void {
     this.#answers = new WeakMap()
     this.#watched.again()
   }
@@ -64,10 +64,10 @@ export class RunListSource implements FrameSource {
     return readable
   }
 
-  #tell(runs: readonly Run[]): string | null {
-    const before = this.#told
+  #write(runs: readonly Run[]): string | null {
+    const before = this.#sent
     const shown = (runs: readonly Run[]) => runs.map((run) => this.#deps.shown.run(run))
-    this.#told = new Map(runs.map((run) => [run.id, run]))
+    this.#sent = new Map(runs.map((run) => [run.id, run]))
     if (!before) return frame({ runs: shown(runs) })
     const order = runs.map(({ id }) => id)
     const changed = runs.filter((run) => isChanged(run, before.get(run.id)))
@@ -80,7 +80,7 @@ function isChanged(run: Run, before: Run | undefined): boolean {
   return !before || printOf(run) !== printOf(before)
 }
 
-/** The page that was read last, and whether there is a reason to look at it. */
+/** The list that was read last, and whether it has to be processed. */
 class Watched {
   readonly limit: number
   readonly #closed = new AbortController()
@@ -96,7 +96,7 @@ class Watched {
     this.#reader = watch({ ...filter, limit }, this.#closed.signal).getReader()
   }
 
-  /** The newest page, when it is another one or shall be looked at again. */
+  /** The newest list, once it has changed or has to be authorized again. */
   async next(signal: AbortSignal): Promise<readonly Run[] | null> {
     if (!this.#isReading) this.#read()
     if (!this.#isDue) await unlessAborted(signal, this.#waiter.wait())

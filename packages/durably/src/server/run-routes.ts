@@ -1,4 +1,4 @@
-// The routes of one run: look at it, and do something to it.
+// The routes of one run: read it, and change it.
 import type { Decision } from '../model/effect.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
@@ -49,7 +49,7 @@ async function answerRun(call: Call, run: Run): Promise<Response> {
   return jsonResponse(200, (await shownTo(call)).run(run), { ETag: `"${run.version}"` })
 }
 
-/** The version that a caller saw, as `GET /runs/:id` told it in its ETag. */
+/** The version that the caller has seen, from the ETag of `GET /runs/:id`. */
 function ifMatch(request: Request): IfVersion {
   const text = request.headers.get('If-Match')
   if (text === null || text.trim() === '*') return {}

@@ -1,5 +1,5 @@
-// What a caller sees of a run and its steps: its keys as the caller gave them, and of a failure what a page may show. Stacks and causes tell
-// of the server's files, addresses and queries, so they stay here unless `exposeFailures` says otherwise.
+// The form in which a caller sees a run and its steps: keys as the caller gave them, and failures without stacks and causes. Those disclose
+// files, addresses and queries of the server, so they are sent only if `exposeFailures` allows it.
 import type { Failure } from '../model/failure.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'

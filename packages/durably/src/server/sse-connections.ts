@@ -1,11 +1,11 @@
-// SseConnections — the streams of a server: how many each principal has, and whether each is still allowed.
-//   O1. A stream counts from before its first word until it ends, however it ends.
-//   O2. Once per polling interval each open stream asks again; one clock for all of them, none while there are none.
+// SseConnections — the open event streams of a server: it limits how many each principal has, and authorizes them again.
+//   O1. A stream counts from before its first byte until it ends, however it ends.
+//   O2. Once per polling interval each open stream is authorized again. One timer serves all streams, and there is none without streams.
 import type { Env, TimerHandle } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 
 export interface SseConnection {
-  /** Asks whether it may go on, and ends it if not; never rejects. */
+  /** Authorizes the stream again, and ends it if it is no longer allowed. It never rejects. */
   recheck(): Promise<void>
   end(): void
 }
@@ -32,10 +32,10 @@ export class SseConnections {
     return this.#connections.size
   }
 
-  /** Counts one more; what it returns takes it away again. */
+  /** Counts one more stream; the returned function takes it away again. */
   open(principal: string, connection: SseConnection): () => void {
     const { maxPerPrincipal, env, intervalMs } = this.#deps
-    if (this.#isClosed) throw new DurablyError('shutdown', 'this server is closing; connect again to reach another')
+    if (this.#isClosed) throw new DurablyError('shutdown', 'this server is closing; connect again to reach another instance')
     const count = this.#counts.get(principal) ?? 0
     if (count >= maxPerPrincipal)
       throw new DurablyError('too_many_streams', `at most ${maxPerPrincipal} streams may be open at once; close one`)
@@ -45,7 +45,7 @@ export class SseConnections {
     return () => this.#leave(principal, connection)
   }
 
-  /** Ends them all, and lets no more begin. */
+  /** Ends all streams, and refuses new ones. */
   close(): void {
     this.#isClosed = true
     for (const connection of this.#connections) connection.end()
@@ -65,7 +65,7 @@ export class SseConnections {
     const { env, intervalMs } = this.#deps
     this.#timer = env.timer(intervalMs, () => this.#recheck())
     for (const connection of this.#connections) {
-      // Who takes longer than an interval to answer is not asked twice at once.
+      // A check that takes longer than an interval is not started twice.
       if (this.#asking.has(connection)) continue
       this.#asking.add(connection)
       connection.recheck().finally(() => this.#asking.delete(connection))

@@ -1,5 +1,5 @@
 // POST /runs: triggers one run of a job, or a batch.
-//   201 a new run, 200 the run that has the idempotency key already, 409 the key came with another input before.
+//   201: a new run. 200: the run that already has the idempotency key. 409: the key was used before, with another input.
 import { type BatchTriggerInput, checkBatch, type Triggered, type TriggerOptions, triggered } from '../client/trigger.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'
@@ -14,7 +14,7 @@ import { shownTo } from './shown-run.ts'
 const BATCH_MAX = 1000
 const OPTIONS: ReadonlySet<string> = new Set<keyof TriggerOptions>(['idempotencyKey', 'concurrencyKey', 'delay', 'runAt', 'deadline'])
 
-/** All that is triggered at once is of one job, which only the body names: whether it may be is asked when the body was read. */
+/** A request triggers runs of one job. Only the body names it, so the request is authorized once its body was read. */
 export const triggerRuns: Serve = async (call) => {
   const { server, request } = call
   const body = await readBody(request, server.config)
@@ -66,7 +66,7 @@ function readOptions(what: string, options: unknown): TriggerOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
-/** Keys are kept apart by principal, so that nobody meets the run of somebody else, or has to wait for it. */
+/** Keys are stored per principal, so that no principal gets the run of another, or has to wait for it. */
 async function triggerFor(call: Call, job: Job, inputs: BatchTriggerInput<unknown>[]): Promise<Triggered<unknown>[]> {
   const principal = await principalOf(call)
   const owned = inputs.map(({ payload, options = {} }) => ({ payload, options: withOwnKeys(principal, options) }))

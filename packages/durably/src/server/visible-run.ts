@@ -1,4 +1,4 @@
-// The run that a path names, if the caller may see it.
+// The run that a path names, if the caller may read it.
 import { DurablyError } from '../model/errors.ts'
 import { NAME_BYTES_MAX } from '../model/name.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
@@ -10,10 +10,10 @@ export interface VisibleRun {
   run: Run
 }
 
-/** `null` when there is none, or none for this caller (A2). */
+/** `null` when there is no such run, or the caller may not read it (A2). */
 export async function visibleRun(server: Server, request: Request, id: string): Promise<VisibleRun | null> {
   const { engine, config } = server
-  // Some databases refuse to look for such a text.
+  // Some databases reject a query with such a text.
   if (id.includes('\0') || id.length > NAME_BYTES_MAX) return null
   const row = await engine.store.runs.get(id)
   if (!row) return null
@@ -21,7 +21,7 @@ export async function visibleRun(server: Server, request: Request, id: string): 
   return (await isAllowed(config.authorize, request, 'runs:read', run)) ? { row, run } : null
 }
 
-/** A route of one run: first the caller must be able to see it, then be allowed to do this. */
+/** A route of one run: the caller must be allowed to read the run, and then to do this. */
 export function ofRun(action: Action, serve: (call: Call, run: Run) => Promise<Response>): Serve {
   return async (call) => {
     const id = call.params.id ?? ''
@@ -32,7 +32,7 @@ export function ofRun(action: Action, serve: (call: Call, run: Run) => Promise<R
   }
 }
 
-/** A route that is about no run in particular. */
+/** A route that is about no single run. */
 export function ofAll(action: Action, serve: Serve): Serve {
   return async (call) => {
     await demand(call.server.config.authorize, call.request, action)

@@ -1,5 +1,5 @@
-// The API of node:sqlite, as far as it is used, and where to find it: built into Node >= 22.13, Bun and Deno,
-// elsewhere in @photostructure/sqlite, which has the same API.
+// The part of the API of node:sqlite that is used, and where to find it: it is built into Node >= 22.13, Bun and Deno. Elsewhere
+// @photostructure/sqlite has the same API.
 import { DurablyError } from '../model/errors.ts'
 import type { Bindable } from '../store/sql/dialect/sqlite/bind-guard.ts'
 

@@ -7,11 +7,11 @@ import { cachingDatabase } from './statement-cache.ts'
 export interface SqliteOptions {
   /** `full` (default): what was acknowledged survives a power cut. `relaxed`: it survives a crash of the process. */
   durability?: 'full' | 'relaxed'
-  /** How long a statement may block the process while another one writes; beyond it durably waits without blocking. */
+  /** How long a statement may block the process while another process writes; after that Durably waits without blocking. */
   busyTimeoutMs?: number
 }
 
-/** Longer would hold up the event loop, and with it the heartbeats of every run. */
+/** A longer timeout would block the event loop, and with it the heartbeats of every run. */
 export const BUSY_TIMEOUT_MS_MAX = 250
 const BUSY_TIMEOUT_MS = 50
 
@@ -32,7 +32,7 @@ export function sqlite(path: string, { durability = 'full', busyTimeoutMs = BUSY
 }
 
 class NodeSqliteDialect extends SqliteDialect {
-  /** A statement that met a lock lets go of it at once (seen on Node 20, 22, 24, Bun and Deno): nothing to clean up after it. */
+  /** A statement that failed on a lock is reset at once (verified on Node 20, 22, 24, Bun and Deno), so nothing has to be cleaned up. */
   readonly resetsStatements = true
 }
 

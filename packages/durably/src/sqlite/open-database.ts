@@ -27,7 +27,7 @@ function prepareConnection(database: DatabaseSync, { synchronous, busyTimeoutMs 
   try {
     database.exec('PRAGMA journal_mode = WAL')
   } catch (thrown) {
-    // A file that cannot be written can still be read.
+    // A file that is read-only can still be read, in the mode that it has.
     if (classifyError(thrown).code !== 'store_readonly') throw thrown
   }
   database.exec(`PRAGMA synchronous = ${synchronous}`)

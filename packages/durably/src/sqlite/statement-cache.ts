@@ -1,8 +1,8 @@
-// What Kysely's SqliteDialect wants of a database, over node:sqlite's API, with prepared statements kept.
-//   P1. At most STATEMENTS_MAX are kept, the longest unused is dropped.
-//   P2. A kept statement is done when the call returns; one that is iterated over is prepared for that alone.
-//   P3. What was written is acknowledged only if the file is still there: looked at after each statement that is, or ends, a
-//       transaction.
+// cachingDatabase — the database that Kysely's SqliteDialect asks for, on top of node:sqlite, with a cache of prepared statements.
+//   P1. At most STATEMENTS_MAX statements are cached; the least recently used one is evicted.
+//   P2. A cached statement has finished when its call returns; a statement that is iterated over is prepared for that call alone.
+//   P3. A write is acknowledged only if the file is still there: that is checked after each statement outside of a transaction, and
+//       after the one that ends a transaction.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { LruMap } from '../model/lru-map.ts'
 import { type Bindable, guardParameters } from '../store/sql/dialect/sqlite/bind-guard.ts'
@@ -33,7 +33,7 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
       return statement
     },
     close() {
-      // With statements that are still prepared SQLite closes only when those are collected, and an open transaction keeps its lock till then.
+      // While statements are prepared, SQLite closes only when they are garbage collected, and an open transaction keeps its lock until then.
       if (isOpen) undo(database)
       kept.clear()
       database.close()
@@ -45,7 +45,7 @@ function undo(database: DatabaseSync): void {
   try {
     database.exec('ROLLBACK')
   } catch {
-    // It had ended by itself.
+    // The transaction had ended by itself.
   }
 }
 
@@ -60,7 +60,7 @@ function adapt(database: DatabaseSync, sql: string, checked: <T>(word: string | 
   }
 }
 
-/** A rollback to a savepoint ends nothing. */
+/** A rollback to a savepoint does not end the transaction. */
 const TRANSACTION_WORD = /^(begin|commit|end|rollback(?!\s+to\b|\s+transaction\s+to\b))\b/i
 
 function returnsRows(statement: StatementSync, sql: string): boolean {

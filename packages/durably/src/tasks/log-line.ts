@@ -1,4 +1,4 @@
-// LogLine — the lines that seed 003 asks for, one object each, and those of the changes it does not know.
+// TaskLogLine — the log lines that seed 003 asks for, one object each, and lines for the changes that it does not know.
 import type { TaskStateChange } from './state-change.ts'
 
 interface Facts {

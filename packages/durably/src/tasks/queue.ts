@@ -1,4 +1,4 @@
-// Queue — the port of seed 003: what a program asks of its task queue, whatever store keeps the tasks.
+// Queue — the interface of seed 003: what a program can do with its task queue, on any store.
 import type { TriggerOptions } from '../client/trigger.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
 import type { Duration } from '../model/duration.ts'
@@ -9,30 +9,30 @@ import type { TaskRecord, TaskRef } from './task-record.ts'
 import type { FinishedState, TaskState } from './task-state.ts'
 
 export interface Queue extends AsyncDisposable {
-  /** From now on this process executes tasks of that type; those that wait already, too. */
+  /** From now on this process executes tasks of that type, including those that wait already. */
   register<TPayload, TInput = TPayload>(handler: TaskHandler<TPayload, TInput>): RegisteredTask<TInput>
-  /** Stores a task. Its type need not be registered, here or anywhere: then it waits. */
+  /** Stores a task. It waits until a process registers its type. */
   enqueue(request: EnqueueRequest): Promise<TaskRecord>
-  /** `null` when there is no such task, or no longer. */
+  /** `null` when there is no such task. */
   getStatus(task: TaskRef): Promise<TaskRecord | null>
   /** How many tasks are in each state. Counts them all: for a dashboard, not for a hot path. */
   countsByState(): Promise<Record<TaskState, number>>
   /** Newest first. */
   list(request?: PageRequest): Promise<Page>
-  /** What this process does to tasks, told at once. A listener that throws harms nobody: `error` listeners hear of it. */
+  /** Listens to what this process does to tasks; events are emitted at once. If a listener throws, the `error` listeners get its error. */
   on<T extends keyof TaskQueueEvents>(event: T, listener: (event: TaskQueueEvents[T]) => unknown): Unsubscribe
-  /** A waiting task is `Cancelled` at once; a running one is asked to stop by its signal, and is `Cancelled` when it has. */
+  /** A waiting task is `Cancelled` at once; a running one gets an aborted signal, and is `Cancelled` when it has stopped. */
   cancel(task: TaskRef): Promise<CancelOutcome['outcome']>
-  /** A `Dead` task is `Queued` again, with all its attempts before it. */
+  /** A `Dead` task is `Queued` again, and may use all its attempts anew. */
   redrive(task: TaskRef): Promise<TaskRecord>
-  /** The same for all that are `Dead` now; answers how many. */
+  /** Redrives all tasks that are `Dead` now; returns how many. */
   redriveAll(options?: RedriveOptions): Promise<number>
-  /** Removes tasks that finished longer ago than that; answers how many. */
+  /** Removes tasks that finished longer ago than `olderThan`; returns how many. */
   purge(options: PurgeTasks): Promise<number>
   /** Creates or updates the tables; nothing to do in memory. */
   migrate(): Promise<void>
   start(): void
-  /** Waits for the tasks in hand. With `timeout` (ms) they are then asked to stop and `Queued` again; it costs them no attempt. */
+  /** Waits for the running tasks. After `timeout` (ms) their signals abort and they are `Queued` again; it costs them no attempt. */
   stop(options?: { timeout?: number }): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export interface RegisteredTask<TInput> {
 
 export interface EnqueueRequest extends TriggerOptions {
   taskType: string
-  /** What JSON can hold, and `Date`, `Map`, `Set`, `BigInt` and bytes. */
+  /** Any value of JSON, and `Date`, `Map`, `Set`, `BigInt` and bytes. */
   payload: unknown
 }
 
@@ -52,7 +52,7 @@ export interface PageRequest {
   taskType?: string
   /** Default 100. */
   limit?: number
-  /** That of the page before. */
+  /** The cursor of the page before. */
   cursor?: string | null
 }
 
@@ -75,6 +75,6 @@ export interface PurgeTasks {
 
 export interface TaskQueueEvents {
   stateChange: TaskStateChange
-  /** Something that is no handler's fault: a store that is away, a listener or a logger that threw. The queue goes on. */
+  /** An error that does not come from a handler: the store is unavailable, or a listener or a logger threw. The queue goes on. */
   error: { readonly error: unknown; readonly taskId: string | null }
 }

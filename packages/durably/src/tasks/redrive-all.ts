@@ -2,7 +2,7 @@ import { hasCode } from '../model/errors.ts'
 import type { Queue, RedriveOptions } from './queue.ts'
 import type { TaskRef } from './task-record.ts'
 
-/** From the newest to the oldest: one that dies again meanwhile is behind, and is not met twice. */
+/** Goes from the newest to the oldest task, so a task that dies again meanwhile is not redriven twice. */
 export async function redriveAll(queue: Pick<Queue, 'list' | 'redrive'>, options: RedriveOptions): Promise<number> {
   let redriven = 0
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -13,7 +13,7 @@ export async function redriveAll(queue: Pick<Queue, 'list' | 'redrive'>, options
   return redriven
 }
 
-/** False when somebody else was faster, or removed it. */
+/** False when another caller has redriven or removed the task before. */
 async function isRedriven(queue: Pick<Queue, 'redrive'>, task: TaskRef): Promise<boolean> {
   try {
     await queue.redrive(task)

@@ -8,7 +8,7 @@ test('an attempt is told of an end by an execution of this process, and of no ot
   const emitter = new Emitter(env)
   const told: TaskStateChange[] = []
   const inHand = new Map([['a', 3]])
-  const changes = new StateChanges({ env, tell: (change) => told.push(change), attemptOf: (taskId) => inHand.get(taskId) })
+  const changes = new StateChanges({ env, emit: (change) => told.push(change), attemptOf: (taskId) => inHand.get(taskId) })
   const run = { runId: 'a', jobName: 'task' }
   const dead = () => emitter.emit({ type: 'run:fail', ...run, error: 'no', failedStepName: '' })
   const context = { taskId: 'a', attempt: 3, signal: new AbortController().signal }

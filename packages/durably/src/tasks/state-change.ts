@@ -1,5 +1,5 @@
-// StateChange — what this process does to tasks, told as it happens.
-// A change is told after it was stored. That a RetryScheduled task has come due is nobody's act, so it is not told.
+// StateChanges — emits what this process does to tasks.
+// A change is emitted after it was stored. No process does anything when a RetryScheduled task becomes due, so that emits nothing.
 import type { Durably } from '../durably.ts'
 import { type Env, iso } from '../model/env.ts'
 import type { DurablyEvent } from '../model/event.ts'
@@ -17,7 +17,7 @@ export type TaskStateChange = Facts &
     | { readonly state: 'Running'; readonly attempt: number }
     | { readonly state: 'Succeeded'; readonly attempt: number }
     | { readonly state: 'RetryScheduled'; readonly attempt: number; readonly error: string; readonly nextRunAt: string }
-    /** `attempts` is absent when it did not end by an execution: its workers were lost, or its deadline was over. */
+    /** `attempts` is absent when no execution failed: its workers were lost, or its deadline was over. */
     | { readonly state: 'Dead'; readonly attempts?: number; readonly error: string }
     | { readonly state: 'Cancelled' }
   )
@@ -26,24 +26,24 @@ type Change = TaskStateChange extends infer C ? (C extends TaskStateChange ? Omi
 
 interface StateChangeDeps {
   env: Env
-  tell: (change: TaskStateChange) => void
-  /** Of a task that this process executes: the engine's events do not carry it. */
+  emit: (change: TaskStateChange) => void
+  /** The attempt of a task that this process executes; the engine's events do not carry it. */
   attemptOf: (taskId: string) => number | undefined
 }
 
-/** What nobody listens to is not made. */
+/** Events are made only while there are listeners. */
 export class StateChanges {
   readonly #deps: StateChangeDeps
-  #isHeard = false
+  #isFollowed = false
 
   constructor(deps: StateChangeDeps) {
     this.#deps = deps
   }
 
-  /** Somebody listens, from now on. */
+  /** Starts to listen to the engine. */
   follow(durably: Pick<Durably, 'on'>): void {
-    if (this.#isHeard) return
-    this.#isHeard = true
+    if (this.#isFollowed) return
+    this.#isFollowed = true
     const { attemptOf } = this.#deps
     durably.on('run:trigger', (event) => this.#change(event, { state: 'Queued', by: 'enqueue' }))
     durably.on('run:release', (event) => this.#change(event, { state: 'Queued', by: 'release' }))
@@ -61,13 +61,13 @@ export class StateChanges {
     })
   }
 
-  /** From inside the execution, where the attempt is known. */
+  /** Called from inside the execution, where the attempt is known. */
   started({ taskId, attempt }: TaskContext, taskType: string): void {
-    if (this.#isHeard) this.#deps.tell({ taskId, taskType, at: iso(this.#deps.env.wall()), state: 'Running', attempt })
+    if (this.#isFollowed) this.#deps.emit({ taskId, taskType, at: iso(this.#deps.env.wall()), state: 'Running', attempt })
   }
 
   #change({ runId: taskId, jobName: taskType, timestamp: at }: RunEvent, change: Change): void {
-    this.#deps.tell({ taskId, taskType, at, ...change })
+    this.#deps.emit({ taskId, taskType, at, ...change })
   }
 }
 

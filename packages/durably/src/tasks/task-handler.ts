@@ -1,4 +1,4 @@
-// TaskHandler — the behaviour for one type of task. The queue holds data; this is found by `taskType` when it is executed.
+// TaskHandler — the code for one type of task. The queue stores data only; the handler is found by `taskType`.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Duration } from '../model/duration.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -10,11 +10,11 @@ import { checkName } from '../model/name.ts'
  */
 export interface TaskHandler<TPayload = unknown, TInput = TPayload> {
   readonly taskType: string
-  /** What the payload must look like, any Standard Schema. One that does not is an error like any other: it is tried again. */
+  /** The schema of the payload, any Standard Schema. A payload that does not match is an error like any other: the task is retried. */
   readonly input?: StandardSchemaV1<TInput, TPayload> | undefined
-  /** How long one execution may take; then `signal` aborts, and it has failed. Default: as long as it likes. */
+  /** How long one execution may take; then `signal` aborts, and the execution has failed. Default: no limit. */
   readonly timeout?: Duration | undefined
-  /** Throws, or rejects, to be tried again. What it returns is not kept. */
+  /** Throws or rejects to be retried. Its result is not stored. */
   execute(payload: TPayload, context: TaskContext): unknown
 }
 
@@ -26,7 +26,7 @@ export interface TaskContext {
   readonly signal: AbortSignal
 }
 
-/** The signal is made when it is asked for: it costs more than a small task, and few ask. */
+/** The signal is made at first use: it costs more than a small task, and few tasks use it. */
 export class RunningTask implements TaskContext {
   readonly taskId: string
   readonly attempt: number
@@ -58,12 +58,12 @@ export async function executeTask<TPayload, TInput>(
   await handler.execute(read as TPayload, context)
 }
 
-/** As much of the job as it takes to enqueue a task. */
+/** The part of a job that is needed to enqueue a task. */
 export function taskJob(taskType: string): Job {
   return { name: checkName('taskType', taskType), input: ANY_PAYLOAD, output: undefined, run: () => {} }
 }
 
-/** The queue takes what it is given: who enqueues need not know the handler. */
+/** The queue accepts any payload: the process that enqueues need not know the handler. */
 export const ANY_PAYLOAD: StandardSchemaV1 = {
   '~standard': { version: 1, vendor: 'durably', validate: (value) => ({ value }) },
 }

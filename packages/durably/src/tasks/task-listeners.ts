@@ -19,7 +19,7 @@ export class TaskListeners {
       )
   }
 
-  tell<T extends keyof TaskQueueEvents>(type: T, event: TaskQueueEvents[T]): void {
+  emit<T extends keyof TaskQueueEvents>(type: T, event: TaskQueueEvents[T]): void {
     for (const listener of this.#listeners[type]) this.#call(type, listener, event)
   }
 
@@ -30,7 +30,7 @@ export class TaskListeners {
   #call<T extends keyof TaskQueueEvents>(type: T, listener: Listener<TaskQueueEvents[T]>, event: TaskQueueEvents[T]): void {
     const failed = (error: unknown) => {
       // A broken listener of errors has nobody left to tell.
-      if (type !== 'error') this.tell('error', { error, taskId: event.taskId })
+      if (type !== 'error') this.emit('error', { error, taskId: event.taskId })
     }
     try {
       const answer = listener(event)

@@ -21,15 +21,15 @@ export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
   maxAttempts?: number
   /** How long finished tasks are kept. */
   retention?: RetentionOptions
-  /** Gets a record for each thing that happens to a task. Default: silence. */
+  /** Gets a record for each change of a task. Default: no log. */
   logger?: TaskLogger
 }
 
-/** The queue's own tables: what counts, lists and redrives tasks must not meet other runs. */
+/** The queue has its own tables, so that counts, lists and redrives see no other runs. */
 const TABLE_PREFIX = 'tasks_'
 const ATTEMPTS_MAX = 5
 const BACK_OFF = retry.exponential({ maxAttempts: Number.POSITIVE_INFINITY })
-/** Finished tasks kept in memory: what a person may still look at, a few megabytes. */
+/** Finished tasks kept in memory: enough to look at, and a few megabytes. */
 const FINISHED_MAX = 10_000
 
 export interface TaskConfig {
@@ -39,7 +39,7 @@ export interface TaskConfig {
   maxAttempts: number
 }
 
-/** Tasks have no steps that could be inside of one another, and on Node 20 async scopes double what a small task costs. */
+/** Tasks have no nested steps, so they need no async scope, which doubles the cost of a small task on Node 20. */
 function taskEnv(): Env {
   const { scope: _, ...env } = systemEnv()
   return env
@@ -58,7 +58,7 @@ export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
 
 function storage(durably: DurablyOptions, env: Env, endedMax: number): DurablyOptions {
   if (durably.store) return durably
-  // Nobody can read the event log through a queue, and in its own memory no stacks.
+  // A queue gives no access to the event log, nor to stacks in its own memory, so neither is kept.
   if (durably.dialect) return { tablePrefix: TABLE_PREFIX, eventLog: false, ...durably }
   const { eventLog = false, ...rest } = durably
   return { ...rest, store: memoryStore({ env, eventLog, errorStacks: false, endedMax }) }

@@ -1,4 +1,4 @@
-// One page of tasks. The store finds runs by status; which of the pending ones wait for a retry is seen page by page.
+// Reads one page of tasks. The store filters runs by status; pending runs that wait for a retry are filtered here.
 import type { RunFilter } from '../client/run-reader.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RunRow } from '../model/run.ts'

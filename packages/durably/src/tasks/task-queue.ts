@@ -1,5 +1,5 @@
-// TaskQueue — seed 003's vocabulary over the engine: a task is a run without steps, its type the job's name.
-// Owns the handlers, what is told, and what is forgotten. The engine owns the rest; the store is the only truth.
+// TaskQueue — the vocabulary of seed 003 on top of the engine: a task is a run without steps, and its type is the name of a job.
+// It owns the handlers, the events and the retention. The engine owns the rest; the state of a task is in the store alone.
 import { type TriggerOptions, triggerRow } from '../client/trigger.ts'
 import { createDurably, type Durably, type EngineParts, engineParts } from '../durably.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
@@ -36,14 +36,14 @@ export class TaskQueue implements Queue {
   constructor(options: TaskQueueOptions) {
     const config = readTaskOptions(options)
     const durably = createDurably(config.durably)
-    const report = (error: unknown, taskId: string | null = null) => this.#listeners.tell('error', { error, taskId })
+    const report = (error: unknown, taskId: string | null = null) => this.#listeners.emit('error', { error, taskId })
     const { logger } = options
     this.#config = config
     this.#durably = durably
     this.#engine = engineParts(durably)
     this.#changes = new StateChanges({
       env: config.env,
-      tell: (change) => this.#listeners.tell('stateChange', change),
+      emit: (change) => this.#listeners.emit('stateChange', change),
       attemptOf: (taskId) => this.#engine.attemptOf(taskId),
     })
     if (logger) this.on('stateChange', (change) => logLines(change).forEach(logger))

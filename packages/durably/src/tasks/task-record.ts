@@ -1,4 +1,4 @@
-// TaskRecord — what is known of a task; TaskEnvelope — what was put into the queue.
+// TaskRecord — the state of a task; TaskEnvelope — what was enqueued.
 import type { Codec } from '../model/codec.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -8,7 +8,7 @@ import { stateOfRow, type TaskState } from './task-state.ts'
 export interface TaskEnvelope<TPayload = unknown> {
   readonly taskType: string
   readonly payload: TPayload
-  /** How the payload is stored. Nothing but JSON in this version. */
+  /** How the payload is stored: JSON, in this version. */
   readonly contentType: typeof CONTENT_TYPE
 }
 
@@ -18,11 +18,11 @@ export interface TaskRecord<TPayload = unknown> {
   readonly id: string
   readonly envelope: TaskEnvelope<TPayload>
   readonly state: TaskState
-  /** Executions that failed. The one that is running, or succeeded, is not among them. */
+  /** How many executions failed. */
   readonly attempts: number
-  /** Executions in all until it is `Dead`, if the queue's policy does not give up earlier; `Infinity` when that alone decides. */
+  /** After so many executions the task is `Dead`, unless the retry policy gives up earlier; `Infinity` when the policy alone decides. */
   readonly maxAttempts: number
-  /** What the last execution failed with; `null` once one has succeeded. */
+  /** The error of the last execution; `null` once one has succeeded. */
   readonly lastError: string | null
   /** When it is due, if that is later than now. */
   readonly nextRunAt: string | null
@@ -30,7 +30,7 @@ export interface TaskRecord<TPayload = unknown> {
   readonly updatedAt: string
 }
 
-/** Which task is meant: its id, or anything that carries it, such as what `enqueue` returned. */
+/** Names a task: its id, or an object with its id, such as the result of `enqueue`. */
 export type TaskRef = string | Pick<TaskRecord, 'id'>
 
 export function taskIdOf(task: TaskRef): string {

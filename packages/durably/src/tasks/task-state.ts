@@ -1,4 +1,4 @@
-// TaskState — seed 003's words for the state of a run, derived, never stored; and `Cancelled`, which only `cancel()` leads to.
+// TaskState — seed 003's words for the state of a run, derived and never stored; and `Cancelled`, which only `cancel()` leads to.
 import { DurablyError } from '../model/errors.ts'
 import type { Phase } from '../model/phase.ts'
 import type { Run, RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
@@ -17,7 +17,7 @@ export function taskState({ status, attempts, runAt }: TaskFacts, nowMs: number)
   return stateOfRow({ status, attempts, runAt: Date.parse(runAt) }, nowMs)
 }
 
-/** The same, from the row of a run. */
+/** The same, for the row of a run. */
 export function stateOfRow({ status, attempts, runAt }: Pick<RunRow, 'status' | 'attempts' | 'runAt'>, nowMs: number): TaskState {
   if (status === 'pending') return attempts > 0 && runAt > nowMs ? 'RetryScheduled' : 'Queued'
   return STATE_OF[status]
@@ -25,7 +25,7 @@ export function stateOfRow({ status, attempts, runAt }: Pick<RunRow, 'status' | 
 
 const STATE_OF = { running: 'Running', completed: 'Succeeded', failed: 'Dead', cancelled: 'Cancelled' } as const
 
-/** The same, from what a store counts. */
+/** The same, for a group of runs that a store has counted. */
 export function stateOfCount({ phase, isRetried }: Pick<RunCount, 'phase' | 'isRetried'>): TaskState {
   const state = STATE_OF_PHASE[phase]
   return state === 'later' ? (isRetried ? 'RetryScheduled' : 'Queued') : state

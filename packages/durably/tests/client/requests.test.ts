@@ -223,7 +223,7 @@ describe('what an answer means', () => {
     })
     const trigger = hanging.trigger('j', 1).catch((error: unknown) => error)
     await env.advance(30_000)
-    expect(await trigger).toMatchObject({ code: 'server_unreachable', message: expect.stringContaining('got no answer for 30000 ms') })
+    expect(await trigger).toMatchObject({ code: 'server_unreachable', message: expect.stringContaining('got no answer within 30000 ms') })
     const half = () => new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) }))
     const { client, outcome } = setup([half, json({ jobs: [] })])
     expect(await outcome(client.getJobs())).toEqual({ value: [] })

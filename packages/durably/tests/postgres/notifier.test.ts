@@ -91,9 +91,9 @@ describe('what is told', () => {
   test('as much as one message holds is told by name', async () => {
     const url = await temporaryDatabase()
     const [one, other] = await Promise.all([listening(url), listening(url)])
-    const news = Array.from({ length: 263 }, (_, i) => ({ type: 'events' as const, runId: `${i}`.padStart(26, '0') }))
-    for (const each of news) one.notify(each)
-    await eventually(() => expect(other.heard).toEqual(news))
+    const changes = Array.from({ length: 263 }, (_, i) => ({ type: 'events' as const, runId: `${i}`.padStart(26, '0') }))
+    for (const each of changes) one.notify(each)
+    await eventually(() => expect(other.heard).toEqual(changes))
   })
 })
 
@@ -102,8 +102,8 @@ test('what others say on the channel is not understood, and does no harm', async
   const { client } = await bystander(url)
   const [one, other] = await Promise.all([listening(url), listening(url)])
   const foreign = [
-    ...['', 'hello', '{', 'null', '7', '[]', '{}', '{"v":2,"from":"x","news":["w"]}', '{"v":1,"news":["w"]}', '{"v":1,"from":"x"}'],
-    ...['{"v":1,"from":"x","news":"w"}', '{"v":1,"from":"x","news":[7,null,"","z","e","c",{}]}', '{"v":1,"from":"x","probe":"y"}'],
+    ...['', 'hello', '{', 'null', '7', '[]', '{}', '{"v":2,"from":"x","changes":["w"]}', '{"v":1,"changes":["w"]}', '{"v":1,"from":"x"}'],
+    ...['{"v":1,"from":"x","changes":"w"}', '{"v":1,"from":"x","changes":[7,null,"","z","e","c",{}]}', '{"v":1,"from":"x","probe":"y"}'],
   ]
   for (const payload of foreign) await client.query('SELECT pg_notify($1, $2)', [CHANNEL, payload])
   one.notify(LAST)
@@ -187,7 +187,7 @@ describe('the connection', () => {
     for (const { reported } of [one, other]) expect(reported.length).toBeLessThanOrEqual(1)
   })
 
-  test('that cannot be had is reported once, and news of any number are taken', async () => {
+  test('that cannot be had is reported once, and any number of changes is accepted', async () => {
     const env = hurriedEnv(100)
     const nobody = open('postgres://127.0.0.1:1/nobody', { env })
     for (let i = 0; i < 10_000; i++) nobody.notify({ type: 'events', runId: `${i}` })

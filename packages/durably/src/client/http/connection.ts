@@ -1,5 +1,6 @@
-// Connection — one event stream of the server, from asking for it to its end, whatever ends it.
-// Silence ends it too: the server writes a comment every 15 s. It is counted only while somebody reads, so a slow reader loses nothing.
+// connection — one event stream of the server, from the request to its end.
+// Silence ends it too, because the server sends a comment every 15 s. Silence is measured only while the consumer reads, so a slow consumer
+// does not end the connection.
 import type { Codec } from '../../model/codec.ts'
 import { type Clock, within } from '../../model/env.ts'
 import type { DurablyError } from '../../model/errors.ts'
@@ -17,21 +18,21 @@ export interface ConnectionDeps {
 export interface ServerMessage {
   event: string
   value: unknown
-  /** How many characters it took. */
+  /** The number of characters of its data. */
   length: number
 }
 
 export interface Target {
   path: string
-  /** The run it is about, where it is one. */
+  /** The run, if the stream is about one. */
   runId?: string
 }
 
 export type Ending =
-  /** There is nothing more to come. */
+  /** The server has nothing more to send. */
   | { type: 'over' }
   | { type: 'refused'; error: DurablyError }
-  /** It may be there the next time. */
+  /** Connecting again may help. */
   | { type: 'broken'; hadMessages: boolean; retryMs: number | null; retryAfterMs: number }
 
 export async function* connection(
@@ -81,5 +82,5 @@ export async function* connection(
 async function unlessSilent<T>(env: Clock, answer: Promise<T>): Promise<T> {
   if (await within(env, SILENCE_MS, answer)) return answer
   answer.catch(() => {})
-  throw new Error(`nothing came for ${SILENCE_MS} ms`)
+  throw new Error(`the server sent nothing for ${SILENCE_MS} ms`)
 }

@@ -1,7 +1,7 @@
-// EventSource — the messages of a server, over as many connections as it takes. The browser's own gives up for ever on one 502.
-//   E1. Every connection asks for what is missing: `target` says where it begins, so what was lost with one comes with the next.
-//   E2. It ends when the server says so (204) and fails when it refuses (4xx); everything else passes, and is tried again.
-//   E3. The pause grows until a message came: a server that accepts and drops is not stormed.
+// messages — the messages of an event stream, over as many connections as necessary. What EventSource cannot do: ADR 0011.
+//   E1. Each connection begins at the cursor that `target` returns, so events that one connection lost come with the next.
+//   E2. It ends when the server answers 204 and throws when the server refuses (4xx). After any other failure it connects again.
+//   E3. The pauses grow until a message has arrived, so a server that accepts connections and drops them is not overloaded.
 import { sleepUnlessAborted, unlessAborted } from '../../model/abort.ts'
 import { backoffMs } from '../../model/backoff.ts'
 import type { ConnectionState } from '../durably-client.ts'
@@ -16,10 +16,10 @@ export interface EventSourceDeps extends ConnectionDeps {
 }
 
 export interface Follower {
-  /** What to ask for; called for each connection. Nothing ends it. */
+  /** What to request; called for each connection. `null` ends the stream. */
   target: () => Target | null
   onState: (state: ConnectionState) => void
-  /** Gets each connection as it begins: who aborts it has another one at once, for another target. */
+  /** Gets each connection as it begins. To abort it opens another one at once, for a new target. */
   onConnecting?: (connection: AbortController) => void
   signal: AbortSignal
 }
@@ -46,7 +46,7 @@ export async function* messages(
       if (ending.hadMessages) failures = 0
       if (current.signal.aborted && !page.isAway) continue
       onState('reconnecting')
-      // Who comes back to the page shall not wait.
+      // There is no pause, so that a person who comes back to the page does not wait.
       if (page.isAway) continue
       const firstMs = Math.max(RETRY_BACKOFF.firstMs, ending.retryMs ?? 0)
       const pause = backoffMs(env, failures++, { ...RETRY_BACKOFF, firstMs })

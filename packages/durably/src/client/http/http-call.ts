@@ -1,4 +1,4 @@
-// A call of the server: a question, asked again while that is safe and may help, and its answer as a value.
+// callServer — sends a request, again while that is safe and may help, and returns the decoded answer.
 import { unlessAborted } from '../../model/abort.ts'
 import { backoffMs } from '../../model/backoff.ts'
 import type { Codec } from '../../model/codec.ts'
@@ -17,11 +17,11 @@ export interface HttpCallDeps {
 }
 
 export interface HttpCall extends HttpQuestion {
-  /** Sending it twice does what sending it once does: it only reads, or it has a key. */
+  /** The request is idempotent: it only reads, or it has an idempotency key. */
   isSafe: boolean
 }
 
-/** The decoded body; `undefined` when there is none. */
+/** Returns the decoded body; `undefined` when it is empty. */
 export async function callServer({ requests, env, codec }: HttpCallDeps, call: HttpCall): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const answer = await answerOf(env, requests, call)
@@ -31,13 +31,13 @@ export async function callServer({ requests, env, codec }: HttpCallDeps, call: H
   }
 }
 
-/** A server that accepts the connection and never answers is as good as none. */
+/** A server that accepts the connection and never answers counts as unreachable. */
 async function answerOf(env: Clock, requests: HttpRequests, call: HttpCall): Promise<{ text: string } | HttpRefusal> {
   const late = new AbortController()
   const timer = env.timer(ANSWER_MS_MAX, () => late.abort())
   try {
     const answer = await unlessAborted(late.signal, answerText(requests, call, late.signal))
-    return answer ?? unreachable(`${call.method} ${call.path} got no answer for ${ANSWER_MS_MAX} ms`)
+    return answer ?? unreachable(`${call.method} ${call.path} got no answer within ${ANSWER_MS_MAX} ms`)
   } finally {
     env.clear(timer)
   }
@@ -58,8 +58,12 @@ function decoded(codec: Codec, { method, path }: HttpCall, text: string): unknow
     return codec.decode(text)
   } catch (cause) {
     const begin = JSON.stringify(text.slice(0, 40))
-    throw new DurablyError('server_unreachable', `${method} ${path} was answered with ${begin}…, and not by Durably; is the url right?`, {
-      cause,
-    })
+    throw new DurablyError(
+      'server_unreachable',
+      `${method} ${path} was answered with ${begin}…, which does not come from Durably; is the url right?`,
+      {
+        cause,
+      },
+    )
   }
 }

@@ -1,4 +1,4 @@
-// HttpClient — a DurablyClient across HTTP: it asks `@coji/durably/server`, which may be anywhere, on any number of machines.
+// httpClient — a DurablyClient over HTTP. It calls `@coji/durably/server`, on any number of machines.
 import { wireCodec } from '../../model/codec.ts'
 import { systemClock } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
@@ -21,11 +21,11 @@ import { RunListFeeds } from './run-list-feed.ts'
 import { runPath } from './run-path.ts'
 import { RunStreams } from './run-streams.ts'
 
-/** The largest page of runs that a server gives. */
+/** The largest page of runs that a server returns. */
 const PAGE_MAX = 200
 
 /**
- * Reaches the runs of a server.
+ * A client for the runs of a server.
  *
  * @example const client = httpClient<typeof jobs>({ url: '/api/durably' })
  */
@@ -53,7 +53,7 @@ function clientOf(options: HttpOptions): UntypedClient {
       const { runs } = await post<{ runs: Run[] }>('/runs', { job, batch: [...inputs] }, { isSafe })
       return runs
     },
-    getRun: (id) => unlessUnknown(null, async () => ofRun<Run>(id)),
+    getRun: (id) => unlessNotFound(null, async () => ofRun<Run>(id)),
     async getRuns({ limit = Number.POSITIVE_INFINITY, cursor, ...filter }: RunFilter = {}) {
       const all: Run[] = []
       for (let next: string | null = cursor ?? null; ; ) {
@@ -64,8 +64,8 @@ function clientOf(options: HttpOptions): UntypedClient {
         if (next === null || all.length >= limit) return all
       }
     },
-    getSteps: (id) => unlessUnknown([], async () => (await ofRun<{ steps: Step[] }>(id, 'steps')).steps),
-    getLogs: (id) => unlessUnknown([], async () => (await ofRun<{ logs: Log[] }>(id, 'logs')).logs),
+    getSteps: (id) => unlessNotFound([], async () => (await ofRun<{ steps: Step[] }>(id, 'steps')).steps),
+    getLogs: (id) => unlessNotFound([], async () => (await ofRun<{ logs: Log[] }>(id, 'logs')).logs),
     getJobs: async () => (await get<{ jobs: JobInfo[] }>('/jobs')).jobs,
     countsByState: async () => (await get<{ counts: Record<Phase, number> }>('/stats')).counts,
     async cancel(id, options) {
@@ -93,7 +93,7 @@ function clientOf(options: HttpOptions): UntypedClient {
   }
 }
 
-/** Then it can be sent again: the server knows it. */
+/** A request with a key can be sent again: the server recognizes it. */
 function hasKey(options: { idempotencyKey?: string } | undefined): boolean {
   return options?.idempotencyKey !== undefined
 }
@@ -104,7 +104,7 @@ function query(parameters: { [name: string]: string | number | undefined }): str
   return text && `?${text}`
 }
 
-/** As the server calls them. */
+/** The query parameters of the server. */
 function names({ status, jobName, limit }: WatchFilter): { [name: string]: string | number | undefined } {
   return { status, job: jobName, limit }
 }
@@ -113,7 +113,7 @@ function aboutRun(runId: string, { ifVersion }: IfVersion = {}): Pick<HttpCall, 
   return { runId, ...(ifVersion !== undefined && { headers: { 'if-match': `"${ifVersion}"` } }) }
 }
 
-async function unlessUnknown<T, U>(otherwise: U, ask: () => Promise<T>): Promise<T | U> {
+async function unlessNotFound<T, U>(otherwise: U, ask: () => Promise<T>): Promise<T | U> {
   try {
     return await ask()
   } catch (error) {

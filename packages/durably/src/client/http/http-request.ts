@@ -1,6 +1,6 @@
-// HttpRequests — asks the server, once, and says what became of it. The one place that knows address, headers and statuses.
-//   Q1. What the network or the server does is an answer, never an exception: who asked decides whether to ask again.
-//   Q2. The server's own errors keep their code and message; a page of somebody on the way is told by its status.
+// HttpRequests — sends a request once and returns what became of it. It is the one place that knows address, headers and statuses.
+//   Q1. A failure of the network or of the server is a value, never an exception: the caller decides whether to send the request again.
+//   Q2. An error of the server keeps its code and message; an error page of a proxy gets a code by its status.
 import type { Backoff } from '../../model/backoff.ts'
 import type { Clock } from '../../model/env.ts'
 import { DurablyError, type ErrorCode } from '../../model/errors.ts'
@@ -11,9 +11,9 @@ export const RETRY_BACKOFF = { firstMs: 250, longestMs: 3000, shortestMs: 0 } sa
 export interface HttpOptions {
   /** Where the server is mounted: `https://example.com/api/durably`, or `/api/durably` in a page of the same site. */
   url: string
-  /** Sent with every request; a function is called each time, so that a token may change. */
+  /** Sent with every request. A function is called for each request, so that a token may change. */
   headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Time, timers and chance; replaced in tests by a virtual one. */
   env?: Clock
@@ -23,9 +23,9 @@ export interface HttpQuestion {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   headers?: Record<string, string>
-  /** Encoded. */
+  /** The encoded body. */
   body?: string
-  /** The run it is about. */
+  /** The run that the request is about. */
   runId?: string
 }
 
@@ -34,14 +34,14 @@ export type HttpAnswer = { response: Response } | HttpRefusal
 export interface HttpRefusal {
   response: null
   error: DurablyError
-  /** 0 when nobody answered. */
+  /** 0 without an answer. */
   status: number
-  /** Asking again may help: the server, or somebody on the way to it, is away or busy. */
+  /** The request may succeed later: the server, or a proxy on the way, is unavailable or busy. */
   isPassing: boolean
   retryAfterMs: number
 }
 
-/** Those of somebody who stands before the server; its own errors say their code themselves. */
+/** Codes for the errors of a proxy; errors of the server itself carry their code. */
 const CODES: { readonly [status: number]: ErrorCode } = { 401: 'forbidden', 403: 'forbidden', 404: 'not_found', 413: 'body_too_large' }
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
@@ -61,7 +61,7 @@ export class HttpRequests {
     this.#fetch = fetch
   }
 
-  /** Rejects only when `headers` did. */
+  /** Rejects only when `headers` does. */
   async ask(question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
     const { method, path, body = null } = question
     const headers = new Headers(typeof this.#headers === 'function' ? await this.#headers() : this.#headers)
@@ -82,9 +82,10 @@ export function unreachable(message: string, cause?: unknown): HttpRefusal {
 
 async function refusal({ method, path, runId }: HttpQuestion, response: Response): Promise<HttpRefusal> {
   const { status } = response
-  const told = await ownError(response)
-  const code = told?.code ?? CODES[status] ?? 'server_unreachable'
-  const message = told?.message ?? `${method} ${path} was answered with ${status}, and not by Durably; is the url right, is the server up?`
+  const own = await ownError(response)
+  const code = own?.code ?? CODES[status] ?? 'server_unreachable'
+  const message =
+    own?.message ?? `${method} ${path} was answered with ${status}, and not by Durably; is the url right, and is the server running?`
   const seconds = Number(response.headers.get('retry-after') ?? 0)
   return {
     response: null,

@@ -1,5 +1,5 @@
-// PageVisibility — whether anybody can see the page. A tab that was hidden for a while lets its connections go: a browser allows
-// few per server, and the cursors bring everything back.
+// PageVisibility — whether the page is visible. A tab that is hidden for a while closes its connections, because a browser allows few per
+// server. When it is shown again the cursors fetch what it missed.
 import type { Clock, TimerHandle } from '../../model/env.ts'
 
 const HIDDEN_MS = 5000
@@ -20,7 +20,7 @@ export class PageVisibility {
     return this.#isAway
   }
 
-  /** Calls back whenever the page has been hidden for a while; the answer forgets it. */
+  /** Calls `leave` whenever the page has been hidden for a while; the returned function removes it. */
   onAway(leave: () => void): () => void {
     if (this.#leaving.size === 0) this.#document?.addEventListener('visibilitychange', this.#look)
     this.#leaving.add(leave)
@@ -33,7 +33,7 @@ export class PageVisibility {
     }
   }
 
-  /** Resolves when the page is not away, or the last who asked to be called has left. */
+  /** Resolves when the page is visible, or the last callback was removed. */
   back(): Promise<void> {
     return this.#isAway ? new Promise((resolve) => void this.#returning.push(resolve)) : Promise.resolve()
   }

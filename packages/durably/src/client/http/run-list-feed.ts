@@ -1,5 +1,5 @@
-// RunListFeed — the newest runs that match, as the server tells them; one connection for all who watch the same.
-// State, not log: a connection begins with the whole page, and a slow watcher gets the newest one.
+// RunListFeed — the newest runs that match, as the server sends them, over one connection for all watchers of the same list.
+// It is a state, not a log: a connection begins with the whole list, and a slow watcher gets the newest list.
 import { unlessAborted } from '../../model/abort.ts'
 import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
@@ -10,15 +10,15 @@ import { tellChanges } from '../tell-changes.ts'
 import type { ServerMessage } from './connection.ts'
 import { type EventSourceDeps, messages } from './event-source.ts'
 
-/** Who leaves and comes back at once finds it open. */
+/** How long the connection stays open without watchers, for one that comes back at once. */
 const LINGER_MS = 50
 
 interface Watcher {
-  readonly tell: (state: ConnectionState) => void
+  readonly reportState: (state: ConnectionState) => void
   readonly waiter: Waiter
 }
 
-/** All that a client watches. */
+/** All lists that a client watches. */
 export class RunListFeeds {
   readonly #deps: EventSourceDeps
   readonly #feeds = new Map<string, RunListFeed>()
@@ -41,7 +41,7 @@ export class RunListFeeds {
 class RunListFeed {
   readonly #deps: EventSourceDeps
   readonly #path: string
-  /** Nobody shall find it any more. */
+  /** Removes the feed, so that new watchers open another one. */
   readonly #forget: () => void
   readonly #watchers = new Set<Watcher>()
   readonly #closed = new AbortController()
@@ -58,7 +58,7 @@ class RunListFeed {
   }
 
   async *pages(onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
-    const watcher: Watcher = { tell: tellChanges(onConnection), waiter: new Waiter() }
+    const watcher: Watcher = { reportState: tellChanges(onConnection), waiter: new Waiter() }
     this.#enter(watcher)
     try {
       for (let seen: readonly Run[] | null = null; !closed.aborted; ) {
@@ -81,7 +81,7 @@ class RunListFeed {
     this.#watchers.add(watcher)
     if (this.#closing !== null) this.#deps.env.clear(this.#closing)
     this.#closing = null
-    watcher.tell(this.#state)
+    watcher.reportState(this.#state)
   }
 
   #leave(watcher: Watcher): void {
@@ -95,7 +95,7 @@ class RunListFeed {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const follower = { target: () => ({ path: this.#path }), onState: (state: ConnectionState) => this.#tell(state), signal }
+    const follower = { target: () => ({ path: this.#path }), onState: (state: ConnectionState) => this.#reportState(state), signal }
     try {
       for await (const message of messages(this.#deps, follower)) this.#take(message)
       this.#finish(null)
@@ -110,9 +110,9 @@ class RunListFeed {
     this.#wake()
   }
 
-  #tell(state: ConnectionState): void {
+  #reportState(state: ConnectionState): void {
     this.#state = state
-    for (const watcher of this.#watchers) watcher.tell(state)
+    for (const watcher of this.#watchers) watcher.reportState(state)
   }
 
   #take({ event, value }: ServerMessage): void {
@@ -123,7 +123,7 @@ class RunListFeed {
     const byId = new Map(before?.map((run) => [run.id, run]))
     for (const run of runs ?? changed ?? []) {
       const known = byId.get(run.id)
-      // A connection begins with the whole page: what did not change meanwhile stays the same object.
+      // A connection begins with the whole list. Runs that did not change meanwhile stay the same objects.
       if (!known || printOf(known) !== printOf(run)) byId.set(run.id, run)
     }
     const ids = order ?? runs?.map(({ id }) => id) ?? []

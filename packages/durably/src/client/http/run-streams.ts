@@ -1,4 +1,5 @@
-// RunStreams — all subscriptions of a client: as few connections as the server allows, and one for a run that others must not suffer for.
+// RunStreams — all subscriptions of a client. They share as few connections as the server allows; a run that made the server refuse a shared
+// connection gets one of its own.
 import type { RunLogEvent } from '../../model/event.ts'
 import type { FollowOptions } from '../durably-client.ts'
 import type { EventSourceDeps } from './event-source.ts'
@@ -21,7 +22,7 @@ export class RunStreams {
     closed: AbortSignal,
   ): AsyncGenerator<RunLogEvent, void> {
     const member = new RunSubscription(runId, after, onConnection)
-    this.#place(member, this.#withRoomFor(runId))
+    this.#place(member, this.#connectionFor(runId))
     try {
       for (let event = await member.next(closed); event; event = await member.next(closed)) yield event
     } finally {
@@ -35,7 +36,7 @@ export class RunStreams {
     connection.add(member)
   }
 
-  #withRoomFor(runId: string): SharedConnection {
+  #connectionFor(runId: string): SharedConnection {
     const known = this.#connections.find((connection) => connection.takes(runId))
     if (known) return known
     const connection = new SharedConnection(this.#deps, (refused) => this.#separate(refused))
@@ -43,7 +44,7 @@ export class RunStreams {
     return connection
   }
 
-  /** The server does not say whom it meant: each run asks for itself. */
+  /** The server does not say which run it refused, so each run gets a connection of its own. */
   #separate(members: readonly RunSubscription[]): void {
     const alone = new Map<string, SharedConnection>()
     for (const member of members) {

@@ -1,7 +1,6 @@
-// RunSubscription — what one subscriber of a run has not read yet, and where it stands in the log.
-//   S1. The cursor only grows: an event that comes twice is taken once.
-//   S2. It is bounded: who is full takes nothing more, and says when there is room again.
-
+// RunSubscription — the events that one subscriber of a run has not read yet, and its cursor in the log.
+//   S1. The cursor only grows: an event that arrives twice is delivered once.
+//   S2. The queue is bounded: when it is full, `room()` resolves once there is room again.
 import { unlessAborted } from '../../model/abort.ts'
 import type { DurablyError } from '../../model/errors.ts'
 import type { RunLogEvent } from '../../model/event.ts'
@@ -14,9 +13,9 @@ const CHARACTERS_MAX = 1024 * 1024
 
 export class RunSubscription {
   readonly runId: string
-  /** The `sequence` of the last event it took. */
+  /** The `sequence` of the last event that was queued. */
   cursor: number
-  readonly tell: (state: ConnectionState) => void
+  readonly reportState: (state: ConnectionState) => void
   #waiting: { event: RunLogEvent; length: number }[] = []
   #length = 0
   #end: { error: DurablyError | null } | null = null
@@ -26,14 +25,14 @@ export class RunSubscription {
   constructor(runId: string, after: number, onConnection: FollowOptions['onConnection']) {
     this.runId = runId
     this.cursor = after
-    this.tell = tellChanges(onConnection)
+    this.reportState = tellChanges(onConnection)
   }
 
   get isFull(): boolean {
     return this.#waiting.length >= EVENTS_MAX || this.#length >= CHARACTERS_MAX
   }
 
-  /** `length` is that of its text. */
+  /** `length` is the number of characters of the event's text. */
   take(event: RunLogEvent, length: number): void {
     if (event.sequence <= this.cursor) return
     this.cursor = event.sequence
@@ -42,18 +41,18 @@ export class RunSubscription {
     this.#reader.wake()
   }
 
-  /** Nothing comes any more; what waits can still be read. */
+  /** No more events will come; queued ones can still be read. */
   end(error: DurablyError | null = null): void {
     this.#end ??= { error }
     this.#reader.wake()
   }
 
-  /** Resolves when half of what made it full was read. */
+  /** Resolves when half of a full queue was read. */
   room(): Promise<void> {
     return this.#sender.wait()
   }
 
-  /** Nothing once the log has ended or the signal aborts. */
+  /** The next event; `undefined` once the log has ended or the signal aborts. */
   async next(signal: AbortSignal): Promise<RunLogEvent | undefined> {
     while (this.#waiting.length === 0) {
       if (this.#end?.error) throw this.#end.error

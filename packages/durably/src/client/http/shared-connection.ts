@@ -1,9 +1,8 @@
-// SharedConnection — the logs of several runs over one connection, for all who subscribe to them.
-//   C1. It follows its subscribers: when they changed it connects anew, a little later, once for all changes. While the server is
-//       away it waits as long as it would have.
-//   C2. A subscriber gets events only from a connection that began at or before its cursor, so none is skipped.
-//   C3. Who does not read is left out until there is room: nobody waits for it, and nothing piles up.
-
+// SharedConnection — the logs of several runs over one connection, for all their subscribers.
+//   C1. When its subscribers change it reconnects, once for all changes within a short time. While the server is unavailable it keeps to
+//       its pauses.
+//   C2. A subscriber gets events only from a connection that began at or before its cursor, so no event is skipped.
+//   C3. A subscriber that does not read is left out until there is room in its queue: the others do not wait for it, and no events pile up.
 import { unlessAborted } from '../../model/abort.ts'
 import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
@@ -14,17 +13,17 @@ import { type EventSourceDeps, type Follower, messages } from './event-source.ts
 import { runPath } from './run-path.ts'
 import type { RunSubscription } from './run-subscription.ts'
 
-/** What a server takes in one question. */
+/** The most runs that a server accepts in one request. */
 const RUNS_MAX = 100
 const SETTLE_MS = 50
 
 interface Open {
   readonly end: AbortController
-  /** To be left for another one. */
+  /** The current connection; to abort it opens another one. */
   connection: AbortController
-  /** Who gets what comes (C2). */
+  /** The subscribers that get the events (C2). */
   served: Set<RunSubscription>
-  /** How far it has told each run. */
+  /** The last sequence that arrived of each run. */
   positions: Map<string, number>
   isLive: boolean
 }
@@ -38,7 +37,7 @@ export class SharedConnection {
   #open: Open | null = null
   #timer: TimerHandle | null = null
 
-  /** `onRefused` gets those whom the server refused together: each shall ask for itself. Without it there is one run only. */
+  /** `onRefused` gets the subscribers when the server refuses them together. Without it the connection is for one run. */
   constructor(deps: EventSourceDeps, onRefused?: (members: RunSubscription[]) => void) {
     this.#deps = deps
     this.#isAlone = !onRefused
@@ -52,11 +51,11 @@ export class SharedConnection {
 
   add(member: RunSubscription): void {
     this.#members.add(member)
-    member.tell('connecting')
+    member.reportState('connecting')
     const position = this.#open?.positions.get(member.runId)
     if (this.#open && position !== undefined && position <= member.cursor) {
       this.#open.served.add(member)
-      if (this.#open.isLive) member.tell('live')
+      if (this.#open.isLive) member.reportState('live')
     }
     this.#changed()
   }
@@ -117,7 +116,7 @@ export class SharedConnection {
   #follower(open: Open): Follower {
     return {
       target: () => this.#target(open),
-      onState: (state) => this.#tell(open, state),
+      onState: (state) => this.#reportState(open, state),
       onConnecting: (connection) => {
         open.connection = connection
       },
@@ -125,7 +124,7 @@ export class SharedConnection {
     }
   }
 
-  /** Begins where the one of them stands who has seen least. */
+  /** For each run the connection begins at the smallest cursor of its subscribers. */
   #target(open: Open): Target | null {
     const wanted = this.#wanted()
     open.served = new Set(wanted)
@@ -141,9 +140,9 @@ export class SharedConnection {
     return { path: `${runPath(runId, 'events')}${after > 0 ? `?after=${after}` : ''}`, runId }
   }
 
-  #tell(open: Open, state: ConnectionState): void {
+  #reportState(open: Open, state: ConnectionState): void {
     open.isLive = state === 'live'
-    for (const member of open.served) member.tell(state)
+    for (const member of open.served) member.reportState(state)
   }
 
   async #deliver(open: Open, { event, value, length }: ServerMessage): Promise<void> {
@@ -159,7 +158,7 @@ export class SharedConnection {
     }
   }
 
-  /** The server tells no more of a run; it names it where there is more than one. */
+  /** The server sends no more events of a run. It names the run only if the connection has several. */
   #over(open: Open, value: unknown, errorOf: (member: RunSubscription) => DurablyError | undefined): void {
     const { runId } = value as { runId?: string }
     for (const member of open.served) if (runId === undefined || member.runId === runId) this.#end([member], errorOf(member))
@@ -203,20 +202,20 @@ export class SharedConnection {
   }
 }
 
-/** It tells all that is wanted, and nothing that is not. */
+/** The connection serves exactly the runs and subscribers that are wanted. */
 function isServing({ served, positions }: Open, wanted: readonly RunSubscription[]): boolean {
   const runs = new Set(wanted.map(({ runId }) => runId))
   return wanted.every((member) => served.has(member)) && [...positions.keys()].every((runId) => runs.has(runId))
 }
 
-/** A run always has a first event, so who saw none of it has met none. */
+/** Every run has a first event, so a subscriber that has seen none never saw the run. */
 function gone({ runId, cursor }: RunSubscription): DurablyError {
   return cursor > 0
     ? new DurablyError('run_deleted', `run ${runId} was deleted while it was subscribed to`, { runId })
     : new DurablyError('run_not_found', `there is no run ${JSON.stringify(runId)}`, { runId })
 }
 
-/** The server compared the least cursor of those who follow a run; of another it is known at the end. */
+/** The server has checked only the smallest cursor of a run's subscribers; the others are checked at the end of the log. */
 function ahead({ positions }: Open, { runId, cursor }: RunSubscription): DurablyError | undefined {
   const last = positions.get(runId) ?? cursor
   return cursor > last
