@@ -83,7 +83,7 @@ export class PostgresNotifier implements Notifier {
       await connection.whileOpen(this.#test.run())
       this.#pause.succeeded()
       this.#isReported = false
-      this.#report({ type: 'anything' })
+      this.#deliver({ type: 'anything' })
       await connection.ended
     } finally {
       this.#sender.use(null)
@@ -95,12 +95,12 @@ export class PostgresNotifier implements Notifier {
   #receive(payload: string): void {
     const message = readMessage(payload)
     if (!message) return
-    if (message.from !== this.#name) for (const news of message.changes) this.#report(news)
+    if (message.from !== this.#name) for (const news of message.changes) this.#deliver(news)
     else if (message.probe !== null) this.#test.receive(message.probe)
   }
 
   /** Runs inside an event of the socket, where an error that is thrown would end the process. */
-  #report(news: News): void {
+  #deliver(news: News): void {
     const { hear, report } = this.#deps
     if (this.#isClosed) return
     try {
