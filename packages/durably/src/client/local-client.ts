@@ -3,10 +3,10 @@
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
+import { connectionReporter } from './connection-reporter.ts'
 import type { AnyJobs, DurablyClient, FollowOptions, Jobs, UntypedClient } from './durably-client.ts'
 import type { JobHandle } from './job-handle.ts'
 import type { SubscribeOptions } from './subscribe.ts'
-import { tellChanges } from './tell-changes.ts'
 import type { WatchFilter, WatchOptions } from './watch-runs.ts'
 
 /** What it needs of an instance; `Durably` has it. */
@@ -52,6 +52,6 @@ function clientOf(durably: LocalDurably): UntypedClient {
 
 /** There is no connection that could break. */
 function live<T>(iterable: AsyncIterable<T>, onConnection: FollowOptions['onConnection']): AsyncIterable<T> {
-  tellChanges(onConnection)('live')
+  connectionReporter(onConnection)('live')
   return iterable
 }

@@ -5,8 +5,8 @@ import type { TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import { printOf, type Run } from '../../model/run.ts'
 import { Waiter } from '../../model/waiter.ts'
+import { connectionReporter } from '../connection-reporter.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
-import { tellChanges } from '../tell-changes.ts'
 import type { ServerMessage } from './connection.ts'
 import { type EventSourceDeps, messages } from './event-source.ts'
 
@@ -58,7 +58,7 @@ class RunListFeed {
   }
 
   async *pages(onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
-    const watcher: Watcher = { reportState: tellChanges(onConnection), waiter: new Waiter() }
+    const watcher: Watcher = { reportState: connectionReporter(onConnection), waiter: new Waiter() }
     this.#enter(watcher)
     try {
       for (let seen: readonly Run[] | null = null; !closed.aborted; ) {

@@ -5,8 +5,8 @@ import { unlessAborted } from '../../model/abort.ts'
 import type { DurablyError } from '../../model/errors.ts'
 import type { RunLogEvent } from '../../model/event.ts'
 import { Waiter } from '../../model/waiter.ts'
+import { connectionReporter } from '../connection-reporter.ts'
 import type { ConnectionState, FollowOptions } from '../durably-client.ts'
-import { tellChanges } from '../tell-changes.ts'
 
 const EVENTS_MAX = 100
 const CHARACTERS_MAX = 1024 * 1024
@@ -25,7 +25,7 @@ export class RunSubscription {
   constructor(runId: string, after: number, onConnection: FollowOptions['onConnection']) {
     this.runId = runId
     this.cursor = after
-    this.reportState = tellChanges(onConnection)
+    this.reportState = connectionReporter(onConnection)
   }
 
   get isFull(): boolean {
