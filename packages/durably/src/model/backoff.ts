@@ -13,8 +13,11 @@ export interface Backoff {
  * How long to wait before the next attempt, after so many failures in a row: exponential backoff with jitter, so that callers that failed
  * together do not come back together. The defaults are for calls of the database.
  */
-export function backoffMs(env: Pick<Clock, 'random'>, failures: number, backoff: Backoff = {}): number {
-  const { firstMs = 20, longestMs = 1000, shortestMs = firstMs } = backoff
+export function backoffMs(
+  env: Pick<Clock, 'random'>,
+  failures: number,
+  { firstMs = 20, longestMs = 1000, shortestMs = firstMs }: Backoff = {},
+): number {
   const ceiling = Math.min(longestMs, firstMs * 2 ** failures)
   return Math.ceil(shortestMs + env.random() * (ceiling - shortestMs))
 }

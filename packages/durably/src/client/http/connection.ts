@@ -33,7 +33,7 @@ export type Ending =
   | { type: 'over' }
   | { type: 'refused'; error: DurablyError }
   /** Connecting again may help. */
-  | { type: 'broken'; hadMessages: boolean; retryMs: number | null; retryAfterMs: number }
+  | { type: 'broken'; hadMessages: boolean; retryMs: number; retryAfterMs: number }
 
 export async function* connection(
   { requests, env, codec }: ConnectionDeps,
@@ -41,7 +41,7 @@ export async function* connection(
   signal: AbortSignal,
   onOpen: () => void,
 ): AsyncGenerator<ServerMessage, Ending> {
-  const broken = { type: 'broken', hadMessages: false, retryMs: null, retryAfterMs: 0 } as Extract<Ending, { type: 'broken' }>
+  const broken = { type: 'broken', hadMessages: false, retryMs: 0, retryAfterMs: 0 } as Extract<Ending, { type: 'broken' }>
   const closed = new AbortController()
   const close = () => closed.abort()
   signal.addEventListener('abort', close)
@@ -82,5 +82,5 @@ export async function* connection(
 async function unlessSilent<T>(env: Clock, answer: Promise<T>): Promise<T> {
   if (await within(env, SILENCE_MS, answer)) return answer
   answer.catch(() => {})
-  throw new Error(`the server sent nothing for ${SILENCE_MS} ms`)
+  throw new Error('the connection is silent')
 }

@@ -3,10 +3,9 @@
 //   E2. It ends when the server answers 204 and throws when the server refuses (4xx). After any other failure it connects again.
 //   E3. The pauses grow until a message has arrived, so a server that accepts connections and drops them is not overloaded.
 import { sleepUnlessAborted, unlessAborted } from '../../model/abort.ts'
-import { backoffMs } from '../../model/backoff.ts'
 import type { ConnectionState } from '../durably-client.ts'
 import { type ConnectionDeps, connection, type ServerMessage, type Target } from './connection.ts'
-import { RETRY_BACKOFF } from './http-request.ts'
+import { retryPauseMs } from './http-request.ts'
 import type { PageVisibility } from './page-visibility.ts'
 
 const RETRY_AFTER_MS_MAX = 60_000
@@ -48,9 +47,8 @@ export async function* messages(
       onState('reconnecting')
       // There is no pause, so that a person who comes back to the page does not wait.
       if (page.isAway) continue
-      const firstMs = Math.max(RETRY_BACKOFF.firstMs, ending.retryMs ?? 0)
-      const pause = backoffMs(env, failures++, { ...RETRY_BACKOFF, firstMs })
-      await sleepUnlessAborted(env, Math.max(pause, Math.min(ending.retryAfterMs, RETRY_AFTER_MS_MAX)), signal)
+      const atLeastMs = Math.min(ending.retryAfterMs, RETRY_AFTER_MS_MAX)
+      await sleepUnlessAborted(env, retryPauseMs(env, failures++, atLeastMs, ending.retryMs), signal)
     }
   } finally {
     signal.removeEventListener('abort', leave)

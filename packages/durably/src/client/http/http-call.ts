@@ -1,10 +1,9 @@
 // callServer — sends a request, again while that is safe and may help, and returns the decoded answer.
 import { unlessAborted } from '../../model/abort.ts'
-import { backoffMs } from '../../model/backoff.ts'
 import type { Codec } from '../../model/codec.ts'
 import { type Clock, sleep } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
-import { type HttpQuestion, type HttpRefusal, type HttpRequests, RETRY_BACKOFF, unreachable } from './http-request.ts'
+import { type HttpQuestion, type HttpRefusal, type HttpRequests, retryPauseMs, unreachable } from './http-request.ts'
 
 const ATTEMPTS_MAX = 5
 const ANSWER_MS_MAX = 30_000
@@ -27,7 +26,7 @@ export async function callServer({ requests, env, codec }: HttpCallDeps, call: H
     const answer = await answerOf(env, requests, call)
     if ('text' in answer) return decoded(codec, call, answer.text)
     if (!(answer.isPassing && call.isSafe) || attempt === ATTEMPTS_MAX) throw answer.error
-    await sleep(env, Math.max(backoffMs(env, attempt - 1, RETRY_BACKOFF), Math.min(answer.retryAfterMs, RETRY_AFTER_MS_MAX)))
+    await sleep(env, retryPauseMs(env, attempt - 1, Math.min(answer.retryAfterMs, RETRY_AFTER_MS_MAX)))
   }
 }
 
@@ -58,12 +57,8 @@ function decoded(codec: Codec, { method, path }: HttpCall, text: string): unknow
     return codec.decode(text)
   } catch (cause) {
     const begin = JSON.stringify(text.slice(0, 40))
-    throw new DurablyError(
-      'server_unreachable',
-      `${method} ${path} was answered with ${begin}…, which does not come from Durably; is the url right?`,
-      {
-        cause,
-      },
-    )
+    throw new DurablyError('server_unreachable', `${method} ${path} was answered with ${begin}…, and not by Durably; is the url right?`, {
+      cause,
+    })
   }
 }

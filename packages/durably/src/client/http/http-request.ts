@@ -1,12 +1,9 @@
 // HttpRequests — sends a request once and returns what became of it. It is the one place that knows address, headers and statuses.
 //   Q1. A failure of the network or of the server is a value, never an exception: the caller decides whether to send the request again.
 //   Q2. An error of the server keeps its code and message; an error page of a proxy gets a code by its status.
-import type { Backoff } from '../../model/backoff.ts'
+import { backoffMs } from '../../model/backoff.ts'
 import type { Clock } from '../../model/env.ts'
 import { DurablyError, type ErrorCode } from '../../model/errors.ts'
-
-/** A person who looks at a page shall not wait longer than this once the server is back. */
-export const RETRY_BACKOFF = { firstMs: 250, longestMs: 3000, shortestMs: 0 } satisfies Backoff
 
 export interface HttpOptions {
   /** Where the server is mounted: `https://example.com/api/durably`, or `/api/durably` in a page of the same site. */
@@ -76,6 +73,11 @@ export class HttpRequests {
   }
 }
 
+/** The pause before the next request, after so many failures in a row: at most 3 s, unless the server asked for `atLeastMs`. */
+export function retryPauseMs(env: Clock, failures: number, atLeastMs: number, firstMs = 0): number {
+  return Math.max(atLeastMs, backoffMs(env, failures, { firstMs: Math.max(250, firstMs), longestMs: 3000, shortestMs: 0 }))
+}
+
 export function unreachable(message: string, cause?: unknown): HttpRefusal {
   return { response: null, error: new DurablyError('server_unreachable', message, { cause }), status: 0, isPassing: true, retryAfterMs: 0 }
 }
@@ -84,8 +86,7 @@ async function refusal({ method, path, runId }: HttpQuestion, response: Response
   const { status } = response
   const own = await ownError(response)
   const code = own?.code ?? CODES[status] ?? 'server_unreachable'
-  const message =
-    own?.message ?? `${method} ${path} was answered with ${status}, and not by Durably; is the url right, and is the server running?`
+  const message = own?.message ?? `${method} ${path} was answered with ${status}, and not by Durably; is the url right, is the server up?`
   const seconds = Number(response.headers.get('retry-after') ?? 0)
   return {
     response: null,

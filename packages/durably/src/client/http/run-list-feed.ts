@@ -14,7 +14,7 @@ import { type EventSourceDeps, messages } from './event-source.ts'
 const LINGER_MS = 50
 
 interface Watcher {
-  readonly reportState: (state: ConnectionState) => void
+  readonly report: (state: ConnectionState) => void
   readonly waiter: Waiter
 }
 
@@ -58,7 +58,7 @@ class RunListFeed {
   }
 
   async *pages(onConnection: FollowOptions['onConnection'], closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
-    const watcher: Watcher = { reportState: connectionReporter(onConnection), waiter: new Waiter() }
+    const watcher: Watcher = { report: connectionReporter(onConnection), waiter: new Waiter() }
     this.#enter(watcher)
     try {
       for (let seen: readonly Run[] | null = null; !closed.aborted; ) {
@@ -81,7 +81,7 @@ class RunListFeed {
     this.#watchers.add(watcher)
     if (this.#closing !== null) this.#deps.env.clear(this.#closing)
     this.#closing = null
-    watcher.reportState(this.#state)
+    watcher.report(this.#state)
   }
 
   #leave(watcher: Watcher): void {
@@ -95,7 +95,7 @@ class RunListFeed {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const follower = { target: () => ({ path: this.#path }), onState: (state: ConnectionState) => this.#reportState(state), signal }
+    const follower = { target: () => ({ path: this.#path }), onState: (state: ConnectionState) => this.#report(state), signal }
     try {
       for await (const message of messages(this.#deps, follower)) this.#take(message)
       this.#finish(null)
@@ -110,9 +110,9 @@ class RunListFeed {
     this.#wake()
   }
 
-  #reportState(state: ConnectionState): void {
+  #report(state: ConnectionState): void {
     this.#state = state
-    for (const watcher of this.#watchers) watcher.reportState(state)
+    for (const watcher of this.#watchers) watcher.report(state)
   }
 
   #take({ event, value }: ServerMessage): void {

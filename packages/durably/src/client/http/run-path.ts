@@ -4,7 +4,7 @@ import { DurablyError } from '../../model/errors.ts'
 export function runPath(id: string, ...rest: readonly string[]): string {
   if (!isSegment(id)) throw new DurablyError('run_not_found', `there is no run ${JSON.stringify(id)}`, { runId: id })
   const wrong = rest.find((name) => !isSegment(name))
-  if (wrong !== undefined) throw new DurablyError('invalid_name', `${JSON.stringify(wrong)} cannot be part of a URL path; use another name`)
+  if (wrong !== undefined) throw new DurablyError('invalid_name', `${JSON.stringify(wrong)} cannot be part of a URL; use another name`)
   return `/runs/${[id, ...rest].map(encodeURIComponent).join('/')}`
 }
 

@@ -15,7 +15,7 @@ export class RunSubscription {
   readonly runId: string
   /** The `sequence` of the last event that was queued. */
   cursor: number
-  readonly reportState: (state: ConnectionState) => void
+  readonly report: (state: ConnectionState) => void
   #waiting: { event: RunLogEvent; length: number }[] = []
   #length = 0
   #end: { error: DurablyError | null } | null = null
@@ -25,7 +25,7 @@ export class RunSubscription {
   constructor(runId: string, after: number, onConnection: FollowOptions['onConnection']) {
     this.runId = runId
     this.cursor = after
-    this.reportState = connectionReporter(onConnection)
+    this.report = connectionReporter(onConnection)
   }
 
   get isFull(): boolean {

@@ -51,11 +51,11 @@ export class SharedConnection {
 
   add(member: RunSubscription): void {
     this.#members.add(member)
-    member.reportState('connecting')
+    member.report('connecting')
     const position = this.#open?.positions.get(member.runId)
     if (this.#open && position !== undefined && position <= member.cursor) {
       this.#open.served.add(member)
-      if (this.#open.isLive) member.reportState('live')
+      if (this.#open.isLive) member.report('live')
     }
     this.#changed()
   }
@@ -116,7 +116,7 @@ export class SharedConnection {
   #follower(open: Open): Follower {
     return {
       target: () => this.#target(open),
-      onState: (state) => this.#reportState(open, state),
+      onState: (state) => this.#report(open, state),
       onConnecting: (connection) => {
         open.connection = connection
       },
@@ -140,9 +140,9 @@ export class SharedConnection {
     return { path: `${runPath(runId, 'events')}${after > 0 ? `?after=${after}` : ''}`, runId }
   }
 
-  #reportState(open: Open, state: ConnectionState): void {
+  #report(open: Open, state: ConnectionState): void {
     open.isLive = state === 'live'
-    for (const member of open.served) member.reportState(state)
+    for (const member of open.served) member.report(state)
   }
 
   async #deliver(open: Open, { event, value, length }: ServerMessage): Promise<void> {

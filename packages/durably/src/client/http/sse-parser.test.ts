@@ -37,7 +37,7 @@ describe('SseParser', () => {
   test('the server says how soon to come back, in digits', () => {
     const parser = new SseParser()
     parser.push('retry: soon\n')
-    expect(parser.retryMs).toBeNull()
+    expect(parser.retryMs).toBe(0)
     parser.push('retry: 15')
     parser.push('00\n')
     expect(parser.retryMs).toBe(1500)

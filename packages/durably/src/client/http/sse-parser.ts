@@ -9,8 +9,8 @@ export interface SseMessage {
 }
 
 export class SseParser {
-  /** The reconnection time that the server sent last. */
-  retryMs: number | null = null
+  /** The reconnection time that the server sent last; 0 before it has sent one. */
+  retryMs = 0
   /** The pieces of a line that has not ended yet. They are joined once, so that a long line takes linear time. */
   #pieces: string[] = []
   /** The last piece ended with CR: if the next one begins with LF, both are one line end. */
