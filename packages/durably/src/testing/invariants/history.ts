@@ -79,6 +79,8 @@ export interface JobExecution {
   /** It began, or ended, when its time was over, and its process had not just stood still. */
   startedLate?: boolean
   endedLate?: boolean
+  /** No clock of its process could show that its lease was over when it began. */
+  isFooled?: boolean
 }
 
 /** A step function that was entered. */
@@ -96,6 +98,7 @@ export interface Effect {
   /** When its time was over, or that which it had when its job threw: from then on nobody waits for it. */
   freeAt?: number
   startedLate?: boolean
+  isFooled?: boolean
   /** It must not run twice. */
   once?: boolean
   /** It did what it does, and only its result could not be stored. */

@@ -1,8 +1,6 @@
 // Who owned a run, and whether anybody else wrote or worked.
-import { eventsByRun, grouped, type History, type Invariant, type JobExecution, type Violation } from './history.ts'
-
-const TAKES_OWNERSHIP = 'run:start'
-const ENDS_OWNERSHIP = new Set(['run:complete', 'run:fail', 'run:cancel', 'run:release', 'run:reclaim', 'run:wait', 'run:retry'])
+import { eventsByRun, grouped, type Invariant, type JobExecution, type Violation } from './history.ts'
+import { ENDS_OWNERSHIP, lostGenerations, TAKES_OWNERSHIP } from './lost-leases.ts'
 
 /** I1a, I6: between two claims every owner's event carries the generation of the last claim, and none comes after the lease ended. */
 export const oneOwnerAtATime: Invariant = (history) => {
@@ -58,7 +56,7 @@ export const overlapOnlyAfterLoss: Invariant = (history) => {
   const excused = (earlier: JobExecution, later: JobExecution) =>
     lost.has(nameOf(earlier)) ||
     (earlier.freeAt !== undefined && earlier.freeAt <= later.startedAt) ||
-    (history.mayStartLate === true && lost.has(nameOf(later)))
+    ((history.mayStartLate === true || later.isFooled === true) && lost.has(nameOf(later)))
   const violations: Violation[] = []
   for (const executions of byKey.values()) {
     const inOrder = executions.toSorted((a, b) => a.startedAt - b.startedAt)
@@ -89,21 +87,6 @@ export const noStepAfterStop: Invariant = ({ ledger }) =>
 
 function overlap(earlier: JobExecution, later: JobExecution): boolean {
   return earlier.endedAt === null || later.startedAt < earlier.endedAt
-}
-
-function lostGenerations(history: History): Set<string> {
-  const lost = new Set<string>()
-  for (const [runId, events] of eventsByRun(history)) {
-    let owner: number | undefined
-    for (const { type, payload } of events) {
-      if (type === TAKES_OWNERSHIP) owner = payload.generation
-      if (!ENDS_OWNERSHIP.has(type)) continue
-      // Taken back by a reaper: such an event carries no generation, whatever became of the run.
-      if (payload.generation === undefined && owner !== undefined) lost.add(`${runId}/${owner}`)
-      owner = undefined
-    }
-  }
-  return lost
 }
 
 function nameOf({ runId, generation }: JobExecution): string {

@@ -237,6 +237,16 @@ export class SimProcess {
     return this.#sleptMs() > sent.sleptMs || (this.#isClockSet() && !sent.isClockSet)
   }
 
+  /**
+   * Its machine has slept and its wall clock was set back, since this run was claimed or at all: neither of its clocks shows how much
+   * time has passed, so it cannot know that a lease is over.
+   */
+  isFooled(runId?: string): boolean {
+    const sent = runId === undefined ? { sleptMs: 0, isClockSet: false } : this.#claimed.get(runId)?.sent
+    if (!sent || this.#clockSet.byMs > 0) return false
+    return this.#sleptMs() > sent.sleptMs && this.#isClockSet() && !sent.isClockSet
+  }
+
   #isClockSet(): boolean {
     return this.now >= this.#clockSet.atMs
   }

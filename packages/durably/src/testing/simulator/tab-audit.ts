@@ -107,7 +107,7 @@ export class TabAudit implements TabWatch {
   #reaps(process: SimProcess, runs: RunStore, request: ReapRequest): ReturnType<RunStore['reap']> {
     const term = this.#reigns.get(process)
     const hasInherited = term && !term.isStolen && !term.isOver
-    if (request.tokens && !hasInherited && process.alive)
+    if (request.tokens && !hasInherited && process.alive && !process.isFooled())
       this.#broken('I35', null, `${process.name} takes back what others have, and has not inherited it`)
     return runs.reap(request)
   }
@@ -116,7 +116,11 @@ export class TabAudit implements TabWatch {
     const { process } = grant
     const heardAt = grant.heardAt ?? 0
     const { length } = this.#plan.happened
+    const { base } = this.#world
+    const askedAt = base.mono()
     const left = await this.#world.store.runs.list({ status: 'running' })
+    // A transaction holds the store up: the heir hears of what is left when it may be the heir no more.
+    if (base.mono() - askedAt > AT_ONCE_MS) return
     await this.#later(AT_ONCE_MS)
     const isDisturbed = this.#plan.happened.slice(length).some((fault) => fault.startsWith(`${process.name}#`))
     // Who hears of it when it wakes stood still while it was given the lead.

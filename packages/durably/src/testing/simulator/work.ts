@@ -108,6 +108,7 @@ export class Work {
     const { ledger, process, execution } = this.#parts
     const { runId, generation } = execution
     const effect = ledger.enterStep(process.name, runId, step, generation, process.now, signal.aborted)
+    effect.isFooled = process.isFooled(runId)
     effect.endedAt = process.now
     effect.outcome = 'returned'
     return { step, execution: 0 }
@@ -143,6 +144,7 @@ export class Work {
     const endsAt = process.env.mono() + (timeoutMs ?? Number.POSITIVE_INFINITY)
     const effect = ledger.enterStep(process.name, runId, name, generation, began, signal.aborted)
     effect.once = once !== null
+    effect.isFooled = process.isFooled(runId)
     effect.freeAt = Math.min(limit.freeAt, began + (timeoutMs ?? Number.POSITIVE_INFINITY))
     effect.startedLate = limit.isLate()
     ctx.signal.addEventListener('abort', () => {

@@ -57,6 +57,7 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
   const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
     durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps, spoiled }) => {
       const execution = ledger.enterJob(process.name, ctx.runId, process.generationOf(ctx.runId), process.now)
+      execution.isFooled = process.isFooled(ctx.runId)
       const limit = new SimLimit(process, execution, options.timeout ?? Number.POSITIVE_INFINITY)
       execution.freeAt = limit.freeAt
       execution.startedLate = limit.isLate()
