@@ -613,7 +613,7 @@ export const MUTANTS: Mutant[] = [
     replace: 'parents.push()',
     also: [
       {
-        file: 'client/run-commands.ts',
+        file: 'runs/run-commands.ts',
         find: 'return outcome\n  }\n\n  /** Says what became of an effect',
         replace:
           'for (const { id: below } of others) await this.cancel(below)\n    return outcome\n  }\n\n  /** Says what became of an effect',

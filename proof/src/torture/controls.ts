@@ -18,7 +18,7 @@ export interface TorturedControl extends Tortured {
 const SIGNAL_KEY_IGNORED: Mutant = {
   name: 'signal-key-ignored',
   guard: 'a signal that is sent again with its key is the same one',
-  file: 'client/run-commands.ts',
+  file: 'runs/run-commands.ts',
   find: 'await this.#send(runId, name, value, key)',
   replace: 'await this.#send(runId, name, value, key && undefined)',
 }

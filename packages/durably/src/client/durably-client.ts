@@ -8,12 +8,12 @@ import type { Log } from '../model/log.ts'
 import type { Phase } from '../model/phase.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
+import type { JobHandle } from '../runs/job-handle.ts'
+import type { SignalOptions } from '../runs/run-commands.ts'
+import type { RunFilter } from '../runs/run-reader.ts'
+import type { BatchTriggerInput, TriggerOptions } from '../runs/trigger.ts'
+import type { WatchFilter } from '../runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from '../store/runs.ts'
-import type { JobHandle } from './job-handle.ts'
-import type { SignalOptions } from './run-commands.ts'
-import type { RunFilter } from './run-reader.ts'
-import type { BatchTriggerInput, TriggerOptions } from './trigger.ts'
-import type { WatchFilter } from './watch-runs.ts'
 
 /** The jobs of a program, `typeof jobs` where `export const jobs = { greet, importCsv }`; by any key, the job's own name counts. */
 export type Jobs = { readonly [key: string]: JobHandle<string, never, unknown> }

@@ -3,11 +3,11 @@
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
+import type { JobHandle } from '../runs/job-handle.ts'
+import type { SubscribeOptions } from '../runs/subscribe.ts'
+import type { WatchFilter, WatchOptions } from '../runs/watch-runs.ts'
 import { connectionReporter } from './connection-reporter.ts'
 import type { AnyJobs, DurablyClient, FollowOptions, Jobs, UntypedClient } from './durably-client.ts'
-import type { JobHandle } from './job-handle.ts'
-import type { SubscribeOptions } from './subscribe.ts'
-import type { WatchFilter, WatchOptions } from './watch-runs.ts'
 
 /** What it needs of an instance; `Durably` has it. */
 export interface LocalDurably extends Omit<DurablyClient, 'trigger' | 'batchTrigger' | 'getJobs' | 'subscribe' | 'watchRuns'> {

@@ -1,8 +1,9 @@
 // GET /runs: the newest runs that the caller may read, page by page.
-import type { RunFilter } from '../client/run-reader.ts'
+
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
 import { RUN_STATUSES, type Run, type RunStatus } from '../model/run.ts'
+import type { RunFilter } from '../runs/run-reader.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { jsonResponse } from './json-response.ts'

@@ -1,7 +1,8 @@
 // The principal of a request, and its keys: they are stored apart from those of other principals, and shown as they were given.
-import type { TriggerOptions } from '../client/trigger.ts'
+
 import { DurablyError } from '../model/errors.ts'
 import { checkName, NAME_BYTES_MAX, utf8Bytes } from '../model/name.ts'
+import type { TriggerOptions } from '../runs/trigger.ts'
 import type { Call } from './call.ts'
 
 /** `null` when the server does not distinguish principals. */

@@ -1,8 +1,9 @@
 // POST /runs: triggers one run of a job, or a batch.
 //   201: a new run. 200: the run that already has the idempotency key. 409: the key was used before, with another input.
-import { type BatchTriggerInput, checkBatch, type Triggered, type TriggerOptions, triggered } from '../client/trigger.ts'
+
 import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'
+import { type BatchTriggerInput, checkBatch, type Triggered, type TriggerOptions, triggered } from '../runs/trigger.ts'
 import { demand, isAllowed } from './authorize.ts'
 import type { Call, Serve, Server } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'

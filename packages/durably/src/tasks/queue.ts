@@ -1,7 +1,8 @@
 // Queue — the interface of seed 003: what a program can do with its task queue, on any store.
-import type { TriggerOptions } from '../client/trigger.ts'
+
 import type { Unsubscribe } from '../events/emitter.ts'
 import type { Duration } from '../model/duration.ts'
+import type { TriggerOptions } from '../runs/trigger.ts'
 import type { CancelOutcome } from '../store/runs.ts'
 import type { TaskStateChange } from './state-change.ts'
 import type { TaskHandler } from './task-handler.ts'

@@ -1,7 +1,8 @@
 // Reads one page of tasks. The store filters runs by status; pending runs that wait for a retry are filtered here.
-import type { RunFilter } from '../client/run-reader.ts'
+
 import { DurablyError } from '../model/errors.ts'
 import type { RunRow } from '../model/run.ts'
+import type { RunFilter } from '../runs/run-reader.ts'
 import type { Page, PageRequest } from './queue.ts'
 import type { TaskRecord } from './task-record.ts'
 import { STATUS_OF, TASK_STATES } from './task-state.ts'

@@ -1,10 +1,11 @@
 // TaskQueue — the vocabulary of seed 003 on top of the engine: a task is a run without steps, and its type is the name of a job.
 // It owns the handlers, the events and the retention. The engine owns the rest; the state of a task is in the store alone.
-import { type TriggerOptions, triggerRow } from '../client/trigger.ts'
+
 import { createDurably, type Durably, type EngineParts, engineParts } from '../durably.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
+import { type TriggerOptions, triggerRow } from '../runs/trigger.ts'
 import type { CancelOutcome } from '../store/runs.ts'
 import { logLines } from './log-line.ts'
 import type { EnqueueRequest, Page, PageRequest, PurgeTasks, Queue, RedriveOptions, RegisteredTask, TaskQueueEvents } from './queue.ts'

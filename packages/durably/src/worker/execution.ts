@@ -6,7 +6,6 @@
 //       hours late, and a deadline is neither missed nor brought forward (store-time.ts).
 //       A timer does not fire while the machine sleeps: deadlines are looked at before every function, too.
 // What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
-
 import type { EventRun } from '../events/run-event.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { iso } from '../model/env.ts'

@@ -1,7 +1,7 @@
 // Due times: delayed starts and durable sleeps. No slot is held, no process needs to live, and no poll is waited for.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { TriggerOptions } from '../../src/client/trigger.ts'
+import type { TriggerOptions } from '../../src/runs/trigger.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType, typesOf } from './listening.ts'

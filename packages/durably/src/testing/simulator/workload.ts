@@ -1,10 +1,10 @@
 // The jobs of a simulated world: each does what its payload says (plan-runs.ts), and notes what it did and saw.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { JobHandle } from '../../client/job-handle.ts'
 import type { Durably } from '../../durably.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { JobContext } from '../../model/job.ts'
 import { NonRetryableError, type RetryPolicy, retry } from '../../model/retry-policy.ts'
+import type { JobHandle } from '../../runs/job-handle.ts'
 import { transactionLimitMs } from '../../worker/transaction-limit.ts'
 import { type GaveUpNote, type JobExecution, THE_JOB } from '../invariants/index.ts'
 import { book } from './bookings.ts'

@@ -1,5 +1,4 @@
 // Subscription — the events of a run, from a place in its log to its end.
-
 import { type TailParts, tail } from '../events/tail.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
