@@ -3,14 +3,14 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import { type Capabilities, capabilitiesOf } from './capabilities.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
+import { NewsDesk } from './events/change-bus.ts'
 import { Emitter, type Listener, type ListenerErrorHandler, type Unsubscribe } from './events/emitter.ts'
-import { LogWriter } from './events/log-writer.ts'
-import { NewsDesk } from './events/news-desk.ts'
+import { LogWriter } from './events/log-line-writer.ts'
+import { tellingStore } from './events/publishing-store.ts'
 import { RunEvents } from './events/run-events.ts'
-import { RunPages } from './events/run-pages.ts'
+import { RunPages } from './events/run-list-watcher.ts'
 import { RunWatch } from './events/run-watch.ts'
 import type { TailParts } from './events/tail.ts'
-import { tellingStore } from './events/telling-store.ts'
 import { jsonCodec } from './model/codec.ts'
 import type { Decision } from './model/effect.ts'
 import { type Env, loaded, shortScope } from './model/env.ts'
@@ -22,6 +22,7 @@ import type { Log } from './model/log.ts'
 import type { Phase } from './model/phase.ts'
 import type { Run } from './model/run.ts'
 import type { Step } from './model/step.ts'
+import { TurnBudget } from './model/turn-budget.ts'
 import type { Plugin, PluginHost } from './plugin.ts'
 import { type JobHandle, type JobHandleParts, jobHandle } from './runs/job-handle.ts'
 import { outsideTransactions } from './runs/outside-transactions.ts'
@@ -34,11 +35,10 @@ import type { CancelOutcome, IfVersion } from './store/runs.ts'
 import { lateSqlStore } from './store/sql/late-sql-store.ts'
 import type { DurablyTables } from './store/sql/schema.ts'
 import type { Store } from './store/store.ts'
+import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
+import { Worker } from './worker/loop/worker.ts'
 import { persistEvent } from './worker/persist-event.ts'
-import type { UntilIdleOptions } from './worker/process-until-idle.ts'
-import type { StepScope, StepWrapper } from './worker/step-wrapper.ts'
-import { TurnBudget } from './worker/turn-budget.ts'
-import { Worker } from './worker/worker.ts'
+import type { StepScope, StepWrapper } from './worker/steps/step-wrapper.ts'
 
 /**
  * Makes an instance: the jobs you define on it, its worker, its view of the database.
@@ -243,7 +243,7 @@ export class Durably implements AsyncDisposable {
   /** Executes what is due, without `start()`, and returns how many runs that were; for serverless functions and tests. */
   async processUntilIdle(options?: UntilIdleOptions): Promise<number> {
     this.#admit()
-    const { processUntilIdle } = await loaded(this.#config.env, () => import('./worker/process-until-idle.ts'))
+    const { processUntilIdle } = await loaded(this.#config.env, () => import('./worker/loop/process-until-idle.ts'))
     const processed = await processUntilIdle(this.#worker, this.#config, options)
     await this.#logWriter.drain()
     return processed

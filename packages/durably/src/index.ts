@@ -68,5 +68,5 @@ export type {
 export type { SendOutcome, SignalStore } from './store/signals.ts'
 export type { StepStore } from './store/steps.ts'
 export type { Store, TransactOutcome } from './store/store.ts'
-export type { UntilIdleOptions } from './worker/process-until-idle.ts'
-export type { StepInfo, StepWrapper } from './worker/step-wrapper.ts'
+export type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
+export type { StepInfo, StepWrapper } from './worker/steps/step-wrapper.ts'

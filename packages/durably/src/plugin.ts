@@ -2,7 +2,7 @@
 import type { Emitter } from './events/emitter.ts'
 import type { LogLine } from './events/log-line.ts'
 import type { DurablyEvent } from './model/event.ts'
-import type { StepWrapper } from './worker/step-wrapper.ts'
+import type { StepWrapper } from './worker/steps/step-wrapper.ts'
 
 export interface Plugin {
   name: string

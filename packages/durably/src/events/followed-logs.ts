@@ -7,7 +7,7 @@ import { hasCode } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
 import { Waiter } from '../model/waiter.ts'
-import { LogReader } from './log-reader.ts'
+import { LogReader } from './event-log-reader.ts'
 import type { TailParts } from './tail.ts'
 
 export type Followed = { runId: string } & ({ events: readonly RunLogEvent[] } | { ended: TerminalStatus } | { gone: true })

@@ -1,7 +1,7 @@
 // Tail — the event log of one run, from a place in it to its end: what is there, then what comes.
 import { unlessAborted } from '../model/abort.ts'
 import type { RunLogEvent } from '../model/event.ts'
-import { LogReader, type LogReaderParts } from './log-reader.ts'
+import { LogReader, type LogReaderParts } from './event-log-reader.ts'
 import type { RunWatch } from './run-watch.ts'
 
 export interface TailParts extends LogReaderParts {

@@ -1,5 +1,5 @@
 // Watching runs — the newest that match, now and whenever they changed.
-import type { RunPages } from '../events/run-pages.ts'
+import type { RunPages } from '../events/run-list-watcher.ts'
 import { unlessAborted } from '../model/abort.ts'
 import type { Run } from '../model/run.ts'
 import type { RunQuery } from '../store/runs.ts'

@@ -1,7 +1,7 @@
 // GET /events?run=<id>:<after>&run=…: the logs of several runs over one connection. Each event names its run; the reader keeps a cursor
 // for each run.
+import { ahead } from '../events/event-log-reader.ts'
 import { FollowedLogs, type FollowStart } from '../events/followed-logs.ts'
-import { ahead } from '../events/log-reader.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'

@@ -1,6 +1,6 @@
 // GET /runs/:id/events: the event log of one run as a stream, from a cursor, then live, until the run has ended.
+import { ahead } from '../events/event-log-reader.ts'
 import { FollowedLogs } from '../events/followed-logs.ts'
-import { ahead } from '../events/log-reader.ts'
 import { DurablyError } from '../model/errors.ts'
 import { isTerminal } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'

@@ -7,11 +7,11 @@ import type { StepRow } from '../model/step.ts'
 import { decodeStreams } from '../model/stream.ts'
 import { TRANSITIONS } from '../model/transitions.ts'
 import type { EndingVerb } from '../store/owner-write.ts'
-import { readSteps } from './claim-runs.ts'
 import { delayOf } from './delay-of.ts'
 import type { Dismissed, Execution } from './execution.ts'
-import { type ContextKit, RunningJobContext } from './job-context.ts'
-import type { WorkerKit } from './kit.ts'
+import { readSteps } from './loop/claim-runs.ts'
+import { type ContextKit, RunningJobContext } from './steps/job-context.ts'
+import type { WorkerKit } from './worker-deps.ts'
 
 type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | Dismissed
 

@@ -1,14 +1,14 @@
 // Executor — executes claimed runs. The larger half of a worker, loaded with the first run: whoever only triggers and reads does
 // not carry it.
-import { ChildQueue } from './child-queue.ts'
-import type { Claimed } from './claim-runs.ts'
-import { CommitQueue } from './commit-queue.ts'
+import type { InHand, Slot } from './active-executions.ts'
 import { executeRun } from './execute-run.ts'
 import { Execution, type ExecutionKit } from './execution.ts'
-import type { InHand, Slot } from './in-hand.ts'
-import type { ContextKit } from './job-context.ts'
-import type { WorkerKit } from './kit.ts'
-import { Pulse } from './pulse.ts'
+import { CommitQueue } from './lease/commit-queue.ts'
+import { Pulse } from './lease/heartbeat-timer.ts'
+import type { Claimed } from './loop/claim-runs.ts'
+import { ChildQueue } from './steps/child-queue.ts'
+import type { ContextKit } from './steps/job-context.ts'
+import type { WorkerKit } from './worker-deps.ts'
 
 export class Executor {
   readonly #kit: ContextKit & ExecutionKit

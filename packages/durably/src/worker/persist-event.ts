@@ -1,11 +1,11 @@
 // Where a persisted event's line goes: a live run's own next write carries it, everything else goes to the log writer.
 import type { LogLine } from '../events/log-line.ts'
-import type { LogWriter } from '../events/log-writer.ts'
+import type { LogWriter } from '../events/log-line-writer.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
 import type { DurablyEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
-import type { Worker } from './worker.ts'
+import type { Worker } from './loop/worker.ts'
 
 /** How soon a line of a long step can be read by others. */
 const LINES_WITHIN_MS = 100

@@ -3,7 +3,7 @@
 import type { Durably } from '../../durably.ts'
 import type { Env, TimerHandle } from '../../model/env.ts'
 import type { JobContext, StepFunction, StepOptions, StreamFunction } from '../../model/job.ts'
-import type { StepInfo } from '../../worker/step-wrapper.ts'
+import type { StepInfo } from '../../worker/steps/step-wrapper.ts'
 import { SimLedger } from '../simulator/sim-ledger.ts'
 import type { SimProcess } from '../simulator/sim-process.ts'
 

@@ -1,0 +1,55 @@
+// Alarm — one timer for what is put off again and again. Setting a timer costs more than a small task, so it is not set anew
+// each time: it stays as it is and, when it fires too early, waits for the rest.
+import type { Env, TimerHandle } from './env.ts'
+
+export class Alarm {
+  readonly #env: Env
+  readonly #ring: () => void
+  #timer: TimerHandle | null = null
+  #firesAt = Number.POSITIVE_INFINITY
+  #ringsAt = Number.POSITIVE_INFINITY
+
+  constructor(env: Env, ring: () => void) {
+    this.#env = env
+    this.#ring = ring
+  }
+
+  /** Rings at this time of the monotonic clock, whatever it was set to before; `Infinity` for never. */
+  set(at: number): void {
+    this.#ringsAt = at
+    if (at < this.#firesAt) this.#arm(at)
+  }
+
+  /** Rings at this time, or earlier if it was set so. */
+  setAtMost(at: number): void {
+    if (at < this.#ringsAt) this.set(at)
+  }
+
+  /** Never rings, and leaves no timer behind that would keep a process alive. */
+  clear(): void {
+    this.#disarm()
+    this.#ringsAt = Number.POSITIVE_INFINITY
+  }
+
+  #arm(at: number): void {
+    this.#disarm()
+    this.#firesAt = at
+    // Whole milliseconds: a rounding error must not make the timer fire again and again just before its time.
+    this.#timer = this.#env.timer(Math.ceil(at - this.#env.mono()), () => this.#fire())
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) this.#env.clear(this.#timer)
+    this.#timer = null
+    this.#firesAt = Number.POSITIVE_INFINITY
+  }
+
+  #fire(): void {
+    this.#timer = null
+    this.#firesAt = Number.POSITIVE_INFINITY
+    if (this.#ringsAt === Number.POSITIVE_INFINITY) return
+    if (this.#ringsAt > this.#env.mono()) return this.#arm(this.#ringsAt)
+    this.#ringsAt = Number.POSITIVE_INFINITY
+    this.#ring()
+  }
+}

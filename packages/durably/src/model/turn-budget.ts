@@ -1,0 +1,25 @@
+// A synchronous database driver finishes every await within the same turn, so a busy worker would starve
+// timers and I/O: heartbeats, HTTP, shutdown. After a few milliseconds it lets the event loop breathe.
+import type { Env } from './env.ts'
+
+const TURN_MS_MAX = 5
+
+export class TurnBudget {
+  readonly #env: Env
+  #turnBegan: number
+
+  constructor(env: Env) {
+    this.#env = env
+    this.#turnBegan = env.mono()
+  }
+
+  spent(now = this.#env.mono()): boolean {
+    return now - this.#turnBegan >= TURN_MS_MAX
+  }
+
+  /** A new turn of the event loop. */
+  async breathe(): Promise<void> {
+    await new Promise<void>((resolve) => this.#env.defer(resolve))
+    this.#turnBegan = this.#env.mono()
+  }
+}

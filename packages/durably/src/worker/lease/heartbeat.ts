@@ -1,0 +1,115 @@
+// Heartbeat — keeps one lease alive while its run executes, and brings forward what waits to be written.
+// Owns the time of the next beat. Does not decide what happens to the run.
+//   H1. Every accepted write renews the lease, so a run that records steps often needs no beat of its own.
+//   H2. A store that accepts nothing for a whole lease loses it: a silent one cannot leave two owners running. A beat that only waits
+//       behind other writes of its run is not late while those are accepted.
+//   H3. After a long pause the first thing is a beat, not a loss: if nobody took the run it goes on (R1 decides).
+import type { Env } from '../../model/env.ts'
+import type { Pulse } from './heartbeat-timer.ts'
+import type { LeaseAge } from './lease-age.ts'
+import type { Owner } from './owner.ts'
+
+/** The same for all runs of a worker. */
+interface HeartbeatKit {
+  env: Env
+  pulse: Pulse
+  leaseMs: number
+  heartbeatMs: number
+}
+
+/** Whose heart it is. */
+interface Patient {
+  readonly owner: Owner
+  beaten(): void
+}
+
+export class Heartbeat {
+  readonly #kit: HeartbeatKit
+  readonly #patient: Patient
+  readonly #owner: Owner
+  readonly #lease: LeaseAge
+  #dueAt = Number.POSITIVE_INFINITY
+  #beating = false
+  #beatAgain = false
+  #stopped = false
+
+  constructor(kit: HeartbeatKit, patient: Patient, lease: LeaseAge, now: number) {
+    this.#kit = kit
+    this.#patient = patient
+    this.#owner = patient.owner
+    this.#lease = lease
+    this.#beatIn(kit.heartbeatMs, now)
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#dueAt = Number.POSITIVE_INFINITY
+  }
+
+  /** Nothing was accepted for a whole lease, and it is not lost yet. */
+  get isLate(): boolean {
+    return !this.#stopped && !this.#owner.lost && this.#lease.ms() >= this.#kit.leaseMs
+  }
+
+  /** The next write brings what others have asked for: a cancel. */
+  beatNow(): void {
+    if (this.#stopped || this.#owner.lost) return
+    // A beat that is under way may have been there too early to bring it.
+    if (this.#beating) this.#beatAgain = true
+    else void this.#beat(this.#lease.ms())
+  }
+
+  /** Writes what rides along within `ms`, unless another write takes it first. */
+  carryWithin(ms: number): void {
+    if (this.#stopped || this.#beating) return
+    if (this.#kit.env.mono() + ms < this.#dueAt) this.#beatIn(ms)
+  }
+
+  beatIfDue(): void {
+    const { env, pulse } = this.#kit
+    if (this.#dueAt > env.mono()) pulse.by(this.#dueAt)
+    else this.#due()
+  }
+
+  #due(): void {
+    const { heartbeatMs, leaseMs } = this.#kit
+    const owner = this.#owner
+    if (owner.lost) return
+    const age = this.#lease.ms()
+    if (this.#beating) {
+      if (age >= leaseMs) owner.loseToSilence()
+      else this.#beatIn(leaseMs - age)
+      return
+    }
+    if (age >= heartbeatMs || owner.carriesNews) void this.#beat(age)
+    else this.#beatIn(heartbeatMs - age)
+  }
+
+  async #beat(age: number): Promise<void> {
+    const { leaseMs, heartbeatMs } = this.#kit
+    const owner = this.#owner
+    this.#beating = true
+    this.#beatIn(age < leaseMs ? leaseMs - age : leaseMs)
+    try {
+      await owner.write({ type: 'heartbeat' })
+    } catch {
+      // Only riders can be rejected (O4): they are dropped, the next beat renews the lease.
+    }
+    this.#beating = false
+    if (this.#stopped || owner.lost) return
+    this.#patient.beaten()
+    this.#beatIn(owner.carriesNews ? CARRY_AGAIN_MS : heartbeatMs)
+    if (!this.#beatAgain) return
+    this.#beatAgain = false
+    this.beatNow()
+  }
+
+  #beatIn(afterMs: number, now = this.#kit.env.mono()): void {
+    // Whole milliseconds: a rounding error must not make it due again and again just before its time.
+    this.#dueAt = now + Math.max(1, Math.ceil(afterMs))
+    this.#kit.pulse.by(this.#dueAt)
+  }
+}
+
+/** For what gathered while a beat was under way. */
+const CARRY_AGAIN_MS = 100

@@ -1,0 +1,32 @@
+// LeaseAge — how long ago a lease was last renewed, as this process can know it: counted from when the renewal was sent,
+// not from when its answer came. A sleeping machine stops one clock, an adjusted one moves the other: the larger counts.
+import type { Env } from '../../model/env.ts'
+
+export interface Moment {
+  wall: number
+  mono: number
+}
+
+export function momentOf(env: Env): Moment {
+  return { wall: env.wall(), mono: env.mono() }
+}
+
+export class LeaseAge {
+  readonly #env: Env
+  /** When what last renewed it was sent. */
+  renewedAt: Moment
+
+  /** `claimed`: before the claim was sent. */
+  constructor(env: Env, claimed: Moment) {
+    this.#env = env
+    this.renewedAt = claimed
+  }
+
+  now(): Moment {
+    return momentOf(this.#env)
+  }
+
+  ms(): number {
+    return Math.max(this.#env.mono() - this.renewedAt.mono, this.#env.wall() - this.renewedAt.wall)
+  }
+}

@@ -1,0 +1,43 @@
+import { type Env, within } from '../../model/env.ts'
+import { DurablyError } from '../../model/errors.ts'
+import type { Worker } from './worker.ts'
+
+export interface UntilIdleOptions {
+  /** When to end: no run starts after it, and those in hand are asked to stop and given back, as by `stop({ timeout })`. */
+  deadline?: Date | number
+  maxRuns?: number
+}
+
+/** Executes runs, `concurrency` at a time, until none is due; returns how many. */
+export async function processUntilIdle(
+  worker: Worker,
+  { env, concurrency }: { env: Env; concurrency: number },
+  { deadline, maxRuns = Number.POSITIVE_INFINITY }: UntilIdleOptions = {},
+): Promise<number> {
+  const end = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline)
+  if (Number.isNaN(end)) throw new DurablyError('invalid_argument', 'deadline must be a Date or a time in milliseconds since 1970')
+  if (!(maxRuns >= 0)) throw new DurablyError('invalid_argument', `maxRuns must be a number of at least 0, got ${maxRuns}`)
+  let started = 0
+  let processed = 0
+  let failed = false
+  const work = async () => {
+    while (!failed && started < maxRuns && env.wall() < end) {
+      started++
+      const found = await worker.processOne().catch((error: unknown) => {
+        failed = true
+        throw error
+      })
+      if (!found) {
+        started--
+        return
+      }
+      processed++
+    }
+  }
+  // An error of the store ends it, but not before the runs in hand have ended.
+  const ended = Promise.allSettled(Array.from({ length: concurrency }, work))
+  const inTime = !Number.isFinite(end) || (await within(env, Math.max(0, end - env.wall()), ended))
+  if (!inTime && !(await worker.letGo(ended))) return processed
+  for (const slot of await ended) if (slot.status === 'rejected') throw slot.reason
+  return processed
+}

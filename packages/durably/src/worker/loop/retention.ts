@@ -1,0 +1,35 @@
+// Retention — lets go of runs that ended long ago: a page at a time, between other work, so that nobody waits for it.
+import type { Env } from '../../model/env.ts'
+import type { RetentionRule } from '../../model/retention.ts'
+import { PURGE_PAGE, type RunStore } from '../../store/runs.ts'
+
+const EVERY_MS = 60_000
+
+interface RetentionParts {
+  runs: Pick<RunStore, 'purge'>
+  env: Env
+  rules: readonly RetentionRule[]
+}
+
+export class Retention {
+  readonly #parts: RetentionParts
+  #againAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts
+  }
+
+  /** Removes a page if it is time; answers when it wants to be asked again, in ms. */
+  async purge(): Promise<number> {
+    const { runs, env, rules } = this.#parts
+    if (rules.length === 0) return Number.POSITIVE_INFINITY
+    if (env.mono() >= this.#againAt) {
+      // Not before the answer: one that fails is not tried again at once.
+      this.#againAt = env.mono() + EVERY_MS
+      const gone = await Promise.all(rules.map((rule) => runs.purge({ ...rule, limit: PURGE_PAGE })))
+      // Not only after a full page: what went may have kept others.
+      if (gone.some((count) => count > 0)) this.#againAt = env.mono()
+    }
+    return Math.max(0, this.#againAt - env.mono())
+  }
+}

@@ -1,0 +1,44 @@
+// WakeUp — lets one loop sleep until time has passed or somebody wakes it.
+// A wake-up that comes while nobody sleeps is kept for the next sleep, so none is lost.
+import { Alarm } from '../../model/alarm.ts'
+import type { Env } from '../../model/env.ts'
+
+export class WakeUp {
+  readonly #alarm: Alarm
+  #woken = false
+  #sleeper: (() => void) | null = null
+
+  constructor(env: Env) {
+    this.#alarm = new Alarm(env, () => this.#end())
+  }
+
+  wake(): void {
+    this.#woken = true
+    this.#end()
+  }
+
+  /** True when woken, false at this time of the monotonic clock; `Infinity` sleeps until woken. */
+  async sleepUntil(at: number): Promise<boolean> {
+    if (!this.#woken) await this.#doze(at)
+    const woken = this.#woken
+    this.#woken = false
+    return woken
+  }
+
+  /** Nobody will sleep for now. */
+  rest(): void {
+    this.#alarm.clear()
+  }
+
+  #doze(at: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#sleeper = resolve
+      this.#alarm.set(at)
+    })
+  }
+
+  #end(): void {
+    this.#sleeper?.()
+    this.#sleeper = null
+  }
+}

@@ -1,0 +1,93 @@
+// `ctx.trigger` and `ctx.invoke`: a child is found by the run and the step that triggered it, so it is triggered once.
+import { DurablyError } from '../../model/errors.ts'
+import type { ChildRunOptions, Triggers } from '../../model/job.ts'
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import { PARENT, type Parent } from '../../store/parent.ts'
+import { readForRun } from './read-for-run.ts'
+import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
+
+type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
+
+/** The child of this step, as it is now. The job reads the input, once; the worker stores it, together with others. */
+export async function triggerChild<TInput>(
+  { parts }: StepRunner,
+  stepName: string,
+  job: Triggers<TInput, unknown>,
+  input: TInput,
+  { concurrencyKey }: ChildRunOptions,
+): Promise<RunRow> {
+  const { execution, children, store } = parts
+  const { runId, token } = execution.owner.claim
+  let child: RunRow | null = null
+  const options: ChildTrigger = {
+    ...(concurrencyKey !== undefined && { concurrencyKey }),
+    [PARENT]: {
+      runId,
+      token,
+      step: stepName,
+      // If it is refused because the lease is lost, the record of that failure is refused as well.
+      async create(run, runs) {
+        // A handle of another instance may belong to another database.
+        const created =
+          runs === store.runs
+            ? await children.create(run)
+            : await readForRun(parts, 'its child', async () => (await runs.create([run]))[0] ?? null)
+        // That the store is away is not the job's fault (R6): what cannot be triggered now is triggered later, or by somebody else.
+        if (!created) execution.owner.lose('its child could not be stored')
+        execution.goOn()
+        if (!created) throw new Error('X1: a lost lease interrupts')
+        child = created.run
+        return created
+      },
+    },
+  }
+  await job.trigger(input, options)
+  if (!child)
+    throw new DurablyError(
+      'run_not_found',
+      `job ${JSON.stringify(job.name)} has triggered no run for step ${JSON.stringify(stepName)}; its trigger() must hand on the options that it is given`,
+    )
+  return child
+}
+
+/** Its record is the child's output. */
+export function invokeStep<TInput, TOutput>(
+  steps: StepRunner,
+  name: string,
+  job: Triggers<TInput, TOutput>,
+  input: TInput,
+  options: ChildRunOptions,
+): Promise<unknown> {
+  return steps.step(name, async (call) => {
+    let child: RunRow
+    try {
+      child = await triggerChild(steps, name, job, input, options)
+    } catch (error) {
+      return steps.fail(call, error)
+    }
+    if (!isTerminal(child.status)) return { wait: { name, kind: 'child', dueAt: null } }
+    return settle(steps, call, child)
+  })
+}
+
+function settle(steps: StepRunner, call: StepCall, { id, jobName, status, output, error }: RunRow): Promise<StepOutcome> {
+  if (status === 'completed') return steps.record(call, output)
+  const what = `run ${id} of job ${JSON.stringify(jobName)}`
+  const ended =
+    status === 'failed'
+      ? new DurablyError('run_failed', `${what} failed: ${error}`, { runId: id })
+      : new DurablyError('run_cancelled', `${what} was cancelled`, { runId: id })
+  return steps.fail(call, ended)
+}
+
+/** Names for calls that have none of their own: by job, then counted. */
+export class ChildNames {
+  readonly #counts = new Map<string, number>()
+
+  next(verb: 'trigger' | 'invoke', jobName: string): string {
+    const name = `${verb} ${jobName}`
+    const count = (this.#counts.get(name) ?? 0) + 1
+    this.#counts.set(name, count)
+    return count === 1 ? name : `${name} ${count}`
+  }
+}

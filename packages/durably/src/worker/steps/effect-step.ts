@@ -1,0 +1,49 @@
+// Effects (model/effect.ts).
+//   E1. Only when its start is stored, and the lease is still held then, is the function called.
+//   E2. Who finds a start without a record asks: `reconcile`, or a person. Each start is asked about anew.
+import { decisionName, isDecision, NOT_A_DECISION } from '../../model/effect.ts'
+import { DurablyError } from '../../model/errors.ts'
+import type { StepOptions } from '../../model/job.ts'
+import { NonRetryableError } from '../../model/retry-policy.ts'
+import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
+
+/** E1. */
+export async function beginEffect({ parts: { execution } }: StepRunner, { name }: StepCall): Promise<void> {
+  const begin = () => {
+    execution.effects.begin(name)
+    return () => void execution.effects.delete(name)
+  }
+  if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.goOn()
+  // It was asked to stop before the function was called.
+  if (execution.interrupted) execution.effects.delete(name)
+  // Whoever was suspended until the answer came may have been replaced, and somebody may have decided by now.
+  await execution.assureLease()
+}
+
+/** An effect that may have taken place (E2); `null` when it shall run, for the first time or again. */
+export async function settleEffect(steps: StepRunner, call: StepCall, { effect, reconcile }: StepOptions): Promise<StepOutcome | null> {
+  const { execution, codec } = steps.parts
+  const { name } = call
+  const startedIn = execution.effects.startedIn(name)
+  if (effect !== 'once' || startedIn === undefined) return null
+  try {
+    const decision = reconcile ? await steps.call(call, reconcile) : await decisionOf(steps, decisionName(name, startedIn))
+    execution.goOn()
+    if (decision === undefined) return { wait: { name: decisionName(name, startedIn), kind: 'signal', dueAt: null } }
+    if (!isDecision(decision)) throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)}: ${NOT_A_DECISION}`)
+    if (decision === 'run again') return null
+    if ('failed' in decision) return await steps.fail(call, new NonRetryableError(String(decision.failed)))
+    return await steps.record(call, codec.encode(decision.done, `the result of step ${JSON.stringify(name)}`))
+  } catch (error) {
+    // What is not known stays open.
+    steps.failed.blame(name, error)
+    throw error
+  }
+}
+
+async function decisionOf(steps: StepRunner, name: string): Promise<unknown> {
+  const signal = await steps.signals.find(name)
+  if (!signal) return undefined
+  steps.parts.execution.parking.forget(name)
+  return steps.parts.codec.decode(signal.value)
+}

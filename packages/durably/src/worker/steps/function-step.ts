@@ -1,0 +1,73 @@
+// `ctx.run` and `ctx.stream`: a function of the user and the record of what it returned.
+import { DurablyError } from '../../model/errors.ts'
+import type { StepOptions } from '../../model/job.ts'
+import { beginEffect, settleEffect } from './effect-step.ts'
+import type { StepBody } from './step-body.ts'
+import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
+
+export async function functionStep(
+  steps: StepRunner,
+  name: string,
+  fn: unknown,
+  bodyOf: () => StepBody | Promise<StepBody>,
+  options: StepOptions = {},
+): Promise<unknown> {
+  return steps.step(
+    name,
+    async (call) => {
+      if (typeof fn !== 'function')
+        throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
+      const { parking } = steps.parts.execution
+      const wait = parking.isOver(name) === false && parking.get(name)
+      if (wait) return { wait }
+      return (await settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options)
+    },
+    mayWait(options),
+  )
+}
+
+/** For its next try, or for somebody who knows what became of an effect. */
+function mayWait({ retry, effect, reconcile }: StepOptions): boolean {
+  return retry !== undefined || (effect === 'once' && !reconcile)
+}
+
+async function execute(
+  steps: StepRunner,
+  called: StepCall,
+  bodyOf: () => StepBody | Promise<StepBody>,
+  { retry, timeout, effect }: StepOptions,
+): Promise<StepOutcome> {
+  const body = await bodyOf()
+  await steps.parts.execution.assureLease()
+  const call = steps.start(called)
+  let hasTakenPlace = false
+  // Calls of the function that did not throw: a plugin around it may throw, or call it again.
+  let begun = 0
+  const fn: StepBody['call'] = async (step) => {
+    begun++
+    try {
+      return await body.call(step)
+    } catch (error) {
+      begun--
+      throw error
+    }
+  }
+  try {
+    if (effect === 'once') await beginEffect(steps, call)
+    const returned = await steps.call(call, fn, { timeout })
+    hasTakenPlace = effect === 'once'
+    const output = steps.parts.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
+    const endsStream = await body.finish()
+    return await steps.record(call, output, { endsStream, rides: () => body.record() })
+  } catch (error) {
+    body.giveUp()
+    return steps.fail(call, hasTakenPlace ? unrecorded(call.name, error) : error, { retry, mayHaveWorked: begun > 0 })
+  }
+}
+
+/** It must not look like an effect that failed. */
+function unrecorded(name: string, error: unknown): unknown {
+  if (!(error instanceof DurablyError)) return error
+  const advice = `effect ${JSON.stringify(name)} took place and is not called again: give the step a reconcile function, or call decide()`
+  return new DurablyError(error.code, `${error.message}; ${advice}`, { cause: error })
+}

@@ -1,0 +1,161 @@
+// JobContext — what a job holds in its hand while it runs: a thin surface, each kind of step has a file of its own.
+import type { Emitter } from '../../events/emitter.ts'
+import type { Codec } from '../../model/codec.ts'
+import { type Duration, durationMs, timeMs } from '../../model/duration.ts'
+import type { Env, Scope } from '../../model/env.ts'
+import { DurablyError } from '../../model/errors.ts'
+import type {
+  ChildRunOptions,
+  JobContext,
+  Logger,
+  StepFunction,
+  StepOptions,
+  StreamFunction,
+  TransactionOptions,
+  Triggers,
+  WaitForOptions,
+} from '../../model/job.ts'
+import { type Progress, readColumn } from '../../model/run.ts'
+import type { StepRow } from '../../model/step.ts'
+import type { Transaction } from '../../model/transaction.ts'
+import type { Store } from '../../store/store.ts'
+import type { Execution } from '../execution.ts'
+import type { WorkerKit } from '../worker-deps.ts'
+import type { ChildQueue } from './child-queue.ts'
+import { invokeStep, triggerChild } from './child-step.ts'
+import { functionStep } from './function-step.ts'
+import { handled } from './handled.ts'
+import { lateStreamStep } from './lazy-stream-step.ts'
+import { signalStep } from './signal-step.ts'
+import { sleepStep } from './sleep-step.ts'
+import { plainStep } from './step-body.ts'
+import { stepLogger } from './step-logger.ts'
+import { StepRunner } from './step-runner.ts'
+import type { StepScope, StepWrapper } from './step-wrapper.ts'
+import { transactionStep } from './transaction-step.ts'
+
+export interface JobContextParts {
+  execution: Execution
+  /** What earlier executions recorded. */
+  steps: readonly StepRow[]
+  env: Env
+  codec: Codec
+  emitter: Emitter
+  stepScope: Scope<StepScope>
+  stepWrappers: readonly StepWrapper[]
+  store: Store
+  children: ChildQueue
+  leaseMs: number
+  report: (error: unknown, runId?: string) => void
+}
+
+/** What all runs of a worker share. */
+export type ContextKit = WorkerKit & Pick<JobContextParts, 'children'>
+
+/** A long step's progress becomes visible to other processes within this time. */
+const PROGRESS_WITHIN_MS = 1000
+
+type TransactionFunction<T> = (trx: Transaction) => Promise<T>
+
+export class RunningJobContext implements JobContext {
+  readonly runId: string
+  readonly attempt: number
+  readonly #kit: ContextKit
+  readonly #execution: Execution
+  /** What earlier executions recorded. */
+  readonly #recorded: readonly StepRow[]
+  #runner: StepRunner | null = null
+  #logger: Logger | null = null
+  #progress: Progress | undefined
+
+  constructor(kit: ContextKit, execution: Execution, recorded: readonly StepRow[]) {
+    this.runId = execution.run.id
+    this.attempt = execution.attempt
+    this.#kit = kit
+    this.#execution = execution
+    this.#recorded = recorded
+  }
+
+  get signal(): AbortSignal {
+    return this.#execution.signal
+  }
+
+  get log(): Logger {
+    this.#logger ??= stepLogger(this.#kit.emitter, this.runId, () => this.#steps.currentStep())
+    return this.#logger
+  }
+
+  get #steps(): StepRunner {
+    this.#runner ??= new StepRunner({ execution: this.#execution, steps: this.#recorded, ...this.#kit })
+    return this.#runner
+  }
+
+  run<T>(name: string, optionsOrFn: StepOptions | StepFunction<T>, maybeFn?: StepFunction<T>): Promise<T> {
+    const [options, fn] = optional<StepOptions, StepFunction<T>>(optionsOrFn, maybeFn)
+    return handled(functionStep(this.#steps, name, fn, () => plainStep(fn), options))
+  }
+
+  stream<T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> {
+    return handled(functionStep(this.#steps, name, fn, () => lateStreamStep({ stepName: name, ...this.#steps.parts }, fn)))
+  }
+
+  transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
+    const [options, fn] = optional<TransactionOptions, TransactionFunction<T>>(optionsOrFn, maybeFn)
+    return handled(transactionStep(this.#steps, name, options, fn))
+  }
+
+  sleep(name: string, duration: Duration): Promise<void> {
+    const execution = this.#execution
+    return handled(
+      sleepStep(this.#steps, name, async () => durationMs(`the duration of sleep ${quote(name)}`, duration) + (await execution.storeNow())),
+    )
+  }
+
+  sleepUntil(name: string, time: Date | number): Promise<void> {
+    return handled(sleepStep(this.#steps, name, async () => timeMs(`the time of sleep ${quote(name)}`, time)))
+  }
+
+  waitFor(name: string, options: WaitForOptions = {}): Promise<never> {
+    return handled(signalStep(this.#steps, name, options))
+  }
+
+  trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options: ChildRunOptions = {}): Promise<{ id: string }> {
+    const name = options.name ?? this.#steps.childNames.next('trigger', job.name)
+    return this.run(name, async () => ({ id: (await triggerChild(this.#steps, name, job, input, options)).id }))
+  }
+
+  invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options: ChildRunOptions = {}): Promise<TOutput> {
+    return handled(invokeStep(this.#steps, options.name ?? this.#steps.childNames.next('invoke', job.name), job, input, options))
+  }
+
+  /** A call leaves what it does not name as it was, also by an earlier execution. */
+  progress(current: number, newTotal?: number, newMessage?: string): void {
+    const { codec } = this.#kit
+    const execution = this.#execution
+    if (execution.owner.sealed || execution.interrupted) return
+    const last = this.#progress ?? (readColumn(execution.run, 'progress', codec) as Progress | undefined)
+    const total = newTotal ?? last?.total
+    const message = newMessage ?? last?.message
+    const progress: Progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
+    if (!Number.isFinite(current) || (total !== undefined && !Number.isFinite(total))) {
+      throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
+    }
+    this.#progress = progress
+    execution.owner.rideProgress(codec.encode(progress, 'progress'))
+    execution.record('run:progress', { progress })
+    execution.heartbeat.carryWithin(PROGRESS_WITHIN_MS)
+  }
+
+  /** The step whose error ended the job; empty when no step failed. */
+  failedStepName(thrown: unknown): string {
+    return this.#runner?.failed.nameFor(thrown) ?? ''
+  }
+}
+
+function optional<TOptions extends object, TFn>(optionsOrFn: TOptions | TFn, maybeFn: TFn | undefined): [TOptions, TFn] {
+  return typeof optionsOrFn === 'function' ? [{} as TOptions, optionsOrFn as TFn] : [(optionsOrFn ?? {}) as TOptions, maybeFn as TFn]
+}
+
+function quote(name: string): string {
+  return JSON.stringify(name)
+}

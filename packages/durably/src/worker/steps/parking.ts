@@ -1,0 +1,108 @@
+// Parking — lets a run go that waits for time to pass: it holds no slot, and no process needs to live until then.
+//   K1. It parks when nothing is in flight: steps are awaited, and the job gets a turn to start more.
+//   K2. Everything it waits for is written down, and it goes on when the first of it falls due.
+//   K3. What has its record is not waited for any more: the list does not grow with the history of the run.
+import type { Env } from '../../model/env.ts'
+import type { RunRow } from '../../model/run.ts'
+import { decodeWaits, encodeWaits, NEVER_MS, type Wait } from '../../model/wait.ts'
+
+interface ParkingParts {
+  run: RunRow
+  env: Env
+  /** When the run was claimed, by the store's clock. */
+  claimedAt: number
+  /** Resolves when no step is in flight. */
+  settled: () => Promise<void>
+  isQuiet: () => boolean
+  onParked: () => void
+}
+
+export class Parking {
+  readonly #parts: ParkingParts
+  /** Of earlier executions, and of this one. */
+  readonly #waits: Map<string, Wait>
+  readonly #askedFor = new Set<string>()
+  readonly #refusals: ((why: Error) => void)[] = []
+  #refused: Error | null = null
+  /** When this execution first asked to wait. */
+  askedAt = Number.POSITIVE_INFINITY
+
+  constructor(parts: ParkingParts) {
+    this.#parts = parts
+    this.#waits = new Map(decodeWaits(parts.run.waitingFor).map((wait) => [wait.name, wait]))
+  }
+
+  /** Whether what was waited for under this name is over; `undefined` when nothing was. */
+  isOver(name: string): boolean | undefined {
+    const wait = this.#waits.get(name)
+    return wait && dueOf(wait) <= this.#parts.claimedAt
+  }
+
+  get(name: string): Wait | undefined {
+    return this.#waits.get(name)
+  }
+
+  forget(name: string): void {
+    this.#waits.delete(name)
+  }
+
+  /** Never resolves: where the run goes on, the job is called anew. */
+  wait(wait: Wait): Promise<never> {
+    if (this.#askedFor.size === 0) {
+      this.askedAt = this.#parts.env.mono()
+      void this.#park()
+    }
+    this.#waits.set(wait.name, wait)
+    this.#askedFor.add(wait.name)
+    return new Promise((_, reject) => (this.#refused ? reject(this.#refused) : this.#refusals.push(reject)))
+  }
+
+  /** It must stop: a step in flight that waits for one of these would never hear of it. */
+  refuse(why: Error): void {
+    this.#refused = why
+    for (const reject of this.#refusals.splice(0)) reject(why)
+  }
+
+  /** What this execution asked to wait for. */
+  get asked(): string {
+    return JSON.stringify([...this.#askedFor])
+  }
+
+  /** What to write. What is asked for in this execution counts, also when it is due by now. */
+  get ending(): { runAt: number; waitingFor: string; signals: number } {
+    const { run, claimedAt } = this.#parts
+    const waits = [...this.#waits.values()]
+    const ahead = waits.filter((wait) => this.#askedFor.has(wait.name) || dueOf(wait) > claimedAt).map(dueOf)
+    return { runAt: Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead), waitingFor: encodeWaits(waits), signals: run.signals }
+  }
+
+  /** Of `waitingFor`, what stays true without parking. */
+  get remaining(): string {
+    return encodeWaits([...this.#waits.values()].flatMap(remainingOf))
+  }
+
+  async #park(): Promise<void> {
+    const { env, settled, isQuiet, onParked } = this.#parts
+    do {
+      await settled()
+      await new Promise<void>((resolve) => env.defer(resolve))
+    } while (!isQuiet())
+    onParked()
+  }
+}
+
+/** Signals and children are asked for anew, but a signal no longer than it was to be waited for in the first place. */
+function remainingOf(wait: Wait): Wait[] {
+  switch (wait.kind) {
+    case 'child':
+      return []
+    case 'signal':
+      return wait.dueAt === null ? [] : [{ ...wait, kind: 'limit' }]
+    default:
+      return [wait]
+  }
+}
+
+function dueOf({ dueAt }: Wait): number {
+  return dueAt ?? NEVER_MS
+}

@@ -1,0 +1,17 @@
+import type { StepContext, StepFunction } from '../../model/job.ts'
+import type { Rides } from '../lease/owner.ts'
+
+/** What is inside a step. */
+export interface StepBody {
+  call(step: StepContext): unknown
+  /** After the function has returned, before the record. True when the record replaces what was streamed. */
+  finish(): Promise<boolean> | boolean
+  /** Lets ride what must be written together with the record. */
+  record: Rides
+  /** The function has failed, or must stop. */
+  giveUp(): void
+}
+
+export function plainStep(fn: StepFunction<unknown>): StepBody {
+  return { call: fn, finish: () => false, record: () => undefined, giveUp() {} }
+}

@@ -1,0 +1,232 @@
+// StepRunner — runs the steps of one execution and records what comes of them.
+//   J1. A completed step is found by its name and never runs again; its recorded value is returned.
+//   J2. A step starts without a read or a write; its end is one write, which renews the lease.
+//   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
+//   J4. A call is in flight until it has its record or has said what it waits for: nothing parks or ends in between. Only an error
+//       that comes beside an open transaction is thrown before its record, which then goes before whatever the run writes next (O1).
+import type { Duration } from '../../model/duration.ts'
+import { iso } from '../../model/env.ts'
+import { DurablyError, hasCode } from '../../model/errors.ts'
+import { failureOf } from '../../model/failure.ts'
+import { checkName } from '../../model/name.ts'
+import type { RetryPolicy } from '../../model/retry-policy.ts'
+import { readStepColumn, type StepRow } from '../../model/step.ts'
+import type { Wait } from '../../model/wait.ts'
+import { delayOf } from '../delay-of.ts'
+import type { Rides } from '../lease/owner.ts'
+import { ChildNames } from './child-step.ts'
+import { FailedSteps } from './failed-steps.ts'
+import type { JobContextParts } from './job-context.ts'
+import { SentSignals } from './sent-signals.ts'
+import type { StepBody } from './step-body.ts'
+import { stepLogger } from './step-logger.ts'
+import { withinStepTime } from './step-time-limit.ts'
+import { type StepScope, wrapStep } from './step-wrapper.ts'
+
+export interface StepCall {
+  name: string
+  /** Its place among the calls of the job. */
+  index: number
+  startedAt: number
+  /** Of the step that it was called in: nothing of it starts or is recorded after that. */
+  late: AbortSignal | undefined
+}
+
+/** What comes of a call: its value, or what the run has to wait for first. */
+export type StepOutcome = { value: unknown } | { wait: Wait }
+
+export class StepRunner {
+  readonly parts: JobContextParts
+  readonly failed: FailedSteps
+  readonly signals: SentSignals
+  readonly childNames = new ChildNames()
+  readonly #recorded: Map<string, StepRow>
+  readonly #called = new Set<string>()
+  readonly #inFlight = new Set<string>()
+
+  constructor(parts: JobContextParts) {
+    this.parts = parts
+    this.failed = new FailedSteps(parts.execution.run, parts.steps)
+    this.signals = new SentSignals(parts)
+    this.#recorded = new Map(parts.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
+    for (const name of this.#recorded.keys()) parts.execution.parking.forget(name)
+  }
+
+  /** One call of `ctx`: what is recorded under its name, or what `work` comes to (J1, J4). */
+  async step(name: string, work: (call: StepCall) => Promise<StepOutcome>, mayWait = true): Promise<unknown> {
+    const { execution, codec, stepScope } = this.parts
+    const scope = stepScope.current()
+    try {
+      const call = this.#begin(name, mayWait, scope)
+      const recorded = this.#recorded.get(name)
+      if (recorded) return readStepColumn(recorded, 'output', codec)
+      const outcome = await execution.track(name, work(call))
+      return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
+    } catch (error) {
+      if (scope && execution.interrupted) scope.turnedAway = true
+      throw error
+    }
+  }
+
+  #begin(name: string, mayWait: boolean, scope: StepScope | undefined): StepCall {
+    const { execution, env } = this.parts
+    if (scope?.isTransaction)
+      throw new DurablyError(
+        'transaction_open',
+        `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
+      )
+    const late = scope?.execution === execution ? scope.late : undefined
+    execution.admit(late)
+    if (mayWait && scope?.stepName && scope.execution === execution)
+      throw new DurablyError(
+        'nested_step',
+        `step ${JSON.stringify(name)} was called inside step ${JSON.stringify(scope.stepName)}, but may wait; call it before, after or beside that step`,
+      )
+    checkName('step name', name)
+    if (this.#called.has(name)) {
+      throw new DurablyError('duplicate_step', `step ${JSON.stringify(name)} was already called in this run; give each step its own name`)
+    }
+    const index = this.#called.size
+    this.#called.add(name)
+    return { name, index, startedAt: env.wall(), late }
+  }
+
+  /** Told right before a function of the user is called; the lease was assured before. */
+  start(call: StepCall): StepCall {
+    const { execution, env } = this.parts
+    // It may have been told to stop in the turn that waiting for the lease took.
+    execution.goOn(call.late)
+    const started = { ...call, startedAt: env.wall() }
+    execution.record('step:start', { stepName: call.name, stepIndex: call.index })
+    return started
+  }
+
+  /** Calls a function of the user in the name of a step. */
+  async call(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
+    const { stepScope, stepWrappers, env, execution, emitter } = this.parts
+    const { name } = call
+    const idempotencyKey = `${execution.run.id}:${name}`
+    const scope: StepScope = { execution, stepName: name, isTransaction }
+    this.#inFlight.add(name)
+    try {
+      const returned = await withinStepTime(env, name, timeout, call.late, (late) => {
+        const signal = late ? AbortSignal.any([execution.signal, late]) : execution.signal
+        const step = {
+          signal,
+          log: stepLogger(emitter, execution.run.id, () => name),
+          attempt: this.failed.times(name) + 1,
+          idempotencyKey,
+        }
+        scope.late = late
+        return stepScope.run(scope, () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step)))
+      })
+      if (scope.turnedAway) execution.goOn()
+      return returned
+    } finally {
+      this.#inFlight.delete(name)
+      // What it has begun and left behind is no part of it any more.
+      scope.isTransaction = false
+    }
+  }
+
+  /** The value as a replay will see it (J3). */
+  async record(call: StepCall, output: string | null, { endsStream = false, rides }: RecordOptions = {}): Promise<StepOutcome> {
+    const { execution } = this.parts
+    const step = this.row(call, { status: 'completed', output })
+    const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
+      call.late?.throwIfAborted()
+      const takeBack = rides?.()
+      const reopen = this.#closeEffect(call)
+      return () => {
+        takeBack?.()
+        reopen()
+      }
+    })
+    if (!accepted) execution.goOn()
+    return { value: this.completed(call, output) }
+  }
+
+  /** Its value, decoded from the record. */
+  completed(call: StepCall, output: string | null): unknown {
+    const { execution, codec } = this.parts
+    execution.parking.forget(call.name)
+    return codec.decode(output)
+  }
+
+  /** A step that was interrupted has not failed: it will run again where the run goes on. */
+  async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
+    const { execution, report } = this.parts
+    const { id } = execution.run
+    execution.goOn(call.late)
+    this.failed.add(call.name, error)
+    const delayMs = retry ? delayOf(this.parts, id, retry, this.failed.times(call.name), error) : 'dead'
+    const recorded = this.#recordFailure(call, error, mayHaveWorked)
+    // Its place among the writes is taken, so the job need not wait for the transaction to hear of the error (J4).
+    if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
+    else if (!(await recorded)) execution.goOn()
+    if (delayMs === 'dead') throw error
+    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.storeNow()) + delayMs) } }
+  }
+
+  #recordFailure(call: StepCall, error: unknown, mayHaveWorked: boolean): Promise<boolean> {
+    const { execution, store } = this.parts
+    const failure = failureOf(error, store)
+    const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
+    // It threw: that is known, and it may be tried again. What ran out of time may still take place.
+    const rides = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
+    return execution.owner.write({ type: 'recordStep', step }, rides)
+  }
+
+  #closeEffect({ name }: StepCall): () => void {
+    const { effects } = this.parts.execution
+    const closed = effects.delete(name)
+    return () => void (closed && effects.add(closed))
+  }
+
+  row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {
+    const { env, execution } = this.parts
+    return {
+      id: env.id(),
+      runId: execution.run.id,
+      name: call.name,
+      index: call.index,
+      output: null,
+      error: null,
+      failure: null,
+      startedAt: iso(call.startedAt),
+      completedAt: iso(env.wall()),
+      leaseGeneration: execution.generation,
+      ...result,
+    }
+  }
+
+  #facts(call: StepCall) {
+    const { id, jobName } = this.parts.execution.run
+    return { runId: id, jobName, stepName: call.name, stepIndex: call.index }
+  }
+
+  /** Without async scopes the step is known only while a single one is in flight. */
+  currentStep(): string | null {
+    const { stepScope, execution, env } = this.parts
+    const scope = stepScope.current()
+    if (env.scope) return scope?.execution === execution ? scope.stepName : null
+    const [only, ...others] = this.#inFlight
+    return only !== undefined && others.length === 0 ? only : null
+  }
+}
+
+interface CallOptions {
+  timeout?: Duration | undefined
+  isTransaction?: boolean
+}
+
+interface FailOptions {
+  retry?: RetryPolicy | undefined
+  /** Of an effect: it stays open, and who comes to it again asks. */
+  mayHaveWorked?: boolean
+}
+
+interface RecordOptions {
+  endsStream?: boolean
+  rides?: Rides
+}

@@ -1,0 +1,40 @@
+import type { Emitter } from '../../events/emitter.ts'
+import type { Codec } from '../../model/codec.ts'
+import type { Env } from '../../model/env.ts'
+import type { Checkpoint, StreamFunction } from '../../model/job.ts'
+import type { Store } from '../../store/store.ts'
+import type { Execution } from '../execution.ts'
+import { handled } from './handled.ts'
+import { keptChunks } from './kept-chunks.ts'
+import { readForRun } from './read-for-run.ts'
+import type { StepBody } from './step-body.ts'
+import { StreamWriter } from './stream-writer.ts'
+
+export interface StreamStepParts {
+  execution: Execution
+  store: Store
+  env: Env
+  codec: Codec
+  emitter: Emitter
+  leaseMs: number
+  report: (error: unknown, runId?: string) => void
+  stepName: string
+}
+
+/** A step whose function puts out chunks; it goes on from the last checkpoint of an earlier attempt, if there was one. */
+export async function streamStep<TState>(parts: StreamStepParts, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
+  const { execution, store, codec, stepName } = parts
+  const open = execution.streams.get(stepName)
+  const kept = open ? await readForRun(parts, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
+  const writer = new StreamWriter({ ...parts, eventLog: store.eventLog, kept })
+  const emit = (chunk: unknown) => handled<void>(writer.emit(chunk))
+  const checkpoint = Object.assign((state: TState) => handled<void>(writer.checkpoint(state)), {
+    state: codec.decode(open?.state ?? null) as TState | undefined,
+  }) satisfies Checkpoint<TState>
+  return {
+    call: (step) => fn(emit, checkpoint, step),
+    finish: () => writer.finish(),
+    record: () => writer.record(),
+    giveUp: () => writer.giveUp(),
+  }
+}

@@ -1,0 +1,227 @@
+// StreamWriter — the output of one stream on its way into the event log.
+//   F4. Chunks are merged and written every 50 ms, or as soon as 4 KB wait; one write at a time.
+//   F5. A checkpoint is written with everything that was put out before it, in one transaction; what came after it is not kept.
+//   F6. The step's record comes with the whole output as one chunk, which replaces all that was written of it.
+//   F7. What is left when the step fails or is interrupted rides on whatever is written next.
+import type { Emitter } from '../../events/emitter.ts'
+import { addChunk, joinChunks, lengthOf } from '../../model/chunks.ts'
+import type { Codec } from '../../model/codec.ts'
+import type { Env, TimerHandle } from '../../model/env.ts'
+import { DurablyError } from '../../model/errors.ts'
+import type { RecordedPayload } from '../../model/event.ts'
+import type { OpenStream } from '../../model/stream.ts'
+import type { Execution } from '../execution.ts'
+
+const FLUSH_WITHIN_MS = 50
+/** In characters, as they will be written. */
+const FLUSH_SIZE = 4096
+/** A source that is so much faster than the store has to wait. */
+const WAITING_SIZE_MAX = 16 * FLUSH_SIZE
+
+interface EncodedCheckpoint {
+  state: string | null
+  /** How much had been put out when it was asked for. */
+  kept: number
+}
+
+export interface StreamWriterParts {
+  execution: Execution
+  env: Env
+  codec: Codec
+  emitter: Emitter
+  eventLog: boolean
+  stepName: string
+  /** What earlier attempts put out up to their last checkpoint. */
+  kept: readonly unknown[]
+}
+
+export class StreamWriter {
+  readonly #parts: StreamWriterParts
+  /** Everything up to `#written`. */
+  #chunks: unknown[]
+  #written: number
+  #waiting: unknown[] = []
+  #waitingLength = 0
+  #waitingSize = 0
+  #timer: TimerHandle | null = null
+  #flushing: Promise<void> | null = null
+  #failed: unknown
+  #isClosed = false
+  /** Something was refused that the source wanted to put out. */
+  #isIncomplete = false
+  /** As it stood before the record that ends it. */
+  #ended: OpenStream | undefined
+
+  constructor(parts: StreamWriterParts) {
+    this.#parts = parts
+    this.#chunks = [...parts.kept]
+    this.#written = lengthOf(parts.kept)
+  }
+
+  async emit(chunk: unknown): Promise<void> {
+    const { emitter, execution, stepName } = this.#parts
+    this.#admit()
+    if (chunk === '') return
+    const { value, size } = this.#snapshot(chunk)
+    const { id: runId, jobName } = execution.run
+    emitter.emit({ type: 'stream:chunk', runId, jobName, stepName, from: this.#putOut, chunks: [value] })
+    addChunk(this.#waiting, value)
+    this.#waitingLength += lengthOf([value])
+    this.#waitingSize += size
+    this.#flushSoon()
+    while (this.#waitingSize >= WAITING_SIZE_MAX && this.#flushing) await this.#flushing
+  }
+
+  /** F5. */
+  async checkpoint(state: unknown): Promise<void> {
+    const { codec, stepName } = this.#parts
+    this.#admit()
+    const encoded = codec.encode(state, `the checkpoint of stream ${JSON.stringify(stepName)}`)
+    const kept = this.#putOut
+    while (this.#flushing) await this.#flushing
+    this.#goOn()
+    await this.#begin({ state: encoded, kept })
+    this.#goOn()
+  }
+
+  /** Nothing comes any more. True when the record replaces earlier chunks. */
+  async finish(): Promise<boolean> {
+    const { execution, stepName } = this.#parts
+    this.#stop()
+    while (this.#flushing) await this.#flushing
+    // A function that was told to stop and returned all the same has ended well, unless the end of its output is missing.
+    if (this.#isIncomplete || this.#failed !== undefined) this.#goOn()
+    this.#ended = execution.streams.get(stepName)
+    return this.#ended !== undefined
+  }
+
+  /** F6. */
+  record(): () => void {
+    const { execution, eventLog, stepName } = this.#parts
+    const chunks = joinChunks(this.#chunks, this.#waiting)
+    if (eventLog && (this.#ended || chunks.length > 0)) this.#tell({ from: 0, chunks: this.#encode(chunks), ...stateOf(this.#ended) })
+    execution.streams.delete(stepName)
+    return () => this.#setOpen(this.#ended)
+  }
+
+  /** F7. */
+  giveUp(): void {
+    this.#stop()
+    // Behind a write that was rejected there would be a gap.
+    if (this.#failed !== undefined) return
+    try {
+      this.#ride(null)
+    } catch {
+      // It has failed already; that its last words cannot be stored is not the news.
+    }
+  }
+
+  get #putOut(): number {
+    return this.#written + this.#waitingLength
+  }
+
+  #admit(): void {
+    this.#isIncomplete ||= this.#parts.execution.interrupted !== null
+    this.#goOn()
+    if (this.#isClosed) {
+      const { stepName } = this.#parts
+      throw new DurablyError('context_closed', `stream ${JSON.stringify(stepName)} has already ended; await everything that emits`)
+    }
+  }
+
+  #goOn(): void {
+    this.#parts.execution.goOn()
+    if (this.#failed !== undefined) throw this.#failed
+  }
+
+  #stop(): void {
+    this.#isClosed = true
+    this.#clearTimer()
+  }
+
+  /** What the source does to its object afterwards must not change what it put out. */
+  #snapshot(chunk: unknown): { value: unknown; size: number } {
+    if (typeof chunk === 'string') return { value: chunk, size: chunk.length }
+    const { codec, stepName } = this.#parts
+    const text = codec.encode(chunk, `a chunk of stream ${JSON.stringify(stepName)}`)
+    return { value: codec.decode(text), size: text?.length ?? 1 }
+  }
+
+  #flushSoon(): void {
+    if (this.#waiting.length === 0 || this.#flushing || this.#isClosed || this.#failed !== undefined) return
+    if (this.#waitingSize >= FLUSH_SIZE) return void this.#begin(null)
+    this.#timer ??= this.#parts.env.timer(FLUSH_WITHIN_MS, () => {
+      this.#timer = null
+      if (!this.#flushing) void this.#begin(null)
+    })
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== null) this.#parts.env.clear(this.#timer)
+    this.#timer = null
+  }
+
+  /** F4. One at a time; what gathered meanwhile follows. */
+  #begin(checkpoint: EncodedCheckpoint | null): Promise<void> {
+    this.#clearTimer()
+    this.#flushing = this.#flush(checkpoint).finally(() => {
+      this.#flushing = null
+      this.#flushSoon()
+    })
+    return this.#flushing
+  }
+
+  async #flush(checkpoint: EncodedCheckpoint | null): Promise<void> {
+    const { execution, stepName } = this.#parts
+    try {
+      const accepted = await execution.owner.write({ type: 'heartbeat' }, () => {
+        const before = execution.streams.get(stepName)
+        this.#ride(checkpoint)
+        return () => this.#setOpen(before)
+      })
+      if (!accepted) this.#stop()
+    } catch (error) {
+      this.#failed = error
+    }
+  }
+
+  #ride(checkpoint: EncodedCheckpoint | null): void {
+    if (this.#waiting.length === 0 && !checkpoint) return
+    const { execution, stepName } = this.#parts
+    const from = this.#written
+    const open = execution.streams.get(stepName)
+    const encoded = this.#encode(this.#waiting)
+    this.#chunks = joinChunks(this.#chunks, this.#waiting)
+    this.#written = this.#putOut
+    this.#waiting = []
+    this.#waitingLength = 0
+    this.#waitingSize = 0
+    if (checkpoint) {
+      this.#tell({ from, chunks: encoded, state: checkpoint.state })
+      execution.streams.set({ stepName, ...checkpoint })
+    } else {
+      // What begins at 0 replaces everything (F1), also a checkpoint that was made before any output.
+      this.#tell({ from, chunks: encoded, ...(from === 0 && stateOf(open)) })
+      if (!open) execution.streams.set({ stepName, kept: 0, state: null })
+    }
+  }
+
+  #setOpen(open: OpenStream | undefined): void {
+    const { execution, stepName } = this.#parts
+    if (open) execution.streams.set(open)
+    else execution.streams.delete(stepName)
+  }
+
+  #encode(chunks: readonly unknown[]): string | null {
+    return this.#parts.codec.encode(chunks, `the output of stream ${JSON.stringify(this.#parts.stepName)}`)
+  }
+
+  #tell(payload: RecordedPayload): void {
+    const { execution, stepName } = this.#parts
+    execution.attach('stream:chunk', { stepName, ...payload })
+  }
+}
+
+function stateOf(open: OpenStream | undefined): Pick<RecordedPayload, 'state'> {
+  return open && open.state !== null ? { state: open.state } : {}
+}

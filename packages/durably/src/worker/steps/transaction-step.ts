@@ -1,0 +1,47 @@
+// `ctx.transaction`: what the user's function writes and the record of the step commit together, or not at all.
+import { DurablyError } from '../../model/errors.ts'
+import type { TransactionOptions } from '../../model/job.ts'
+import type { Transaction } from '../../model/transaction.ts'
+import type { TransactResult } from '../lease/owner.ts'
+import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
+import { transactionLimitMs, withinTransactionLimit } from './transaction-limit.ts'
+
+type Body = (trx: Transaction) => Promise<unknown>
+
+export function transactionStep(steps: StepRunner, name: string, { timeout }: TransactionOptions, fn: Body): Promise<unknown> {
+  return steps.step(
+    name,
+    async (call) => {
+      if (typeof fn !== 'function')
+        throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(name)} needs a function as its last argument`)
+      const limitMs = transactionLimitMs(steps.parts.leaseMs, timeout)
+      await steps.parts.execution.assureLease()
+      return transact(steps, steps.start(call), fn, limitMs)
+    },
+    false,
+  )
+}
+
+async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: number): Promise<StepOutcome> {
+  const { execution, env, codec } = steps.parts
+  const { name } = call
+  let output: string | null = null
+  let result: TransactResult
+  try {
+    result = await execution.owner.transact(async (trx) => {
+      // It may have been told to stop while others had their turn.
+      execution.goOn()
+      const undone = new Promise((_, reject) => {
+        execution.undo = reject
+      })
+      const work = Promise.race([undone, steps.call(call, () => fn(trx as Transaction), { isTransaction: true })])
+      output = codec.encode(await withinTransactionLimit(env, name, limitMs, work), `the result of transaction ${JSON.stringify(name)}`)
+      return { type: 'recordStep', step: steps.row(call, { status: 'completed', output }) }
+    })
+  } catch (error) {
+    return steps.fail(call, error)
+  }
+  if (result === 'lost') execution.goOn()
+  if (typeof result === 'object') return steps.fail(call, result.undone)
+  return { value: steps.completed(call, output) }
+}

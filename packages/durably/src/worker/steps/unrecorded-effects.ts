@@ -1,0 +1,43 @@
+// The effects of one execution that have begun and are not recorded, as they stand in the row of the run.
+import { decodeEffects, type Effect, encodeEffects } from '../../model/effect.ts'
+import type { RunRow } from '../../model/run.ts'
+import type { Owner } from '../lease/owner.ts'
+
+export class OpenEffects {
+  readonly #open: Map<string, Effect>
+  readonly #owner: Owner
+  readonly #generation: number
+
+  constructor(run: RunRow, owner: Owner) {
+    this.#open = new Map(decodeEffects(run.effects).map((effect) => [effect.name, effect]))
+    this.#owner = owner
+    this.#generation = run.leaseGeneration
+  }
+
+  /** The lease in which it was begun; `undefined` when it is not open. */
+  startedIn(stepName: string): number | undefined {
+    return this.#open.get(stepName)?.generation
+  }
+
+  /** Rides on the next write. */
+  begin(name: string): void {
+    this.add({ name, generation: this.#generation })
+  }
+
+  /** Rides on the next write. */
+  add(effect: Effect): void {
+    this.#open.set(effect.name, effect)
+    this.#ride()
+  }
+
+  /** Rides on the next write. */
+  delete(stepName: string): Effect | undefined {
+    const effect = this.#open.get(stepName)
+    if (this.#open.delete(stepName)) this.#ride()
+    return effect
+  }
+
+  #ride(): void {
+    this.#owner.rideEffects(encodeEffects(this.#open.values()))
+  }
+}

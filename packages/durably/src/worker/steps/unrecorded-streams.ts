@@ -1,0 +1,29 @@
+// The streams of one execution that are begun and not recorded, as they stand in the row of the run.
+import type { RunRow } from '../../model/run.ts'
+import { decodeStreams, encodeStreams, type OpenStream } from '../../model/stream.ts'
+import type { Owner } from '../lease/owner.ts'
+
+export class OpenStreams {
+  readonly #open: Map<string, OpenStream>
+  readonly #owner: Owner
+
+  constructor(run: RunRow, owner: Owner) {
+    this.#open = new Map(decodeStreams(run.streams).map((stream) => [stream.stepName, stream]))
+    this.#owner = owner
+  }
+
+  get(stepName: string): OpenStream | undefined {
+    return this.#open.get(stepName)
+  }
+
+  /** Rides on the next write. */
+  set(stream: OpenStream): void {
+    this.#open.set(stream.stepName, stream)
+    this.#owner.rideStreams(encodeStreams(this.#open.values()))
+  }
+
+  /** Rides on the next write. */
+  delete(stepName: string): void {
+    if (this.#open.delete(stepName)) this.#owner.rideStreams(encodeStreams(this.#open.values()))
+  }
+}

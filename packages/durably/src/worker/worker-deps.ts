@@ -1,0 +1,34 @@
+import type { Emitter } from '../events/emitter.ts'
+import type { RunEvents } from '../events/run-events.ts'
+import type { Codec } from '../model/codec.ts'
+import type { Env, Scope } from '../model/env.ts'
+import type { Job } from '../model/job.ts'
+import type { RetentionRule } from '../model/retention.ts'
+import type { TurnBudget } from '../model/turn-budget.ts'
+import type { Leadership } from '../store/leadership.ts'
+import type { Store } from '../store/store.ts'
+import type { StepScope, StepWrapper } from './steps/step-wrapper.ts'
+
+/** What every part of the worker works with. */
+export interface WorkerKit {
+  store: Store
+  env: Env
+  codec: Codec
+  emitter: Emitter
+  runEvents: RunEvents
+  turn: TurnBudget
+  /** By name; only these are claimed. */
+  jobs: ReadonlyMap<string, Job>
+  stepWrappers: readonly StepWrapper[]
+  stepScope: Scope<StepScope>
+  leaseMs: number
+  heartbeatMs: number
+  pollingMs: number
+  concurrency: number
+  maxRecoveries: number
+  retention: readonly RetentionRule[]
+  /** Null where every instance may execute. */
+  leadership: Leadership | null
+  /** Tells `worker:error`: something that is not the job's fault. */
+  report: (error: unknown, runId?: string) => void
+}
