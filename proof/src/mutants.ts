@@ -66,7 +66,7 @@ export const MUTANTS: Mutant[] = [
     name: 'no-reap',
     guard: 'lost runs are taken back',
     file: 'worker/loop/reap.ts',
-    find: 'const reaped = await kit.store.runs.reap({ maxRecoveries: kit.maxRecoveries, ...which })',
+    find: 'const reaped = await deps.store.runs.reap({ maxRecoveries: deps.maxRecoveries, ...which })',
     replace: 'const reaped: Reaped[] = []',
   },
   {
@@ -178,8 +178,8 @@ export const MUTANTS: Mutant[] = [
     name: 'group-member-lost',
     guard: 'a write is answered by the transaction that holds it (B1)',
     file: 'worker/lease/commit-queue.ts',
-    find: 'const outcomes = await this.#parts.runs.apply(group.map(({ write }) => write))',
-    replace: `const outcomes = await this.#parts.runs.apply(group.slice(0, 2).map(({ write }) => write))
+    find: 'const outcomes = await this.#deps.runs.apply(group.map(({ write }) => write))',
+    replace: `const outcomes = await this.#deps.runs.apply(group.slice(0, 2).map(({ write }) => write))
       while (outcomes.length < group.length) outcomes.push({ ok: true, cancelRequested: false })`,
   },
   {
@@ -231,15 +231,15 @@ export const MUTANTS: Mutant[] = [
     file: 'worker/loop/claim-runs.ts',
     find: 'return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))',
     replace: `const runs = await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs })
-    kit.stale = kit.early
-    kit.early = new Map()
-    for (const { id } of await store.runs.list({})) kit.early.set(id, await store.steps.list(id))
+    deps.stale = deps.early
+    deps.early = new Map()
+    for (const { id } of await store.runs.list({})) deps.early.set(id, await store.steps.list(id))
     return claimed(runs)`,
     also: [
       {
         file: 'worker/loop/claim-runs.ts',
-        find: 'return untilLeaseIsOver(kit, () => kit.store.steps.listOwned(claim))',
-        replace: 'return kit.stale?.get(claim.runId) ?? untilLeaseIsOver(kit, () => kit.store.steps.listOwned(claim))',
+        find: 'return untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
+        replace: 'return deps.stale?.get(claim.runId) ?? untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
       },
     ],
   },
@@ -319,7 +319,7 @@ export const MUTANTS: Mutant[] = [
     name: 'stream-ends-early',
     guard: 'the whole output is written in the transaction of its record (F6)',
     file: 'worker/steps/function-step.ts',
-    find: 'return await steps.record(call, output, { endsStream, rides: () => body.record() })',
+    find: 'return await steps.record(call, output, { endsStream, attach: () => body.record() })',
     replace: 'body.record()\n    return await steps.record(call, output, { endsStream })',
   },
   {
@@ -447,8 +447,8 @@ export const MUTANTS: Mutant[] = [
     name: 'spoiled-output-is-final',
     guard: 'a job whose output cannot be stored has failed, and may try again',
     file: 'worker/execute-run.ts',
-    find: '(job.name)}`) }\n  } catch (error) {\n    return failureOrRetry(kit, execution, job, error)',
-    replace: "(job.name)}`) }\n  } catch (error) {\n    return failure(kit, error, '')",
+    find: '(job.name)}`) }\n  } catch (error) {\n    return failureOrRetry(deps, execution, job, error)',
+    replace: "(job.name)}`) }\n  } catch (error) {\n    return failure(deps, error, '')",
   },
   {
     name: 'retried-at-once',
@@ -560,8 +560,8 @@ export const MUTANTS: Mutant[] = [
     name: 'child-blamed-on-job',
     guard: 'a store that is away is no failure of the step that triggers a child (R6)',
     file: 'worker/steps/child-queue.ts',
-    find: 'await untilLeaseIsOver(this.#parts, () => this.#parts.runs.create(group.map(({ child }) => child)))',
-    replace: 'await this.#parts.runs.create(group.map(({ child }) => child))',
+    find: 'await untilLeaseIsOver(this.#deps, () => this.#deps.runs.create(group.map(({ child }) => child)))',
+    replace: 'await this.#deps.runs.create(group.map(({ child }) => child))',
   },
   {
     name: 'children-one-by-one',
@@ -751,8 +751,8 @@ export const MUTANTS: Mutant[] = [
     name: 'follower-claims',
     guard: 'only who leads claims (K4)',
     file: 'worker/loop/worker.ts',
-    find: 'if (!this.#lead.isHeld) {',
-    replace: 'if (this.#inHand.size < 0) {',
+    find: 'if (!this.#leadership.isHeld) {',
+    replace: 'if (this.#active.size < 0) {',
   },
   {
     name: 'heir-waits',

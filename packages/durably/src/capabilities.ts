@@ -29,14 +29,14 @@ export interface BrowserCapabilities {
   persisted: boolean
 }
 
-interface CapabilityParts {
+interface CapabilityDeps {
   store: Store
   dialect: DurablyOptions['dialect']
   notifications: boolean
   executes: boolean
 }
 
-export async function capabilitiesOf({ store, dialect, notifications, executes }: CapabilityParts): Promise<Capabilities> {
+export async function capabilitiesOf({ store, dialect, notifications, executes }: CapabilityDeps): Promise<Capabilities> {
   return {
     transactions: store.transact !== undefined,
     eventLog: store.eventLog,

@@ -3,14 +3,14 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import { type Capabilities, capabilitiesOf } from './capabilities.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
-import { NewsDesk } from './events/change-bus.ts'
+import { ChangeBus } from './events/change-bus.ts'
 import { Emitter, type Listener, type ListenerErrorHandler, type Unsubscribe } from './events/emitter.ts'
-import { LogWriter } from './events/log-line-writer.ts'
-import { tellingStore } from './events/publishing-store.ts'
+import { LogLineWriter } from './events/log-line-writer.ts'
+import { publishingStore } from './events/publishing-store.ts'
 import { RunEvents } from './events/run-events.ts'
-import { RunPages } from './events/run-list-watcher.ts'
+import { RunListWatcher } from './events/run-list-watcher.ts'
 import { RunWatch } from './events/run-watch.ts'
-import type { TailParts } from './events/tail.ts'
+import type { TailDeps } from './events/tail.ts'
 import { jsonCodec } from './model/codec.ts'
 import type { Decision } from './model/effect.ts'
 import { type Env, loaded, shortScope } from './model/env.ts'
@@ -24,12 +24,12 @@ import type { Run } from './model/run.ts'
 import type { Step } from './model/step.ts'
 import { TurnBudget } from './model/turn-budget.ts'
 import type { Plugin, PluginHost } from './plugin.ts'
-import { type JobHandle, type JobHandleParts, jobHandle } from './runs/job-handle.ts'
+import { type JobHandle, type JobHandleDeps, jobHandle } from './runs/job-handle.ts'
 import { outsideTransactions } from './runs/outside-transactions.ts'
 import { type PurgeOptions, RunCommands, type SignalOptions } from './runs/run-commands.ts'
 import { type RunFilter, RunReader } from './runs/run-reader.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
-import type { TriggerParts } from './runs/trigger.ts'
+import type { TriggerDeps } from './runs/trigger.ts'
 import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from './store/runs.ts'
 import { lateSqlStore } from './store/sql/late-sql-store.ts'
@@ -57,8 +57,8 @@ export interface EngineParts {
   jobs: ReadonlyMap<string, Job>
   reader: RunReader
   commands: RunCommands
-  trigger: TriggerParts
-  tail: TailParts
+  trigger: TriggerDeps
+  tail: TailDeps
   /** Which attempt of a run this process executes; `undefined` when it executes none. */
   attemptOf: (runId: string) => number | undefined
 }
@@ -78,8 +78,8 @@ export class Durably implements AsyncDisposable {
       jobs: durably.#jobs,
       reader: durably.#reader,
       commands: durably.#commands,
-      trigger: durably.#handleParts.trigger,
-      tail: durably.#tailParts,
+      trigger: durably.#handleDeps.trigger,
+      tail: durably.#tail,
       attemptOf: (runId) => durably.#worker.execution(runId)?.attempt,
     })
   }
@@ -87,16 +87,16 @@ export class Durably implements AsyncDisposable {
   readonly #config: Config
   readonly #dialect: DurablyOptions['dialect']
   readonly #store: Store
-  readonly #news: NewsDesk
-  readonly #tailParts: TailParts
-  readonly #pages: RunPages
+  readonly #changes: ChangeBus
+  readonly #tail: TailDeps
+  readonly #pages: RunListWatcher
   readonly #db: Kysely<DurablyTables> | undefined
   readonly #emitter: Emitter
   readonly #worker: Worker
-  readonly #logWriter: LogWriter
+  readonly #logLines: LogLineWriter
   readonly #reader: RunReader
   readonly #commands: RunCommands
-  readonly #handleParts: JobHandleParts
+  readonly #handleDeps: JobHandleDeps
   readonly #jobs = new Map<string, Job>()
   readonly #handles = new Map<string, JobHandle<string, unknown, unknown>>()
   readonly #stepWrappers: StepWrapper[] = []
@@ -113,8 +113,8 @@ export class Durably implements AsyncDisposable {
     const report = (error: unknown, runId: string | null = null) =>
       emitter.emit({ type: 'worker:error', error: failureOf(error).message, cause: error, runId })
     const { store: opened, db } = openStore(options, config)
-    const news = new NewsDesk({ ...config, report })
-    const store = tellingStore(opened, (told) => news.tell(told))
+    const changes = new ChangeBus({ ...config, report })
+    const store = publishingStore(opened, (change) => changes.publish(change))
     const { runs, logs, events } = store
     const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
     /** On SQLite it would wait for the very transaction that waits for it; the same code shall do the same on Postgres. */
@@ -140,24 +140,24 @@ export class Durably implements AsyncDisposable {
       stepScope,
       turn: new TurnBudget(env),
     })
-    const watch = new RunWatch({ events, env, pollingMs, onWatch: () => news.open() })
-    const pages = new RunPages({ runs, env, codec, pollingMs, onWatch: () => news.open(), admit })
-    news.hear(worker, watch, pages)
-    const logWriter = new LogWriter({ logs, env, report })
+    const watch = new RunWatch({ events, env, pollingMs, onWatch: () => changes.open() })
+    const pages = new RunListWatcher({ runs, env, codec, pollingMs, onWatch: () => changes.open(), admit })
+    changes.deliverTo(worker, watch, pages)
+    const logLines = new LogLineWriter({ logs, env, report })
     this.#admit = admit
     this.#config = config
     this.#dialect = options.dialect
     this.#store = store
-    this.#news = news
-    this.#tailParts = { store: outside, env, codec, watch }
+    this.#changes = changes
+    this.#tail = { store: outside, env, codec, watch }
     this.#pages = pages
     this.#db = db
     this.#emitter = emitter
     this.#worker = worker
-    this.#logWriter = logWriter
+    this.#logLines = logLines
     this.#reader = new RunReader({ store: outside, env, codec })
     this.#commands = new RunCommands({ runs: outside.runs, signals: outside.signals, env, codec, runEvents })
-    this.#handleParts = {
+    this.#handleDeps = {
       codec,
       reader: this.#reader,
       trigger: { runs, env, codec, runEvents, admit },
@@ -168,7 +168,7 @@ export class Durably implements AsyncDisposable {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),
       wrapStep: (wrapper) => void this.#stepWrappers.push(wrapper),
-      persistEvent: (event, line) => persistEvent({ worker, logWriter, codec, env }, event, line),
+      persistEvent: (event, line) => persistEvent({ worker, logLines, codec, env }, event, line),
     }
   }
 
@@ -197,7 +197,7 @@ export class Durably implements AsyncDisposable {
         `job ${JSON.stringify(job.name)} is already defined on this instance; define each job once and share its handle`,
       )
     this.#jobs.set(job.name, job)
-    const handle = jobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>>(job, this.#handleParts)
+    const handle = jobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>>(job, this.#handleDeps)
     this.#handles.set(job.name, handle as JobHandle<string, unknown, unknown>)
     this.#worker.wake()
     return handle
@@ -216,7 +216,7 @@ export class Durably implements AsyncDisposable {
 
   /** Starts the worker. */
   start(): void {
-    this.#news.open()
+    this.#changes.open()
     this.#worker.start()
   }
 
@@ -228,15 +228,15 @@ export class Durably implements AsyncDisposable {
     const { env } = this.#config
     const end = env.mono() + (options?.timeout ?? Number.POSITIVE_INFINITY)
     await this.#worker.stop(options)
-    await this.#logWriter.drain(end - env.mono())
-    await this.#news.flush()
+    await this.#logLines.drain(end - env.mono())
+    await this.#changes.flush()
   }
 
   /** Claims and executes one run, without `start()`; false when there is none. */
   async processOne(): Promise<boolean> {
     this.#admit()
     const found = await this.#worker.processOne()
-    await this.#logWriter.drain()
+    await this.#logLines.drain()
     return found
   }
 
@@ -245,7 +245,7 @@ export class Durably implements AsyncDisposable {
     this.#admit()
     const { processUntilIdle } = await loaded(this.#config.env, () => import('./worker/loop/process-until-idle.ts'))
     const processed = await processUntilIdle(this.#worker, this.#config, options)
-    await this.#logWriter.drain()
+    await this.#logLines.drain()
     return processed
   }
 
@@ -272,7 +272,7 @@ export class Durably implements AsyncDisposable {
    * @example for await (const event of durably.subscribe(run.id)) console.log(event.type)
    */
   subscribe(runId: string, options?: SubscribeOptions): Subscription {
-    return subscribe(this.#tailParts, runId, options)
+    return subscribe(this.#tail, runId, options)
   }
 
   /**
@@ -361,7 +361,7 @@ export class Durably implements AsyncDisposable {
   /** Waits for the runs in hand and closes the database; a store that was handed in stays open. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
-    await this.#news.close()
+    await this.#changes.close()
     if (this.#db) await this.#store.close()
   }
 }

@@ -44,7 +44,7 @@ export type { RunsSubscription, WatchFilter, WatchOptions } from './runs/watch-r
 export type { EventPage, EventStore } from './store/events.ts'
 export type { Leadership, LeadershipParts, OpenLeadership, Term } from './store/leadership.ts'
 export type { LogStore } from './store/logs.ts'
-export type { News, Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
+export type { Change, Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
 export type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from './store/owner-write.ts'
 export type {
   CancelOutcome,

@@ -1,10 +1,10 @@
-import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
+import type { Change, Notifier, NotifierParts } from '../store/notifier.ts'
 import { placeNames } from './protocol.ts'
 
 /** Notifies the instances in all tabs over a BroadcastChannel, which does not deliver to itself. */
 export function tabNotifier(name: string, { channel, hear, report }: NotifierParts): Notifier {
   const others = new BroadcastChannel(placeNames(name).changes(channel))
-  others.onmessage = ({ data }: MessageEvent<News>) => {
+  others.onmessage = ({ data }: MessageEvent<Change>) => {
     try {
       hear(data)
     } catch (error) {

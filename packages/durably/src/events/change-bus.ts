@@ -1,52 +1,52 @@
-// NewsDesk — what was written here, or by another process, reaches those who wait for it here and elsewhere.
+// ChangeBus — delivers changes, of this process and of others, to those who wait for them here, and publishes ours to the others.
 import type { Env } from '../model/env.ts'
-import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
+import type { Change, Notifier, NotifierParts } from '../store/notifier.ts'
 
-interface NewsDeskParts {
+interface ChangeBusDeps {
   env: Env
   report: (error: unknown) => void
-  openNotifier: ((parts: Omit<NotifierParts, 'channel'>) => Notifier) | null
+  openNotifier: ((deps: Omit<NotifierParts, 'channel'>) => Notifier) | null
 }
 
-/** Who executes runs. */
+/** Executes runs. */
 interface Worker {
   wake(): void
-  /** It was asked to stop, that is certain. */
+  /** The run was asked to stop, that is certain. */
   cancelHere(runId: string): void
-  /** It may have been: its next write will tell. */
+  /** A run may have been asked to stop: its next write will show it. */
   lookForCancel(runId?: string): void
 }
 
-/** Who waits for runs. */
+/** Waits for single runs. */
 interface Watch {
   touch(runId: string): void
   touchAll(): void
 }
 
-/** Who looks at many. */
-interface Pages {
+/** Shows lists of runs. */
+interface RunLists {
   touch(): void
 }
 
-export class NewsDesk {
-  readonly #parts: NewsDeskParts
+export class ChangeBus {
+  readonly #deps: ChangeBusDeps
   #notifier: Notifier | null = null
-  #deliver: (news: News, isOwn: boolean) => void = () => {}
+  #deliver: (change: Change, isOwn: boolean) => void = () => {}
 
-  constructor(parts: NewsDeskParts) {
-    this.#parts = parts
+  constructor(deps: ChangeBusDeps) {
+    this.#deps = deps
   }
 
-  hear(worker: Worker, watch: Watch, pages: Pages): void {
-    this.#deliver = (news, isOwn) => {
-      pages.touch()
-      switch (news.type) {
+  deliverTo(worker: Worker, watch: Watch, runLists: RunLists): void {
+    this.#deliver = (change, isOwn) => {
+      runLists.touch()
+      switch (change.type) {
         case 'work':
           return worker.wake()
         case 'events':
-          return watch.touch(news.runId)
+          return watch.touch(change.runId)
         case 'cancel':
-          return isOwn ? worker.cancelHere(news.runId) : worker.lookForCancel(news.runId)
+          return isOwn ? worker.cancelHere(change.runId) : worker.lookForCancel(change.runId)
         case 'anything':
           worker.wake()
           worker.lookForCancel()
@@ -55,19 +55,19 @@ export class NewsDesk {
     }
   }
 
-  tell(news: News): void {
-    this.#deliver(news, true)
+  publish(change: Change): void {
+    this.#deliver(change, true)
     this.open()
-    this.#notifier?.notify(news)
+    this.#notifier?.notify(change)
   }
 
-  /** By the first who tells or waits: an instance that only looks something up connects to nothing. */
+  /** Opened on first publish or wait; an instance that only reads never connects. */
   open(): void {
-    const { openNotifier, env, report } = this.#parts
-    if (openNotifier) this.#notifier ??= openNotifier({ env, report, hear: (news) => this.#deliver(news, false) })
+    const { openNotifier, env, report } = this.#deps
+    if (openNotifier) this.#notifier ??= openNotifier({ env, report, hear: (change) => this.#deliver(change, false) })
   }
 
-  /** Before the process ends: what it gave back shall be noticed at once. */
+  /** Before the process ends, so that others notice at once what it gave back. */
   async flush(): Promise<void> {
     await this.#notifier?.flush()
   }

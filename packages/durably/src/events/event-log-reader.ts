@@ -1,4 +1,4 @@
-// LogReader — the event log of one run, from a place in it, a page at a time.
+// EventLogReader — the event log of one run, from a place in it, a page at a time.
 //   T1. Nothing is skipped: it reads on from the last `seq` it gave, and that order is the order of commits.
 //   T2. One page is read when it is asked for; a slow reader holds no more than that.
 //   T3. It ends behind the event that ended the run, unless the run was retried since.
@@ -10,7 +10,7 @@ import { DurablyError, isPassing } from '../model/errors.ts'
 import type { EventType, RunLogEvent } from '../model/event.ts'
 import { isTerminal, type RunRow, type TerminalStatus } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
-import { type FullEventParts, fullEvents } from './full-event.ts'
+import { type FullEventDeps, fullEvents } from './full-event.ts'
 
 const PAGE_MAX = 100
 
@@ -20,7 +20,7 @@ const ENDS: ReadonlySet<EventType> = new Set(['run:complete', 'run:fail', 'run:c
 /** The events whose values stand in the run's row. */
 const TELLS_OF_RUN: ReadonlySet<EventType> = new Set(['run:trigger', 'run:start', 'run:complete'])
 
-export interface LogReaderParts extends FullEventParts {
+export interface EventLogReaderDeps extends FullEventDeps {
   store: Store
   env: Env
 }
@@ -30,8 +30,8 @@ export type LogPage = { events: readonly RunLogEvent[]; isAll: boolean } | { end
 
 const NOTHING_NEW: LogPage = { events: [], isAll: true }
 
-export class LogReader {
-  readonly #parts: LogReaderParts
+export class EventLogReader {
+  readonly #deps: EventLogReaderDeps
   readonly #runId: string
   #cursor: number
   /** As it was seen last, without its values: they may be large, and this may wait for long. */
@@ -39,8 +39,8 @@ export class LogReader {
   /** The last event that was given ended the run, or none was given. */
   #isAtAnEnd = true
 
-  constructor(parts: LogReaderParts, runId: string, after: number) {
-    this.#parts = parts
+  constructor(deps: EventLogReaderDeps, runId: string, after: number) {
+    this.#deps = deps
     this.#runId = runId
     this.#cursor = after
   }
@@ -50,7 +50,7 @@ export class LogReader {
    * `isWoken`: something happened since the last read, so if it brings no event, the run itself is asked.
    */
   async read(signal: AbortSignal, isWoken: boolean): Promise<LogPage> {
-    const { env } = this.#parts
+    const { env } = this.#deps
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#read(isWoken)
@@ -76,21 +76,21 @@ export class LogReader {
   }
 
   async #readEvents(): Promise<RunLogEvent[]> {
-    const { store } = this.#parts
+    const { store } = this.#deps
     const rows = await store.events.list(this.#runId, { after: this.#cursor, limit: PAGE_MAX })
     const last = rows.at(-1)
     if (!last) return []
     // After the log, so that it holds the values of every event in it.
     const isTold = rows.some(({ type }) => TELLS_OF_RUN.has(type))
     const run = this.#run && !isTold ? this.#run : await this.#readRun()
-    const events = await fullEvents(this.#parts, run, rows)
+    const events = await fullEvents(this.#deps, run, rows)
     this.#cursor = last.seq
     this.#isAtAnEnd = ENDS.has(last.type)
     return events
   }
 
   async #readRun(): Promise<RunRow> {
-    const run = await this.#parts.store.runs.get(this.#runId)
+    const run = await this.#deps.store.runs.get(this.#runId)
     if (!run) throw gone(this.#runId, this.#run !== null)
     if (!this.#run && this.#cursor > run.lastEventSequence) throw ahead(run, this.#cursor)
     this.#run = { ...run, payload: null, output: null }

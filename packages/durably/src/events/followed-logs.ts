@@ -7,8 +7,8 @@ import { hasCode } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
 import { Waiter } from '../model/waiter.ts'
-import { LogReader } from './event-log-reader.ts'
-import type { TailParts } from './tail.ts'
+import { EventLogReader } from './event-log-reader.ts'
+import type { TailDeps } from './tail.ts'
 
 export type Followed = { runId: string } & ({ events: readonly RunLogEvent[] } | { ended: TerminalStatus } | { gone: true })
 
@@ -19,11 +19,11 @@ export interface FollowStart {
 
 interface Follower {
   runId: string
-  reader: LogReader
+  reader: EventLogReader
 }
 
 export class FollowedLogs {
-  readonly #parts: TailParts
+  readonly #deps: TailDeps
   /** Those that are followed still. */
   readonly #open = new Map<string, Follower>()
   /** Those whose turn it is. */
@@ -32,10 +32,10 @@ export class FollowedLogs {
   readonly #waiting = new Map<string, () => void>()
   readonly #waiter = new Waiter()
 
-  constructor(parts: TailParts, starts: readonly FollowStart[]) {
-    this.#parts = parts
+  constructor(deps: TailDeps, starts: readonly FollowStart[]) {
+    this.#deps = deps
     for (const { runId, after } of starts) {
-      const follower = { runId, reader: new LogReader(parts, runId, after) }
+      const follower = { runId, reader: new EventLogReader(deps, runId, after) }
       this.#open.set(runId, follower)
       this.#ready.push(follower)
     }
@@ -74,7 +74,7 @@ export class FollowedLogs {
 
   async #read(follower: Follower, signal: AbortSignal): Promise<Followed | null> {
     const { runId, reader } = follower
-    const { changed, done } = this.#parts.watch.next(runId)
+    const { changed, done } = this.#deps.watch.next(runId)
     let isWaiting = false
     try {
       const page = await reader.read(signal, true)

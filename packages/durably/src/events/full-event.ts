@@ -5,12 +5,12 @@ import type { RunRow } from '../model/run.ts'
 import type { Store } from '../store/store.ts'
 import { type Joined, runEvent } from './run-event.ts'
 
-export interface FullEventParts {
+export interface FullEventDeps {
   store: Pick<Store, 'steps' | 'logs'>
   codec: Codec
 }
 
-export async function fullEvents({ store, codec }: FullEventParts, run: RunRow, rows: readonly EventRow[]): Promise<RunLogEvent[]> {
+export async function fullEvents({ store, codec }: FullEventDeps, run: RunRow, rows: readonly EventRow[]): Promise<RunLogEvent[]> {
   const told = rows.map((row) => ({ row, payload: JSON.parse(row.payload) as RecordedPayload }))
   const stepIds = told.flatMap(({ payload }) => payload.stepId ?? [])
   const logIds = told.flatMap(({ payload }) => payload.logId ?? [])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DurablyError } from '../model/errors.ts'
 import type { LogRow } from '../model/log.ts'
 import { virtualEnv } from '../testing/virtual-env.ts'
-import { LogWriter } from './log-line-writer.ts'
+import { LogLineWriter } from './log-line-writer.ts'
 
 const line = (id: string): LogRow => ({ id, runId: 'run', stepName: null, level: 'info', message: id, data: null, timestamp: '' })
 
@@ -18,7 +18,7 @@ function setup(append: (lines: readonly LogRow[]) => Promise<void> = async () =>
     list: async () => [],
     find: async () => [],
   }
-  return { env, stored, reports, writer: new LogWriter({ logs, env, report: (error) => void reports.push(error) }) }
+  return { env, stored, reports, writer: new LogLineWriter({ logs, env, report: (error) => void reports.push(error) }) }
 }
 
 describe('the log writer', () => {

@@ -1,4 +1,4 @@
-// LogWriter — stores log lines that no owner write can carry: of runs that wait, have ended or run elsewhere.
+// LogLineWriter — stores log lines that no owner write can carry: of runs that wait, have ended or run elsewhere.
 //   L1. A line is handed over and forgotten: the caller never waits, and nothing rejects unhandled.
 //   L2. Lines of one turn go in one transaction; a passing error is tried again, then told and the lines dropped.
 //   L3. Who wants to stop waits for them, but not for a store that does not answer.
@@ -17,20 +17,20 @@ const DRAIN_MS_MAX = 10_000
 /** Also who has no time left lets a store that answers take them. */
 const DRAIN_MS_MIN = 500
 
-interface LogWriterParts {
+interface LogLineWriterDeps {
   logs: LogStore
   env: Env
   report: (error: unknown) => void
 }
 
-export class LogWriter {
-  readonly #parts: LogWriterParts
+export class LogLineWriter {
+  readonly #deps: LogLineWriterDeps
   #waiting: LogRow[] = []
   #writing: Promise<void> | null = null
   #dropping = false
 
-  constructor(parts: LogWriterParts) {
-    this.#parts = parts
+  constructor(deps: LogLineWriterDeps) {
+    this.#deps = deps
   }
 
   append(line: LogRow): void {
@@ -43,21 +43,21 @@ export class LogWriter {
   #drop(): void {
     if (this.#dropping) return
     this.#dropping = true
-    this.#parts.report(
+    this.#deps.report(
       new DurablyError('store_unavailable', `more than ${WAITING_MAX} log lines wait for the store; further ones are dropped`),
     )
   }
 
   /** Resolves when everything handed over so far is stored or given up, or when the store let it wait for too long (L3). */
   async drain(ms = DRAIN_MS_MAX): Promise<void> {
-    const { env, report } = this.#parts
+    const { env, report } = this.#deps
     const patience = Math.min(Math.max(ms, DRAIN_MS_MIN), DRAIN_MS_MAX)
     if (this.#writing === null || (await within(env, patience, this.#writing))) return
     report(new DurablyError('store_unavailable', `the store took no log lines for ${patience} ms; the last ones may be lost`))
   }
 
   async #writeAll(): Promise<void> {
-    await new Promise<void>((resolve) => this.#parts.env.defer(resolve))
+    await new Promise<void>((resolve) => this.#deps.env.defer(resolve))
     while (this.#waiting.length > 0) {
       const lines = this.#waiting
       this.#waiting = []
@@ -69,7 +69,7 @@ export class LogWriter {
   }
 
   async #write(lines: LogRow[]): Promise<void> {
-    const { logs, env, report } = this.#parts
+    const { logs, env, report } = this.#deps
     for (let attempt = 1; ; attempt++) {
       try {
         return await logs.append(lines)

@@ -1,22 +1,22 @@
-// TellingStore — a store that tells what others may want to read, once it is written.
-// The one place that knows which verb is news for whom.
+// PublishingStore — a store that publishes each change once it is written.
+// The one place that knows which verb changes something for whom.
 import type { RunRow } from '../model/run.ts'
-import type { News } from '../store/notifier.ts'
+import type { Change } from '../store/notifier.ts'
 import { endsLease, type OwnerWrite, type WriteOutcome } from '../store/owner-write.ts'
 import type { Created, RunStore } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 
-export function tellingStore(store: Store, tell: (news: News) => void): Store {
+export function publishingStore(store: Store, publish: (change: Change) => void): Store {
   const { steps, events, logs, signals, eventLog, errorStacks = true, transact } = store
   return {
-    runs: tellingRuns(store.runs, tell),
+    runs: publishingRuns(store.runs, publish),
     steps,
     events,
     logs,
     signals: {
       async send(signal) {
         const outcome = await signals.send(signal)
-        if (outcome === 'accepted') tell({ type: 'work' })
+        if (outcome === 'accepted') publish({ type: 'work' })
         return outcome
       },
       list: (runId) => signals.list(runId),
@@ -31,7 +31,7 @@ export function tellingStore(store: Store, tell: (news: News) => void): Store {
           runId = write.claim.runId
           return write
         })
-        if ('ok' in outcome && outcome.ok) tell({ type: 'events', runId })
+        if ('ok' in outcome && outcome.ok) publish({ type: 'events', runId })
         return outcome
       },
     }),
@@ -40,19 +40,19 @@ export function tellingStore(store: Store, tell: (news: News) => void): Store {
   }
 }
 
-function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
+function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunStore {
   /** Runs that hold a key: when one of them ends, another may begin. */
   const keyHolders = new Set<string>()
 
   function stored(created: Created[]): Created[] {
-    if (created.some(({ created }) => created)) tell({ type: 'work' })
+    if (created.some(({ created }) => created)) publish({ type: 'work' })
     return created
   }
 
   function started(claimed: RunRow[]): RunRow[] {
     for (const { id, concurrencyKey } of claimed) {
       if (concurrencyKey !== null) keyHolders.add(id)
-      tell({ type: 'events', runId: id })
+      publish({ type: 'events', runId: id })
     }
     return claimed
   }
@@ -61,9 +61,9 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
     const isEnding = endsLease(verb)
     const heldKey = (isEnding || !ok) && keyHolders.delete(runId)
     if (!ok) return
-    if (verb.type !== 'heartbeat' || events.length > 0) tell({ type: 'events', runId })
+    if (verb.type !== 'heartbeat' || events.length > 0) publish({ type: 'events', runId })
     // A parent may have waited for this end.
-    if (isEnding && (heldKey || parentRunId || verb.type === 'release')) tell({ type: 'work' })
+    if (isEnding && (heldKey || parentRunId || verb.type === 'release')) publish({ type: 'work' })
   }
 
   return {
@@ -79,8 +79,8 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
       }),
     async reap(request) {
       const reaped = await runs.reap(request)
-      for (const { run } of reaped) tell({ type: 'events', runId: run.id })
-      if (reaped.length > 0) tell({ type: 'work' })
+      for (const { run } of reaped) publish({ type: 'events', runId: run.id })
+      if (reaped.length > 0) publish({ type: 'work' })
       return reaped
     },
     wasAlive: (claim) => runs.wasAlive(claim),
@@ -88,23 +88,23 @@ function tellingRuns(runs: RunStore, tell: (news: News) => void): RunStore {
       const answer = await runs.cancel(id, options)
       if (!answer || answer.outcome === 'changed') return answer
       for (const { outcome, id: runId } of [{ ...answer, id }, ...answer.others]) {
-        if (outcome === 'cancelled') tell({ type: 'events', runId })
-        if (outcome === 'requested') tell({ type: 'cancel', runId })
+        if (outcome === 'cancelled') publish({ type: 'events', runId })
+        if (outcome === 'requested') publish({ type: 'cancel', runId })
       }
-      if (answer.outcome === 'cancelled' && answer.run.parentRunId !== null) tell({ type: 'work' })
+      if (answer.outcome === 'cancelled' && answer.run.parentRunId !== null) publish({ type: 'work' })
       return answer
     },
     async retry(id, options) {
       const answer = await runs.retry(id, options)
       if (answer?.outcome === 'retried') {
-        tell({ type: 'events', runId: id })
-        tell({ type: 'work' })
+        publish({ type: 'events', runId: id })
+        publish({ type: 'work' })
       }
       return answer
     },
     async delete(id, options) {
       const answer = await runs.delete(id, options)
-      if (answer?.outcome === 'deleted') tell({ type: 'events', runId: id })
+      if (answer?.outcome === 'deleted') publish({ type: 'events', runId: id })
       return answer
     },
     get: (id) => runs.get(id),

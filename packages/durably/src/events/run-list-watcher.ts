@@ -1,4 +1,4 @@
-// RunPages — the newest runs that match a filter, read again whenever they may have changed.
+// RunListWatcher — the newest runs that match a filter, read again whenever they may have changed.
 //   P1. Those who wait for the same runs share one reader; while nobody waits, nothing is read.
 //   P2. News make it read, at most once per READ_EVERY_MS; one read per polling interval finds what no news told.
 //   P3. It is a state, not a log: a slow waiter gets the newest page, not those between.
@@ -18,7 +18,7 @@ export interface RunPage {
   readonly print: string
 }
 
-export interface RunPagesParts {
+export interface RunListWatcherDeps {
   runs: RunStore
   env: Env
   codec: Codec
@@ -29,12 +29,12 @@ export interface RunPagesParts {
   admit: () => void
 }
 
-export class RunPages {
-  readonly #parts: RunPagesParts
+export class RunListWatcher {
+  readonly #deps: RunListWatcherDeps
   readonly #readers = new Map<string, PageReader>()
 
-  constructor(parts: RunPagesParts) {
-    this.#parts = parts
+  constructor(deps: RunListWatcherDeps) {
+    this.#deps = deps
   }
 
   /** Any run may have changed. */
@@ -44,13 +44,13 @@ export class RunPages {
 
   /** The page, as soon as it differs from what was `seen`; `done` says that nobody waits for it any more. */
   next(query: RunQuery, seen: string | null): { page: Promise<RunPage>; done: () => void } {
-    this.#parts.admit()
+    this.#deps.admit()
     const key = JSON.stringify([query.status, query.jobName, query.limit])
     const known = this.#readers.get(key)
-    const reader = known ?? new PageReader(this.#parts, query, () => void this.#readers.delete(key))
+    const reader = known ?? new PageReader(this.#deps, query, () => void this.#readers.delete(key))
     if (!known) {
       this.#readers.set(key, reader)
-      this.#parts.onWatch()
+      this.#deps.onWatch()
       reader.read()
     }
     return reader.next(seen)
@@ -64,7 +64,7 @@ interface Waiter {
 }
 
 class PageReader {
-  readonly #parts: RunPagesParts
+  readonly #deps: RunListWatcherDeps
   readonly #query: RunQuery
   readonly #drop: () => void
   readonly #waiters = new Set<Waiter>()
@@ -77,8 +77,8 @@ class PageReader {
   #failures = 0
   #timer: TimerHandle | null = null
 
-  constructor(parts: RunPagesParts, query: RunQuery, drop: () => void) {
-    this.#parts = parts
+  constructor(deps: RunListWatcherDeps, query: RunQuery, drop: () => void) {
+    this.#deps = deps
     this.#query = query
     this.#drop = drop
   }
@@ -97,11 +97,11 @@ class PageReader {
   touch(): void {
     if (this.#isTouched) return
     this.#isTouched = true
-    if (!this.#isReading) this.#schedule(this.#readAt + READ_EVERY_MS - this.#parts.env.mono())
+    if (!this.#isReading) this.#schedule(this.#readAt + READ_EVERY_MS - this.#deps.env.mono())
   }
 
   read(): void {
-    const { env } = this.#parts
+    const { env } = this.#deps
     this.#isReading = true
     this.#isTouched = false
     this.#readAt = env.mono()
@@ -112,7 +112,7 @@ class PageReader {
   }
 
   async #load(): Promise<RunPage> {
-    const { runs, env, codec } = this.#parts
+    const { runs, env, codec } = this.#deps
     const rows = await runs.list(this.#query)
     const known = new Map<string, { print: string; run: Run }>()
     for (const row of rows) {
@@ -134,20 +134,20 @@ class PageReader {
       this.#waiters.delete(waiter)
       waiter.resolve(page)
     }
-    this.#schedule(this.#isTouched ? READ_EVERY_MS - (this.#parts.env.mono() - this.#readAt) : this.#parts.pollingMs)
+    this.#schedule(this.#isTouched ? READ_EVERY_MS - (this.#deps.env.mono() - this.#readAt) : this.#deps.pollingMs)
   }
 
   /** A store that is away comes back: a watch outlasts it. */
   #failed(error: unknown): void {
     this.#isReading = false
-    if (isPassing(error)) return this.#schedule(Math.max(READ_EVERY_MS, backoffMs(this.#parts.env, ++this.#failures)))
+    if (isPassing(error)) return this.#schedule(Math.max(READ_EVERY_MS, backoffMs(this.#deps.env, ++this.#failures)))
     this.#drop()
     for (const { reject } of this.#waiters) reject(error)
     this.#waiters.clear()
   }
 
   #schedule(ms: number): void {
-    const { env } = this.#parts
+    const { env } = this.#deps
     env.clear(this.#timer)
     const due = () => {
       this.#timer = null

@@ -10,7 +10,7 @@ interface Watched {
   readonly wakes: Set<() => void>
 }
 
-interface RunWatchParts {
+interface RunWatchDeps {
   events: EventStore
   env: Env
   pollingMs: number
@@ -19,12 +19,12 @@ interface RunWatchParts {
 }
 
 export class RunWatch {
-  readonly #parts: RunWatchParts
+  readonly #deps: RunWatchDeps
   readonly #watched = new Map<string, Watched>()
   #timer: TimerHandle | null = null
 
-  constructor(parts: RunWatchParts) {
-    this.#parts = parts
+  constructor(deps: RunWatchDeps) {
+    this.#deps = deps
   }
 
   /** How many wait. */
@@ -52,7 +52,7 @@ export class RunWatch {
     })
     watched.wakes.add(wake)
     if (this.#timer === null) {
-      this.#parts.onWatch()
+      this.#deps.onWatch()
       this.#timer = this.#lookLater()
     }
     const done = () => void watched.wakes.delete(wake)
@@ -60,7 +60,7 @@ export class RunWatch {
   }
 
   #lookLater(): TimerHandle {
-    return this.#parts.env.timer(this.#parts.pollingMs, () => void this.#look())
+    return this.#deps.env.timer(this.#deps.pollingMs, () => void this.#look())
   }
 
   async #look(): Promise<void> {
@@ -68,7 +68,7 @@ export class RunWatch {
     for (const [runId, { wakes }] of this.#watched) if (wakes.size === 0) this.#watched.delete(runId)
     const runIds = [...this.#watched.keys()]
     try {
-      if (runIds.length > 0) this.#compare(runIds, await this.#parts.events.heads(runIds))
+      if (runIds.length > 0) this.#compare(runIds, await this.#deps.events.heads(runIds))
     } catch {
       // Whoever waits shall meet the error itself, or outlast it.
       this.touchAll()

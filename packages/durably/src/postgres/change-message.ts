@@ -1,6 +1,6 @@
 // The messages on the channel: `{"v":1,"from":"01J…","changes":["w","e01J…"]}`. Any other message comes from another program or from a
 // newer version of this code, and is ignored.
-import type { News } from '../store/notifier.ts'
+import type { Change } from '../store/notifier.ts'
 
 const VERSION = 1
 
@@ -12,12 +12,12 @@ export const ANYTHING: Entry = '*'
 export interface Message {
   /** The id of the notifier that sent it. */
   from: string
-  changes: News[]
+  changes: Change[]
   /** The id of a self-test. */
   probe: string | null
 }
 
-export function entryOf(news: News): Entry {
+export function entryOf(news: Change): Entry {
   switch (news.type) {
     case 'work':
       return 'w'
@@ -44,7 +44,7 @@ export function readMessage(payload: string): Message | null {
   return { from, changes: Array.isArray(changes) ? changes.flatMap(readEntry) : [], probe: typeof probe === 'string' ? probe : null }
 }
 
-function readEntry(entry: unknown): News[] {
+function readEntry(entry: unknown): Change[] {
   if (typeof entry !== 'string') return []
   const runId = entry.slice(1)
   if (entry === 'w') return [{ type: 'work' }]

@@ -5,7 +5,7 @@
 //   P4. Once it listens it does not keep the process alive, neither by the connection nor by the pause before the next.
 import { within } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
-import type { News, Notifier, NotifierParts } from '../store/notifier.ts'
+import type { Change, Notifier, NotifierParts } from '../store/notifier.ts'
 import { readMessage } from './change-message.ts'
 import type { MakeListenClient } from './listen-client.ts'
 import { ListenerConnection } from './listener-connection.ts'
@@ -44,7 +44,7 @@ export class PostgresNotifier implements Notifier {
     this.#stopped = this.#keepListening()
   }
 
-  notify(news: News): void {
+  notify(news: Change): void {
     this.#sender.add(news)
   }
 
@@ -100,7 +100,7 @@ export class PostgresNotifier implements Notifier {
   }
 
   /** Runs inside an event of the socket, where an error that is thrown would end the process. */
-  #deliver(news: News): void {
+  #deliver(news: Change): void {
     const { hear, report } = this.#deps
     if (this.#isClosed) return
     try {

@@ -1,4 +1,4 @@
-import type { News } from '../store/notifier.ts'
+import type { Change } from '../store/notifier.ts'
 import { ANYTHING, type Entry, entryOf } from './change-message.ts'
 
 /** Postgres takes 7,999 bytes in one message; the rest is for the JSON around the entries. */
@@ -13,7 +13,7 @@ export class Outbox {
     return this.#entries.size === 0
   }
 
-  add(news: News): void {
+  add(news: Change): void {
     const entry = entryOf(news)
     if (this.#entries.has(ANYTHING) || this.#entries.has(entry)) return
     this.#bytes += Buffer.byteLength(JSON.stringify(entry)) + 1

@@ -4,7 +4,7 @@
 //       arrived, the next one says that anything may have changed.
 //   E3. A connection that failed to send a message is not used again.
 import type { Env, TimerHandle } from '../model/env.ts'
-import type { News } from '../store/notifier.ts'
+import type { Change } from '../store/notifier.ts'
 import { changeMessage } from './change-message.ts'
 import type { ListenerConnection } from './listener-connection.ts'
 import { Outbox } from './outbox.ts'
@@ -29,7 +29,7 @@ export class Sender {
     this.#name = name
   }
 
-  add(news: News): void {
+  add(news: Change): void {
     this.#outbox.add(news)
     this.#schedule()
   }

@@ -5,8 +5,8 @@ import type { Job } from '../model/job.ts'
 import { jsonSchema } from '../model/json-schema.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { RunFilter, RunReader } from './run-reader.ts'
-import { type BatchTriggerInput, checkBatch, type TriggerOptions, type TriggerParts, triggerAll } from './trigger.ts'
-import { type WaitParts, waitForRun } from './wait-for-run.ts'
+import { type BatchTriggerInput, checkBatch, type TriggerDeps, type TriggerOptions, triggerAll } from './trigger.ts'
+import { type WaitDeps, waitForRun } from './wait-for-run.ts'
 
 export interface WaitOptions extends TriggerOptions {
   /** Milliseconds; the run goes on when it is over. */
@@ -28,9 +28,9 @@ export interface JobHandle<TName extends string, TInput, TOutput> {
   inputSchema(): Record<string, unknown> | null
 }
 
-export interface JobHandleParts {
-  trigger: TriggerParts
-  wait: WaitParts
+export interface JobHandleDeps {
+  trigger: TriggerDeps
+  wait: WaitDeps
   reader: RunReader
   codec: Codec
   /** The caller is a job that this instance executes. */
@@ -39,10 +39,10 @@ export interface JobHandleParts {
 
 export function jobHandle<TName extends string, TInput, TOutput>(
   job: Job & { name: TName },
-  parts: JobHandleParts,
+  deps: JobHandleDeps,
 ): JobHandle<TName, TInput, TOutput> {
   const triggerOne = async (input: unknown, options: TriggerOptions = {}) => {
-    const [run] = await triggerAll<TOutput>(parts.trigger, job, [{ payload: input, options }])
+    const [run] = await triggerAll<TOutput>(deps.trigger, job, [{ payload: input, options }])
     if (!run) throw new Error('S2: create must answer for each run')
     return run
   }
@@ -54,23 +54,23 @@ export function jobHandle<TName extends string, TInput, TOutput>(
         throw new DurablyError('invalid_argument', `timeout must be a positive number of milliseconds, got ${timeout}`)
       if (options.tx !== undefined)
         throw new DurablyError('invalid_argument', 'triggerAndWait cannot wait for a run inside a transaction; use trigger({ tx })')
-      parts.trigger.admit()
-      if (parts.isInsideRun())
+      deps.trigger.admit()
+      if (deps.isInsideRun())
         throw new DurablyError('nested_wait', 'triggerAndWait in a job would hold its slot while the other one needs one; use ctx.invoke')
       const { id } = await triggerOne(input, options)
-      return { id, output: outputOf<TOutput>(await waitForRun(parts.wait, id, timeout), parts.codec) }
+      return { id, output: outputOf<TOutput>(await waitForRun(deps.wait, id, timeout), deps.codec) }
     },
     async batchTrigger(inputs) {
       checkBatch(inputs)
-      return triggerAll<TOutput>(parts.trigger, job, inputs)
+      return triggerAll<TOutput>(deps.trigger, job, inputs)
     },
     async getRun(id) {
-      const run = await parts.reader.getRun<TOutput>(id)
+      const run = await deps.reader.getRun<TOutput>(id)
       return run?.jobName === job.name ? run : null
     },
     async getRuns(filter = {}) {
       const { jobName = job.name } = filter
-      return jobName === job.name ? parts.reader.getRuns<TOutput>({ ...filter, jobName }) : []
+      return jobName === job.name ? deps.reader.getRuns<TOutput>({ ...filter, jobName }) : []
     },
     inputSchema: () => jsonSchema(job.input),
   }

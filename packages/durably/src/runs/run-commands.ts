@@ -11,7 +11,7 @@ import { isFinal } from '../model/transitions.ts'
 import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 
-export interface RunCommandParts {
+export interface RunCommandDeps {
   runs: RunStore
   env: Env
   codec: Codec
@@ -33,20 +33,20 @@ export interface SignalOptions {
 }
 
 export class RunCommands {
-  readonly #parts: RunCommandParts
+  readonly #deps: RunCommandDeps
 
-  constructor(parts: RunCommandParts) {
-    this.#parts = parts
+  constructor(deps: RunCommandDeps) {
+    this.#deps = deps
   }
 
   /** A failed run goes on from its last recorded step. */
   async retry(id: string, options?: IfVersion): Promise<Run> {
-    const { env, codec } = this.#parts
+    const { env, codec } = this.#deps
     return toRun(await this.retryRow(id, options), codec, env.wall())
   }
 
   async retryRow(id: string, options?: IfVersion): Promise<RunRow> {
-    const { runs, runEvents } = this.#parts
+    const { runs, runEvents } = this.#deps
     checkVersion(options)
     const { outcome, run } = sameVersion(found(await runs.retry(id, options), id), id, options)
     if (outcome === 'refused') {
@@ -62,7 +62,7 @@ export class RunCommands {
 
   /** A pending run is cancelled at once, a running one is asked to stop, and so are those below it; a run that has ended stays as it is. */
   async cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
-    const { runs, runEvents } = this.#parts
+    const { runs, runEvents } = this.#deps
     checkVersion(options)
     const { outcome, run, others } = sameVersion(found(await runs.cancel(id, options), id), id, options)
     for (const stopped of [{ ...run, outcome }, ...others]) if (stopped.outcome === 'cancelled') runEvents.emit(stopped, 'run:cancel')
@@ -73,7 +73,7 @@ export class RunCommands {
   async decide(runId: string, stepName: string, decision: Decision): Promise<void> {
     checkName('step name', stepName)
     if (!isDecision(decision)) throw new DurablyError('invalid_argument', NOT_A_DECISION)
-    const { effects, status } = found(await this.#parts.runs.get(runId), runId)
+    const { effects, status } = found(await this.#deps.runs.get(runId), runId)
     const open = decodeEffects(effects).find(({ name }) => name === stepName)
     if (!open || status === 'running')
       throw new DurablyError(
@@ -95,7 +95,7 @@ export class RunCommands {
       throw new DurablyError('invalid_argument', `limit must be a positive whole number, got ${limit}`)
     for (let purged = 0; ; ) {
       const page = Math.min(PURGE_PAGE, limit - purged)
-      const gone = await this.#parts.runs.purge({ statuses, olderThanMs, limit: page })
+      const gone = await this.#deps.runs.purge({ statuses, olderThanMs, limit: page })
       purged += gone
       // Not only after a full page: what went may have kept others.
       if (gone === 0 || purged >= limit) return purged
@@ -109,8 +109,8 @@ export class RunCommands {
     await this.#send(runId, name, value, key)
   }
 
-  async #send(runId: string, name: string, value: unknown, id = this.#parts.env.id()): Promise<void> {
-    const { env, codec, signals } = this.#parts
+  async #send(runId: string, name: string, value: unknown, id = this.#deps.env.id()): Promise<void> {
+    const { env, codec, signals } = this.#deps
     const row = { id, runId, name, value: codec.encode(value, `signal ${JSON.stringify(name)}`), createdAt: iso(env.wall()) }
     switch (found(await signals.send(row), runId)) {
       case 'ended':
@@ -122,7 +122,7 @@ export class RunCommands {
 
   /** Removes a run that has ended, with its steps, logs and events; its idempotency key is free again. */
   async deleteRun(id: string, options?: IfVersion): Promise<void> {
-    const { runs } = this.#parts
+    const { runs } = this.#deps
     checkVersion(options)
     const { outcome, status } = sameVersion(found(await runs.delete(id, options), id), id, options)
     if (outcome === 'deleted') return
@@ -130,7 +130,7 @@ export class RunCommands {
   }
 
   async #whyItStays(id: string, status: RunStatus): Promise<string> {
-    const { runs } = this.#parts
+    const { runs } = this.#deps
     if (!isTerminal(status)) return `is ${status}; cancel it and wait for its end, then delete it`
     const parent = await runs.get((await runs.get(id))?.parentRunId ?? '')
     return parent && !isFinal(parent.status)

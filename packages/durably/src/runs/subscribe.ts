@@ -1,5 +1,5 @@
 // Subscription — the events of a run, from a place in its log to its end.
-import { type TailParts, tail } from '../events/tail.ts'
+import { type TailDeps, tail } from '../events/tail.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import { checkSubscription } from './check-subscription.ts'
@@ -14,8 +14,8 @@ export interface SubscribeOptions {
 
 export type Subscription = Pulled<RunLogEvent>
 
-export function subscribe(parts: TailParts, runId: string, { after = 0, signal }: SubscribeOptions = {}): Subscription {
+export function subscribe(deps: TailDeps, runId: string, { after = 0, signal }: SubscribeOptions = {}): Subscription {
   checkSubscription(runId, after)
-  if (!parts.store.eventLog) throw new DurablyError('event_log_off', 'there is nothing to subscribe to: eventLog is false')
-  return pulled((closed) => tail(parts, runId, after, closed), signal)
+  if (!deps.store.eventLog) throw new DurablyError('event_log_off', 'there is nothing to subscribe to: eventLog is false')
+  return pulled((closed) => tail(deps, runId, after, closed), signal)
 }

@@ -35,7 +35,7 @@ export interface BatchTriggerInput<TInput> {
   options?: TriggerOptions
 }
 
-export interface TriggerParts {
+export interface TriggerDeps {
   runs: RunStore
   env: Env
   codec: Codec
@@ -53,23 +53,23 @@ export interface Triggered<TOutput> {
 }
 
 export async function triggerAll<TOutput>(
-  parts: TriggerParts,
+  deps: TriggerDeps,
   job: Job,
   inputs: readonly BatchTriggerInput<unknown>[],
 ): Promise<Run<TOutput>[]> {
-  return (await triggered<TOutput>(parts, job, inputs)).map(({ run }) => run)
+  return (await triggered<TOutput>(deps, job, inputs)).map(({ run }) => run)
 }
 
 /** One transaction: one invalid item stores nothing. */
 export async function triggered<TOutput>(
-  parts: TriggerParts,
+  deps: TriggerDeps,
   job: Job,
   inputs: readonly BatchTriggerInput<unknown>[],
 ): Promise<Triggered<TOutput>[]> {
-  const { env, codec } = parts
+  const { env, codec } = deps
   if (inputs.length === 0) return []
-  const newRuns = await readInputs(parts, job, inputs)
-  return store(parts, inputs, newRuns, (created) =>
+  const newRuns = await readInputs(deps, job, inputs)
+  return store(deps, inputs, newRuns, (created) =>
     created.map(({ run, created: isNew }, i) => ({
       run: toRun<TOutput>(run, codec, env.wall()),
       isNew,
@@ -82,26 +82,26 @@ export async function triggered<TOutput>(
  * The same for one run, and what `as` makes of its row. No async function and one promise: thousands may be on their way at once,
  * and what they hold meanwhile adds up.
  */
-export function triggerRow<T>(parts: TriggerParts, job: Job, input: BatchTriggerInput<unknown>, as: (row: RunRow) => T): Promise<T> {
+export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerInput<unknown>, as: (row: RunRow) => T): Promise<T> {
   const inputs = [input]
   const answer = ([created]: readonly Created[]) => {
     if (!created) throw new Error('S2: create must answer for each run')
     return as(created.run)
   }
   try {
-    const newRuns = readInputs(parts, job, inputs)
-    if (newRuns instanceof Promise) return newRuns.then((read) => store(parts, inputs, read, answer))
-    return store(parts, inputs, newRuns, answer)
+    const newRuns = readInputs(deps, job, inputs)
+    if (newRuns instanceof Promise) return newRuns.then((read) => store(deps, inputs, read, answer))
+    return store(deps, inputs, newRuns, answer)
   } catch (error) {
     return Promise.reject(error)
   }
 }
 
 /** At once, if the schema answers at once. */
-function readInputs(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
+function readInputs(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
   const payloads = readPayloads(job, inputs)
-  if (payloads instanceof Promise) return payloads.then((read) => newRunsOf(parts, job, inputs, read))
-  return newRunsOf(parts, job, inputs, payloads)
+  if (payloads instanceof Promise) return payloads.then((read) => newRunsOf(deps, job, inputs, read))
+  return newRunsOf(deps, job, inputs, payloads)
 }
 
 function readPayloads(job: Job, inputs: readonly BatchTriggerInput<unknown>[]): unknown[] | Promise<unknown[]> {
@@ -122,24 +122,24 @@ async function readOn(payloads: unknown[], next: Promise<unknown>, read: (i: num
   return payloads
 }
 
-function newRunsOf(parts: TriggerParts, job: Job, inputs: readonly BatchTriggerInput<unknown>[], payloads: readonly unknown[]): NewRun[] {
-  return inputs.map(({ options = {} }, i) => newRun(parts, job, payloads[i], options, inputName(job, inputs, i)))
+function newRunsOf(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[], payloads: readonly unknown[]): NewRun[] {
+  return inputs.map(({ options = {} }, i) => newRun(deps, job, payloads[i], options, inputName(job, inputs, i)))
 }
 
 function store<T>(
-  parts: TriggerParts,
+  deps: TriggerDeps,
   inputs: readonly BatchTriggerInput<unknown>[],
   newRuns: readonly NewRun[],
   answer: (created: readonly Created[]) => T,
 ): Promise<T> {
   const within = oneTransaction(inputs)
-  if (within === undefined) parts.admit()
-  const { runs } = parts
+  if (within === undefined) deps.admit()
+  const { runs } = deps
   const parent = (inputs[0]?.options as ChildOptions | undefined)?.[PARENT]
   const creating = parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within })
   return creating.then((created) => {
     // Inside a transaction of the caller nobody knows yet whether they will exist.
-    if (within === undefined) for (const { run, created: isNew } of created) if (isNew) parts.runEvents.emit(run, 'run:trigger')
+    if (within === undefined) for (const { run, created: isNew } of created) if (isNew) deps.runEvents.emit(run, 'run:trigger')
     return answer(created)
   })
 }
@@ -152,7 +152,7 @@ function oneTransaction(inputs: readonly BatchTriggerInput<unknown>[]): unknown 
   return tx
 }
 
-function newRun({ env, codec }: TriggerParts, job: Job, payload: unknown, options: ChildOptions, what: string): NewRun {
+function newRun({ env, codec }: TriggerDeps, job: Job, payload: unknown, options: ChildOptions, what: string): NewRun {
   const id = env.id()
   return {
     id,

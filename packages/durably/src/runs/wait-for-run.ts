@@ -5,14 +5,14 @@ import { DurablyError, isPassing } from '../model/errors.ts'
 import { isTerminal, type RunRow } from '../model/run.ts'
 import type { RunStore } from '../store/runs.ts'
 
-export interface WaitParts {
+export interface WaitDeps {
   runs: RunStore
   env: Env
   watch: RunWatch
 }
 
 /** The run's row once it has ended. */
-export async function waitForRun({ runs, env, watch }: WaitParts, runId: string, timeoutMs = Number.POSITIVE_INFINITY): Promise<RunRow> {
+export async function waitForRun({ runs, env, watch }: WaitDeps, runId: string, timeoutMs = Number.POSITIVE_INFINITY): Promise<RunRow> {
   const began = env.mono()
   for (;;) {
     const { changed, done } = watch.next(runId)

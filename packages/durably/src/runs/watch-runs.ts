@@ -1,5 +1,5 @@
 // Watching runs — the newest that match, now and whenever they changed.
-import type { RunPages } from '../events/run-list-watcher.ts'
+import type { RunListWatcher } from '../events/run-list-watcher.ts'
 import { unlessAborted } from '../model/abort.ts'
 import type { Run } from '../model/run.ts'
 import type { RunQuery } from '../store/runs.ts'
@@ -19,13 +19,13 @@ export interface WatchOptions {
 
 export type RunsSubscription = Pulled<readonly Run[]>
 
-export function watchRuns(pages: RunPages, filter: WatchFilter = {}, { signal }: WatchOptions = {}): RunsSubscription {
+export function watchRuns(pages: RunListWatcher, filter: WatchFilter = {}, { signal }: WatchOptions = {}): RunsSubscription {
   checkWatchFilter(filter)
   const query = watchQuery(filter)
   return pulled((closed) => pagesOf(pages, query, closed), signal)
 }
 
-async function* pagesOf(pages: RunPages, query: RunQuery, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
+async function* pagesOf(pages: RunListWatcher, query: RunQuery, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
   for (let seen: string | null = null; ; ) {
     const { page, done } = pages.next(query, seen)
     try {

@@ -3,7 +3,7 @@
 //   N2. Nobody waits for it, and it never throws: where none can be had, polling finds everything.
 import type { Env } from '../model/env.ts'
 
-export type News =
+export type Change =
   /** A run may have become claimable. */
   | { type: 'work' }
   /** The event log of a run has grown. */
@@ -14,7 +14,7 @@ export type News =
   | { type: 'anything' }
 
 export interface Notifier {
-  notify(news: News): void
+  notify(news: Change): void
   /** Sends what was told, as far as that can be done soon: the process may be about to end. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -25,7 +25,7 @@ export interface NotifierParts {
   /** The same for all processes that share the tables. */
   channel: string
   /** Hears what other processes tell; not what this one told itself. */
-  hear: (news: News) => void
+  hear: (news: Change) => void
   /** Hears why there are no notifications, once per outage. */
   report: (error: unknown) => void
 }

@@ -1,4 +1,4 @@
-// InHand — the runs that this worker executes right now.
+// ActiveExecutions — the runs that this worker executes right now.
 // An array and not a Set: a Set that changes all the time leaves a chain of old tables behind, and V8's quick collections keep
 // all that such tables once held. Executions would pile up by the hundred megabytes until a full collection.
 import type { Execution } from './execution.ts'
@@ -7,11 +7,11 @@ export interface Slot {
   readonly execution: Execution
   /** When nothing of it is left to do. */
   ended: Promise<void> | null
-  /** Where it stands; only `InHand` changes it. */
+  /** Where it stands; only `ActiveExecutions` changes it. */
   place: number
 }
 
-export class InHand {
+export class ActiveExecutions {
   readonly #slots: Slot[] = []
 
   get size(): number {

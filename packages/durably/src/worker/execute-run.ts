@@ -10,40 +10,40 @@ import type { EndingVerb } from '../store/owner-write.ts'
 import { delayOf } from './delay-of.ts'
 import type { Dismissed, Execution } from './execution.ts'
 import { readSteps } from './loop/claim-runs.ts'
-import { type ContextKit, RunningJobContext } from './steps/job-context.ts'
-import type { WorkerKit } from './worker-deps.ts'
+import { type JobContextDeps, RunningJobContext } from './steps/job-context.ts'
+import type { WorkerDeps } from './worker-deps.ts'
 
 type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | Dismissed
 
-export async function executeRun(kit: ContextKit, execution: Execution): Promise<void> {
+export async function executeRun(deps: JobContextDeps, execution: Execution): Promise<void> {
   const { run, owner } = execution
-  const job = kit.jobs.get(run.jobName)
+  const job = deps.jobs.get(run.jobName)
   if (!job) return
-  const reading = readGiven(kit, execution)
+  const reading = readGiven(deps, execution)
   const given = reading instanceof Promise ? await reading : reading
   if (!given) {
     owner.takenBack('its steps could not be read')
-    return kit.report(leaseLost(execution), run.id)
+    return deps.report(leaseLost(execution), run.id)
   }
-  kit.runEvents.emit('unreadable' in given ? { ...run, payload: null } : run, 'run:start')
-  for (const { stepName, kept } of decodeStreams(run.streams)) kit.runEvents.emit(run, 'stream:reset', { stepName, to: kept })
-  const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(kit, execution, job, given)
+  deps.runEvents.emit('unreadable' in given ? { ...run, payload: null } : run, 'run:start')
+  for (const { stepName, kept } of decodeStreams(run.streams)) deps.runEvents.emit(run, 'stream:reset', { stepName, to: kept })
+  const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(deps, execution, job, given)
   if (execution.limits) await execution.stopTime(execution.limits)
   const closed = execution.close('threw' in outcome)
   if (closed) await closed
-  const judging = judge(kit, execution, job, outcome)
+  const judging = judge(deps, execution, job, outcome)
   let ending = judging instanceof Promise ? await judging : judging
   let isWritten = false
   try {
     if (ending) isWritten = await owner.write(ending)
   } catch (error) {
     // What the database cannot store becomes a failure that says so.
-    const instead = failure(kit, error, '')
+    const instead = failure(deps, error, '')
     isWritten = await owner.write(instead)
     ending = instead
   }
   execution.heartbeat.stop()
-  if (!isWritten && !(ending && owner.isTaken && givesBack(ending))) kit.report(leaseLost(execution), run.id)
+  if (!isWritten && !(ending && owner.isTaken && givesBack(ending))) deps.report(leaseLost(execution), run.id)
 }
 
 /** Whoever has it now may have it because of that: only the answer came too late. */
@@ -62,10 +62,10 @@ interface Given {
 }
 
 /** What the job starts from; `null` when it could not be had while the lease lasted. */
-function readGiven(kit: WorkerKit, { run, owner }: Execution): Given | Unreadable | Promise<Given | Unreadable | null> {
+function readGiven(deps: WorkerDeps, { run, owner }: Execution): Given | Unreadable | Promise<Given | Unreadable | null> {
   try {
-    const payload = readColumn(run, 'payload', kit.codec)
-    const steps = readSteps(kit, owner.claim)
+    const payload = readColumn(run, 'payload', deps.codec)
+    const steps = readSteps(deps, owner.claim)
     if (steps instanceof Promise) return steps.then((steps) => steps && { payload, steps }, unreadable)
     return { payload, steps }
   } catch (error) {
@@ -84,13 +84,13 @@ function unreadable(error: unknown): Unreadable {
 }
 
 /** The job may go on after it was dismissed; nobody listens to it then. */
-function runJob(kit: ContextKit, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
-  const ctx = new RunningJobContext(kit, execution, steps)
+function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
+  const ctx = new RunningJobContext(deps, execution, steps)
   execution.limitTime(job)
   return new Promise((resolve) => {
     const threw = (error: unknown) => resolve({ threw: error, failedStepName: ctx.failedStepName(error) })
     const scope = { execution, stepName: null, isTransaction: false }
-    const call = () => kit.stepScope.run(scope, () => job.run(ctx, payload))
+    const call = () => deps.stepScope.run(scope, () => job.run(ctx, payload))
     execution.whenDismissed(resolve)
     // From a turn of its own, so that an error shows the stack of the job and not that of the engine. A deep one costs more, too.
     void READY.then(() => {
@@ -107,7 +107,7 @@ function runJob(kit: ContextKit, execution: Execution, job: Job, { payload, step
 const READY = Promise.resolve()
 
 /** How the run shall end; `null` when it is no longer ours to end. */
-function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Outcome): EndingVerb | null | Promise<EndingVerb> {
+function judge(deps: WorkerDeps, execution: Execution, job: Job, outcome: Outcome): EndingVerb | null | Promise<EndingVerb> {
   switch (execution.interrupted?.code) {
     case 'lease_lost':
       return null
@@ -116,27 +116,27 @@ function judge(kit: WorkerKit, execution: Execution, job: Job, outcome: Outcome)
     case 'parked':
       return { type: 'park', ...execution.parking.ending }
     case 'timeout':
-      return failureOrRetry(kit, execution, job, execution.interrupted)
+      return failureOrRetry(deps, execution, job, execution.interrupted)
     case 'shutdown':
       if ('dismissed' in outcome && outcome.dismissed === 'parked') return { type: 'park', ...execution.parking.ending }
       if (!('returned' in outcome) || execution.turnedAway) return { type: 'release' }
   }
   if ('dismissed' in outcome) throw new Error(`X1: run ${execution.run.id} was dismissed without a reason to stop`)
-  if ('threw' in outcome) return failureOrRetry(kit, execution, job, outcome.threw, outcome.failedStepName)
-  if (job.output === undefined) return completion(kit, execution, job, outcome.returned)
-  return validatedCompletion(kit, execution, job, job.output, outcome.returned)
+  if ('threw' in outcome) return failureOrRetry(deps, execution, job, outcome.threw, outcome.failedStepName)
+  if (job.output === undefined) return completion(deps, execution, job, outcome.returned)
+  return validatedCompletion(deps, execution, job, job.output, outcome.returned)
 }
 
-function completion(kit: WorkerKit, execution: Execution, job: Job, output: unknown): EndingVerb | Promise<EndingVerb> {
+function completion(deps: WorkerDeps, execution: Execution, job: Job, output: unknown): EndingVerb | Promise<EndingVerb> {
   try {
-    return { type: 'complete', output: kit.codec.encode(output, `the output of job ${JSON.stringify(job.name)}`) }
+    return { type: 'complete', output: deps.codec.encode(output, `the output of job ${JSON.stringify(job.name)}`) }
   } catch (error) {
-    return failureOrRetry(kit, execution, job, error)
+    return failureOrRetry(deps, execution, job, error)
   }
 }
 
 async function validatedCompletion(
-  kit: WorkerKit,
+  deps: WorkerDeps,
   execution: Execution,
   job: Job,
   schema: NonNullable<Job['output']>,
@@ -144,18 +144,18 @@ async function validatedCompletion(
 ): Promise<EndingVerb> {
   try {
     const output = await validate(schema, returned, 'output_invalid', () => `output of job ${JSON.stringify(job.name)}`)
-    return completion(kit, execution, job, output)
+    return completion(deps, execution, job, output)
   } catch (error) {
-    return failureOrRetry(kit, execution, job, error)
+    return failureOrRetry(deps, execution, job, error)
   }
 }
 
 /** P1, P2. A deadline that is over leaves no other attempt. */
-async function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, error: unknown, failedStepName = ''): Promise<EndingVerb> {
-  const ending = failure(kit, error, failedStepName)
+async function failureOrRetry(deps: WorkerDeps, execution: Execution, job: Job, error: unknown, failedStepName = ''): Promise<EndingVerb> {
+  const ending = failure(deps, error, failedStepName)
   const { attempt } = execution
   const { deadlineAt } = execution.run
-  const delayMs = job.retry ? delayOf(kit, execution.run.id, job.retry, attempt, error) : 'dead'
+  const delayMs = job.retry ? delayOf(deps, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
   const runAt = (await execution.storeNow()) + delayMs
   if (deadlineAt !== null && deadlineAt <= runAt) return ending
@@ -169,7 +169,7 @@ async function failureOrRetry(kit: WorkerKit, execution: Execution, job: Job, er
   }
 }
 
-function failure({ store }: WorkerKit, error: unknown, failedStepName: string): EndingVerb & { type: 'fail' } {
+function failure({ store }: WorkerDeps, error: unknown, failedStepName: string): EndingVerb & { type: 'fail' } {
   const kept = failureOf(error, store)
   // Bounded and plain already; the limit for values is not for errors.
   return { type: 'fail', error: kept.message, failure: JSON.stringify(kept), reason: reasonOf(error), failedStepName }

@@ -17,15 +17,15 @@ import { encodeWaits } from '../model/wait.ts'
 import { ownEventType, ownPayload } from '../store/owner-events.ts'
 import type { OwnerWrite } from '../store/owner-write.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
-import type { Pulse } from './lease/heartbeat-timer.ts'
+import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
 import type { LeaseAge, Moment } from './lease/lease-age.ts'
-import { Owner, type OwnerKit } from './lease/owner.ts'
+import { Owner, type OwnerDeps } from './lease/owner.ts'
 import { StoreTime } from './lease/store-time.ts'
 import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
 import type { Claimed } from './loop/claim-runs.ts'
 import { Parking } from './steps/parking.ts'
-import { OpenEffects } from './steps/unrecorded-effects.ts'
-import { OpenStreams } from './steps/unrecorded-streams.ts'
+import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
+import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
 import { TimeLimits } from './time-limit.ts'
 
 /** Where no step was ever in flight; a set of its own costs more than a small task. */
@@ -37,9 +37,9 @@ const NO_WAITS = encodeWaits([])
 const IGNORED_ABORT_MS = 500
 
 /** The same for all runs of a worker. */
-export interface ExecutionKit extends OwnerKit {
+export interface ExecutionDeps extends OwnerDeps {
   runEvents: RunEvents
-  pulse: Pulse
+  heartbeatTimer: HeartbeatTimer
   heartbeatMs: number
 }
 
@@ -66,8 +66,8 @@ export class Execution {
   readonly generation: number
   readonly owner: Owner
   readonly heartbeat: Heartbeat
-  #streams: OpenStreams | null = null
-  #effects: OpenEffects | null = null
+  #streams: UnrecordedStreams | null = null
+  #effects: UnrecordedEffects | null = null
   #parking: Parking | null = null
   #dismissal: Dismissed | null = null
   #onDismissed: ((outcome: Dismissed) => void)[] | null = null
@@ -75,7 +75,7 @@ export class Execution {
   isLeaving = false
   /** Of the open transaction; its owner has one at a time. */
   undo: ((why: unknown) => void) | null = null
-  readonly #kit: ExecutionKit
+  readonly #deps: ExecutionDeps
   readonly #lease: LeaseAge
   #abort: AbortController | null = null
   /** Why it must stop; `null` while it may go on. */
@@ -96,20 +96,20 @@ export class Execution {
   /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
   turnedAway = false
 
-  constructor(kit: ExecutionKit, { run, lease, answered }: Claimed) {
+  constructor(deps: ExecutionDeps, { run, lease, answered }: Claimed) {
     if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
     this.run = run
     this.generation = run.leaseGeneration
-    this.#kit = kit
+    this.#deps = deps
     this.#lease = lease
     const claim = { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner, parentRunId: run.parentRunId }
-    this.owner = new Owner(kit, claim, lease, this)
-    this.#claimedAt = (run.leaseExpiresAt ?? 0) - kit.leaseMs
+    this.owner = new Owner(deps, claim, lease, this)
+    this.#claimedAt = (run.leaseExpiresAt ?? 0) - deps.leaseMs
     this.#claimAnswered = answered
     this.#claimSent = lease.renewedAt
     // While its last owner gave it back.
     if (run.cancelRequestedAt !== null) this.cancelRequested()
-    this.heartbeat = new Heartbeat(kit, this, lease, answered.mono)
+    this.heartbeat = new Heartbeat(deps, this, lease, answered.mono)
   }
 
   /** 1 for the first execution; one more for each that failed. */
@@ -128,20 +128,20 @@ export class Execution {
     this.interrupt('cancel_requested', `run ${this.run.id} was asked to stop`)
   }
 
-  get streams(): OpenStreams {
-    this.#streams ??= new OpenStreams(this.run, this.owner)
+  get streams(): UnrecordedStreams {
+    this.#streams ??= new UnrecordedStreams(this.run, this.owner)
     return this.#streams
   }
 
-  get effects(): OpenEffects {
-    this.#effects ??= new OpenEffects(this.run, this.owner)
+  get effects(): UnrecordedEffects {
+    this.#effects ??= new UnrecordedEffects(this.run, this.owner)
     return this.#effects
   }
 
   get parking(): Parking {
     this.#parking ??= new Parking({
       run: this.run,
-      env: this.#kit.env,
+      env: this.#deps.env,
       claimedAt: this.#claimedAt,
       settled: () => this.#settled(),
       isQuiet: () => this.#inFlight.size === 0,
@@ -167,7 +167,7 @@ export class Execution {
     // Who gives a run back must not hide that its time is over, and who ends it not that it is somebody else's by now.
     if (this.interrupted && this.interrupted.code !== REPLACES[code]) return
     this.interrupted = new DurablyError(code, message)
-    this.#toldAt = this.#kit.env.mono()
+    this.#toldAt = this.#deps.env.mono()
     this.#abort?.abort(this.interrupted)
     // Who gives a run back writes down what it waits for.
     if (code !== 'parked' && code !== 'shutdown') this.#parking?.refuse(this.interrupted)
@@ -190,7 +190,7 @@ export class Execution {
     if (this.isLeaving) return
     this.isLeaving = true
     this.interrupt(code, message)
-    this.#kit.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('left behind'))
+    this.#deps.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('left behind'))
   }
 
   /** Also when there is another reason to stop: the job waits for what does not come in this execution. */
@@ -202,14 +202,14 @@ export class Execution {
 
   /** The store's, as the answer to the claim told it, or what was asked since. */
   get time(): StoreTime {
-    this.#time ??= new StoreTime(this.#kit.env, this.#claimedAt, this.#claimSent, this.#claimAnswered)
+    this.#time ??= new StoreTime(this.#deps.env, this.#claimedAt, this.#claimSent, this.#claimAnswered)
     return this.#time
   }
 
   /** From now on it has to end in time. */
   limitTime(job: Job): void {
     if (job.timeout === undefined && this.run.deadlineAt === null) return
-    this.limits = new TimeLimits(this.#kit.env, this, job)
+    this.limits = new TimeLimits(this.#deps.env, this, job)
     this.limits.watch()
   }
 
@@ -233,12 +233,12 @@ export class Execution {
 
   /** Every accepted write leaves the store's time in the row. */
   async askForTime(): Promise<void> {
-    const { store, env, leaseMs, report } = this.#kit
+    const { store, env, leaseMs, report } = this.#deps
     const { id } = this.run
     try {
       if (!(await this.owner.write({ type: 'heartbeat' }))) return
       const sent = this.#lease.renewedAt
-      const row = await untilLeaseIsOver(this.#kit, () => store.runs.get(id))
+      const row = await untilLeaseIsOver(this.#deps, () => store.runs.get(id))
       if (row?.leaseGeneration === this.generation && row.leaseExpiresAt !== null) {
         this.#time = new StoreTime(env, row.leaseExpiresAt - leaseMs, sent, this.#lease.now())
         return
@@ -287,7 +287,7 @@ export class Execution {
   }
 
   #isNearlyOver(): boolean {
-    return this.#lease.ms() >= this.#kit.leaseMs - this.#kit.heartbeatMs
+    return this.#lease.ms() >= this.#deps.leaseMs - this.#deps.heartbeatMs
   }
 
   track<T>(name: string, step: Promise<T>): Promise<T> {
@@ -310,7 +310,7 @@ export class Execution {
 
   /** Told once of what holds a slot for longer than a lease and may never end by itself. */
   #tellIfStuck(): void {
-    const { env, leaseMs, report } = this.#kit
+    const { env, leaseMs, report } = this.#deps
     const since = Math.min(this.#toldAt, this.#parking?.askedAt ?? this.#toldAt)
     if (this.#isStuck || env.mono() - since < leaseMs) return
     this.#isStuck = true
@@ -329,19 +329,19 @@ export class Execution {
   /** An event that goes with the next write, and that listeners need not wait for. */
   record(type: EventType, facts: RecordedPayload): void {
     this.attach(type, facts)
-    this.#kit.runEvents.emit(this.run, type, facts)
+    this.#deps.runEvents.emit(this.run, type, facts)
   }
 
   /** An event that goes with the next write. */
   attach(type: EventType, facts: RecordedPayload): void {
     const payload = { generation: this.generation, ...facts }
-    this.owner.rideEvent({ type, payload, createdAt: iso(this.#kit.env.wall()) })
+    this.owner.attachEvent({ type, payload, createdAt: iso(this.#deps.env.wall()) })
   }
 
   accepted({ verb, claim }: OwnerWrite): void {
     if (verb.type === 'heartbeat') return
     const step = verb.type === 'recordStep' ? verb.step : undefined
-    this.#kit.runEvents.emit(
+    this.#deps.runEvents.emit(
       verb.type === 'complete' ? this.#completed(verb.output) : this.run,
       ownEventType(verb),
       ownPayload(verb, claim),

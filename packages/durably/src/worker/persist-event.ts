@@ -1,33 +1,34 @@
-// Where a persisted event's line goes: a live run's own next write carries it, everything else goes to the log writer.
+// Stores the log line of an event: attached to the next write of a run that executes here, otherwise by the LogLineWriter.
 import type { LogLine } from '../events/log-line.ts'
-import type { LogWriter } from '../events/log-line-writer.ts'
+import type { LogLineWriter } from '../events/log-line-writer.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
 import type { DurablyEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
-import type { Worker } from './loop/worker.ts'
+import type { Execution } from './execution.ts'
 
-/** How soon a line of a long step can be read by others. */
+/** A log line of a long step is stored within this time, so that others can read it. */
 const LINES_WITHIN_MS = 100
 
-interface PersistEventParts {
-  worker: Worker
-  logWriter: LogWriter
+interface PersistEventDeps {
+  /** Knows what this process executes. */
+  worker: { execution(runId: string): Execution | undefined }
+  logLines: LogLineWriter
   codec: Codec
   env: Env
 }
 
-export function persistEvent({ worker, logWriter, codec, env }: PersistEventParts, event: DurablyEvent, line: LogLine): void {
+export function persistEvent({ worker, logLines, codec, env }: PersistEventDeps, event: DurablyEvent, line: LogLine): void {
   const row: LogRow = { id: env.id(), ...line, data: encodeData(codec, line.data) }
   const execution = worker.execution(line.runId)
-  if (!execution || execution.owner.sealed) return logWriter.append(row)
-  execution.owner.rideLog(row)
-  // Other events stand in the event log themselves; a log line stands there by reference.
+  if (!execution || execution.owner.sealed) return logLines.append(row)
+  execution.owner.attachLog(row)
+  // Other events are in the event log themselves; for a log line the event log has a reference to its row.
   if (event.type === 'log:write') execution.attach('log:write', { logId: row.id })
   execution.heartbeat.carryWithin(LINES_WITHIN_MS)
 }
 
-/** A line is worth keeping even when its data is not storable. */
+/** A line whose data cannot be encoded is stored without it. */
 function encodeData(codec: Codec, data: unknown): string | null {
   try {
     return codec.encode(data, 'log data')

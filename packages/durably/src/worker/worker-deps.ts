@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { StepScope, StepWrapper } from './steps/step-wrapper.ts'
 
 /** What every part of the worker works with. */
-export interface WorkerKit {
+export interface WorkerDeps {
   store: Store
   env: Env
   codec: Codec

@@ -3,15 +3,15 @@ import pg from 'pg'
 import { expect, onTestFinished, vi } from 'vitest'
 import { type Env, systemEnv } from '../../src/model/env.ts'
 import { type PostgresOptions, type PostgresPool, postgres } from '../../src/postgres/index.ts'
-import type { News, Notifier } from '../../src/store/notifier.ts'
+import type { Change, Notifier } from '../../src/store/notifier.ts'
 
 export const CHANNEL = 'durably "test" $1'
 
 export interface Party extends Notifier {
-  heard: News[]
+  heard: Change[]
   reported: unknown[]
   /** Resolves when it has heard `news`; forgets everything up to there. */
-  hears(news: News): Promise<void>
+  hears(news: Change): Promise<void>
 }
 
 export interface PartyOptions extends PostgresOptions {
@@ -20,7 +20,7 @@ export interface PartyOptions extends PostgresOptions {
 }
 
 export function open(place: string | PostgresPool, { env = systemEnv(), channel = CHANNEL, ...options }: PartyOptions = {}): Party {
-  const heard: News[] = []
+  const heard: Change[] = []
   const reported: unknown[] = []
   const notifier = postgres(place, options).openNotifier({
     env,

@@ -14,7 +14,7 @@ import type { RunStore } from '../../store/runs.ts'
 const GROUP_MAX = 100
 const SLOW_MS = 250
 
-interface CommitQueueParts {
+interface CommitQueueDeps {
   runs: RunStore
   env: Env
   /** How many runs are being executed here: when each of them has a write waiting, nobody else will come. */
@@ -29,7 +29,7 @@ interface Member {
 }
 
 export class CommitQueue {
-  readonly #parts: CommitQueueParts
+  readonly #deps: CommitQueueDeps
   #waiting: Member[] = []
   #turnAsked = false
   /** Counts the groups; the last one is under way while it is busy. */
@@ -38,21 +38,21 @@ export class CommitQueue {
   /** Runs while somebody waits for the group that is under way. */
   #slow: TimerHandle | null = null
 
-  constructor(parts: CommitQueueParts) {
-    this.#parts = parts
+  constructor(deps: CommitQueueDeps) {
+    this.#deps = deps
   }
 
   add(member: Member): void {
     this.#waiting.push(member)
     if (this.#busy) return this.#watchSlow()
-    if (this.#waiting.length >= this.#parts.writers()) this.#send()
+    if (this.#waiting.length >= this.#deps.writers()) this.#send()
     else this.#sendNextTurn()
   }
 
   #sendNextTurn(): void {
     if (this.#turnAsked) return
     this.#turnAsked = true
-    this.#parts.env.defer(() => {
+    this.#deps.env.defer(() => {
       this.#turnAsked = false
       if (!this.#busy) this.#send()
     })
@@ -69,13 +69,13 @@ export class CommitQueue {
 
   #watchSlow(): void {
     const number = this.#group
-    this.#slow ??= this.#parts.env.timer(SLOW_MS, () => this.#over(number))
+    this.#slow ??= this.#deps.env.timer(SLOW_MS, () => this.#over(number))
   }
 
   /** One that was slow is over twice, and counts once. */
   #over(number: number): void {
     if (number !== this.#group || !this.#busy) return
-    if (this.#slow !== null) this.#parts.env.clear(this.#slow)
+    if (this.#slow !== null) this.#deps.env.clear(this.#slow)
     this.#slow = null
     this.#busy = false
     this.#send()
@@ -97,7 +97,7 @@ export class CommitQueue {
 
   async #commit(group: readonly Member[]): Promise<void> {
     try {
-      const outcomes = await this.#parts.runs.apply(group.map(({ write }) => write))
+      const outcomes = await this.#deps.runs.apply(group.map(({ write }) => write))
       group.forEach(({ resolve }, i) => {
         resolve(outcomes[i] ?? { ok: false })
       })

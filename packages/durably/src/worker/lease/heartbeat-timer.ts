@@ -1,14 +1,14 @@
-// Pulse — one alarm for the heartbeats of all runs in hand. Most runs end before theirs is due.
+// HeartbeatTimer — one alarm for the heartbeats of all runs in hand. Most runs end before theirs is due.
 import { Alarm } from '../../model/alarm.ts'
 import type { Env } from '../../model/env.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
-export class Pulse {
+export class HeartbeatTimer {
   readonly #alarm: Alarm
 
-  constructor(env: Env, inHand: () => Iterable<{ heartbeat: Heartbeat }>) {
+  constructor(env: Env, active: () => Iterable<{ heartbeat: Heartbeat }>) {
     this.#alarm = new Alarm(env, () => {
-      for (const { heartbeat } of inHand()) heartbeat.beatIfDue()
+      for (const { heartbeat } of active()) heartbeat.beatIfDue()
     })
   }
 

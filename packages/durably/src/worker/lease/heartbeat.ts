@@ -5,14 +5,14 @@
 //       behind other writes of its run is not late while those are accepted.
 //   H3. After a long pause the first thing is a beat, not a loss: if nobody took the run it goes on (R1 decides).
 import type { Env } from '../../model/env.ts'
-import type { Pulse } from './heartbeat-timer.ts'
+import type { HeartbeatTimer } from './heartbeat-timer.ts'
 import type { LeaseAge } from './lease-age.ts'
 import type { Owner } from './owner.ts'
 
 /** The same for all runs of a worker. */
-interface HeartbeatKit {
+interface HeartbeatDeps {
   env: Env
-  pulse: Pulse
+  heartbeatTimer: HeartbeatTimer
   leaseMs: number
   heartbeatMs: number
 }
@@ -24,7 +24,7 @@ interface Patient {
 }
 
 export class Heartbeat {
-  readonly #kit: HeartbeatKit
+  readonly #deps: HeartbeatDeps
   readonly #patient: Patient
   readonly #owner: Owner
   readonly #lease: LeaseAge
@@ -33,12 +33,12 @@ export class Heartbeat {
   #beatAgain = false
   #stopped = false
 
-  constructor(kit: HeartbeatKit, patient: Patient, lease: LeaseAge, now: number) {
-    this.#kit = kit
+  constructor(deps: HeartbeatDeps, patient: Patient, lease: LeaseAge, now: number) {
+    this.#deps = deps
     this.#patient = patient
     this.#owner = patient.owner
     this.#lease = lease
-    this.#beatIn(kit.heartbeatMs, now)
+    this.#beatIn(deps.heartbeatMs, now)
   }
 
   stop(): void {
@@ -48,7 +48,7 @@ export class Heartbeat {
 
   /** Nothing was accepted for a whole lease, and it is not lost yet. */
   get isLate(): boolean {
-    return !this.#stopped && !this.#owner.lost && this.#lease.ms() >= this.#kit.leaseMs
+    return !this.#stopped && !this.#owner.lost && this.#lease.ms() >= this.#deps.leaseMs
   }
 
   /** The next write brings what others have asked for: a cancel. */
@@ -62,17 +62,17 @@ export class Heartbeat {
   /** Writes what rides along within `ms`, unless another write takes it first. */
   carryWithin(ms: number): void {
     if (this.#stopped || this.#beating) return
-    if (this.#kit.env.mono() + ms < this.#dueAt) this.#beatIn(ms)
+    if (this.#deps.env.mono() + ms < this.#dueAt) this.#beatIn(ms)
   }
 
   beatIfDue(): void {
-    const { env, pulse } = this.#kit
-    if (this.#dueAt > env.mono()) pulse.by(this.#dueAt)
+    const { env, heartbeatTimer } = this.#deps
+    if (this.#dueAt > env.mono()) heartbeatTimer.by(this.#dueAt)
     else this.#due()
   }
 
   #due(): void {
-    const { heartbeatMs, leaseMs } = this.#kit
+    const { heartbeatMs, leaseMs } = this.#deps
     const owner = this.#owner
     if (owner.lost) return
     const age = this.#lease.ms()
@@ -86,7 +86,7 @@ export class Heartbeat {
   }
 
   async #beat(age: number): Promise<void> {
-    const { leaseMs, heartbeatMs } = this.#kit
+    const { leaseMs, heartbeatMs } = this.#deps
     const owner = this.#owner
     this.#beating = true
     this.#beatIn(age < leaseMs ? leaseMs - age : leaseMs)
@@ -104,10 +104,10 @@ export class Heartbeat {
     this.beatNow()
   }
 
-  #beatIn(afterMs: number, now = this.#kit.env.mono()): void {
+  #beatIn(afterMs: number, now = this.#deps.env.mono()): void {
     // Whole milliseconds: a rounding error must not make it due again and again just before its time.
     this.#dueAt = now + Math.max(1, Math.ceil(afterMs))
-    this.#kit.pulse.by(this.#dueAt)
+    this.#deps.heartbeatTimer.by(this.#dueAt)
   }
 }
 

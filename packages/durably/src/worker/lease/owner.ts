@@ -16,7 +16,7 @@ import type { LeaseAge } from './lease-age.ts'
 import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 /** The same for all runs of a worker. */
-export interface OwnerKit {
+export interface OwnerDeps {
   commits: CommitQueue
   store: Store
   env: Env
@@ -40,7 +40,7 @@ type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
 export type Writing = WithoutLease<OwnerVerb>
 
 /** Lets ride what goes with a write, and answers how to take that back. */
-export type Rides = () => (() => void) | undefined
+export type Attach = () => (() => void) | undefined
 
 type RecordStep = Extract<Writing, { type: 'recordStep' }>
 /** `undone`: what `body` threw; nothing was written. */
@@ -52,7 +52,7 @@ const CONFLICTS_MAX = 10
 const NONE: readonly never[] = []
 
 export class Owner {
-  readonly #kit: OwnerKit
+  readonly #deps: OwnerDeps
   readonly claim: Claim
   readonly #lease: LeaseAge
   readonly #holder: Holder
@@ -75,32 +75,32 @@ export class Owner {
   /** The ending is under way; nothing can ride along any more. */
   sealed = false
 
-  constructor(kit: OwnerKit, claim: Claim, lease: LeaseAge, holder: Holder) {
-    this.#kit = kit
+  constructor(deps: OwnerDeps, claim: Claim, lease: LeaseAge, holder: Holder) {
+    this.#deps = deps
     this.claim = claim
     this.#lease = lease
     this.#holder = holder
   }
 
-  rideEvent(event: RecordedEvent): void {
+  attachEvent(event: RecordedEvent): void {
     this.#events ??= []
     this.#events.push(event)
   }
 
-  rideLog(line: LogRow): void {
+  attachLog(line: LogRow): void {
     this.#logs ??= []
     this.#logs.push(line)
   }
 
-  rideProgress(progress: string | null): void {
+  attachProgress(progress: string | null): void {
     this.#progress = progress
   }
 
-  rideEffects(effects: string): void {
+  attachEffects(effects: string): void {
     this.#effects = effects
   }
 
-  rideStreams(streams: string): void {
+  attachStreams(streams: string): void {
     this.#streams = streams
   }
 
@@ -110,15 +110,15 @@ export class Owner {
   }
 
   /**
-   * True when accepted; false when the lease is lost. `rides` is called when its turn has come: what it lets ride goes with
+   * True when accepted; false when the lease is lost. `attach` is called when its turn has come: what it lets ride goes with
    * this write, and not with one that was asked for earlier and still waits. What it answers is called when the data is rejected,
    * before the next one has its turn, which would else write down what never happened.
    */
-  async write(verb: Writing, rides?: Rides): Promise<boolean> {
+  async write(verb: Writing, attach?: Attach): Promise<boolean> {
     if (this.#isWriting) await this.#turn()
     this.#isWriting = true
     try {
-      return await this.#send(verb, rides)
+      return await this.#send(verb, attach)
     } finally {
       this.#passTurn()
     }
@@ -159,7 +159,7 @@ export class Owner {
   }
 
   async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
-    const { store, env } = this.#kit
+    const { store, env } = this.#deps
     const lease = this.#lease
     if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
     let conflicts = 0
@@ -175,7 +175,7 @@ export class Owner {
           return write
         })
         if ('undone' in outcome) {
-          if (write) this.#rideAgain(write)
+          if (write) this.#attachAgain(write)
           if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome
           this.#report(outcome.undone)
           if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
@@ -198,7 +198,7 @@ export class Owner {
           this.#holder.accepted(write)
           return 'recorded'
         }
-        if (write) this.#rideAgain(write)
+        if (write) this.#attachAgain(write)
         if (this.#holder.interrupted) return { undone: error }
         await sleep(env, backoffMs(env, attempt))
       }
@@ -206,7 +206,7 @@ export class Owner {
   }
 
   async #isThere({ verb, claim }: OwnerWrite): Promise<boolean> {
-    const { store, env, leaseMs } = this.#kit
+    const { store, env, leaseMs } = this.#deps
     if (verb.type !== 'recordStep') return false
     const found = await untilLeaseIsOver({ env, leaseMs, report: (error) => this.#report(error) }, () =>
       store.steps.find(claim.runId, [verb.step.id]),
@@ -216,7 +216,7 @@ export class Owner {
   }
 
   /** What rode on a write that did not take effect goes with the next one. */
-  #rideAgain({ events, logs, progress, streams, effects }: OwnerWrite): void {
+  #attachAgain({ events, logs, progress, streams, effects }: OwnerWrite): void {
     if (events.length > 0) this.#events = [...events, ...(this.#events ?? [])]
     if (logs.length > 0) this.#logs = [...logs, ...(this.#logs ?? [])]
     this.#progress ??= progress
@@ -226,7 +226,7 @@ export class Owner {
 
   /** If the lease is not over by both of its own clocks, another clock was wrong, and the run is not to blame for the loss. */
   takenBack(why: string): void {
-    const { store, leaseMs } = this.#kit
+    const { store, leaseMs } = this.#deps
     this.isTaken = true
     if (!this.lost && this.#lease.ms() < leaseMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)
@@ -234,7 +234,7 @@ export class Owner {
 
   /** Nothing was accepted for a whole lease. */
   loseToSilence(): void {
-    this.lose(`the store did not answer for a whole lease, ${this.#kit.leaseMs} ms (staleThreshold)`)
+    this.lose(`the store did not answer for a whole lease, ${this.#deps.leaseMs} ms (staleThreshold)`)
   }
 
   lose(why: string): void {
@@ -245,11 +245,11 @@ export class Owner {
   }
 
   #report(error: unknown): void {
-    this.#kit.report(error, this.claim.runId)
+    this.#deps.report(error, this.claim.runId)
   }
 
-  async #send(verb: Writing, rides?: Rides): Promise<boolean> {
-    const { env, turn, leaseMs } = this.#kit
+  async #send(verb: Writing, attach?: Attach): Promise<boolean> {
+    const { env, turn, leaseMs } = this.#deps
     const lease = this.#lease
     // Counted from the first sending: it may be that one which took effect.
     let sent = lease.now()
@@ -258,7 +258,7 @@ export class Owner {
       sent = lease.now()
     }
     if (this.lost) return false
-    const takeBack = rides?.()
+    const takeBack = attach?.()
     const write = this.#assemble(verb)
     for (let attempt = 1; !this.lost; attempt++) {
       try {
@@ -290,13 +290,13 @@ export class Owner {
   #answered(write: OwnerWrite): Promise<WriteOutcome | 'lost'> {
     return new Promise((resolve, reject) => {
       this.#answer = resolve
-      this.#kit.commits.add({ write, resolve, reject })
+      this.#deps.commits.add({ write, resolve, reject })
     })
   }
 
   #assemble(writing: Writing): OwnerWrite {
     const renews = writing.type === 'heartbeat' || writing.type === 'recordStep'
-    const verb = (renews ? { leaseMs: this.#kit.leaseMs, ...writing } : writing) as OwnerVerb
+    const verb = (renews ? { leaseMs: this.#deps.leaseMs, ...writing } : writing) as OwnerVerb
     this.sealed ||= !renews
     const write = {
       claim: this.claim,

@@ -4,7 +4,7 @@ import type { StepRow } from '../../model/step.ts'
 import type { Claim } from '../../store/owner-write.ts'
 import { LeaseAge, type Moment, momentOf } from '../lease/lease-age.ts'
 import { untilLeaseIsOver } from '../lease/until-lease-is-over.ts'
-import type { WorkerKit } from '../worker-deps.ts'
+import type { WorkerDeps } from '../worker-deps.ts'
 
 export interface Claimed {
   run: RunRow
@@ -14,8 +14,8 @@ export interface Claimed {
 }
 
 /** At most `wanted`, the oldest ones. */
-export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed[]> {
-  const { store, env, jobs, leaseMs } = kit
+export async function claimRuns(deps: WorkerDeps, wanted: number): Promise<Claimed[]> {
+  const { store, env, jobs, leaseMs } = deps
   const tokens: string[] = []
   while (tokens.length < wanted) tokens.push(env.id())
   const sent = momentOf(env)
@@ -26,14 +26,14 @@ export async function claimRuns(kit: WorkerKit, wanted: number): Promise<Claimed
   try {
     return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))
   } catch (error) {
-    const adopted = await untilLeaseIsOver(kit, () => store.runs.adopt(tokens))
+    const adopted = await untilLeaseIsOver(deps, () => store.runs.adopt(tokens))
     if (adopted?.length) return claimed(adopted)
     throw error
   }
 }
 
 /** What earlier executions recorded; `null` when it could not be read while the lease lasted, or the run has another owner. */
-export function readSteps(kit: WorkerKit, claim: Claim): readonly StepRow[] | Promise<readonly StepRow[] | null> {
+export function readSteps(deps: WorkerDeps, claim: Claim): readonly StepRow[] | Promise<readonly StepRow[] | null> {
   if (claim.generation === 1) return []
-  return untilLeaseIsOver(kit, () => kit.store.steps.listOwned(claim))
+  return untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))
 }

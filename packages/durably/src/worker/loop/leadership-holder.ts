@@ -1,10 +1,10 @@
-// Lead — whether this worker may claim; always, where nobody else could.
+// LeadershipHolder — whether this worker may claim; always, where nobody else could.
 //   - A term lasts while anybody here uses it, runs in hand included: their leases are not for others to inherit.
 //   - What a term inherits is taken back before the first claim in it. Later it could be our own.
 import type { LeadState } from '../../model/event.ts'
 import type { Leadership, Term } from '../../store/leadership.ts'
 
-interface LeadParts {
+interface LeadershipHolderDeps {
   /** Null where every instance may execute. */
   leadership: Leadership | null
   /** Takes back all that is left running, as far as the term inherits it. */
@@ -14,8 +14,8 @@ interface LeadParts {
   onEnd: () => void
 }
 
-export class Lead {
-  readonly #parts: LeadParts
+export class LeadershipHolder {
+  readonly #deps: LeadershipHolderDeps
   #users = 0
   #term: Term | null = null
   #hasInherited = false
@@ -23,12 +23,12 @@ export class Lead {
   #waiting: AbortController | null = null
   #trying: Promise<void> | null = null
 
-  constructor(parts: LeadParts) {
-    this.#parts = parts
+  constructor(deps: LeadershipHolderDeps) {
+    this.#deps = deps
   }
 
   get isHeld(): boolean {
-    return this.#parts.leadership === null || (this.#term !== null && !this.#term.ended.aborted)
+    return this.#deps.leadership === null || (this.#term !== null && !this.#term.ended.aborted)
   }
 
   join(): void {
@@ -43,7 +43,7 @@ export class Lead {
 
   /** Until this worker leads, or `giveUp` is called. */
   async wait(): Promise<void> {
-    const { leadership } = this.#parts
+    const { leadership } = this.#deps
     if (!leadership) return
     const waiting = new AbortController()
     this.#waiting = waiting
@@ -53,7 +53,7 @@ export class Lead {
       // One that has ended may still keep others out.
       this.#begin(null)
       const free = await leadership.takeIfFree()
-      if (!free && !waiting.signal.aborted) this.#parts.tell('waiting')
+      if (!free && !waiting.signal.aborted) this.#deps.tell('waiting')
       this.#begin(free ?? (await leadership.take(waiting.signal)))
     } finally {
       this.#waiting = null
@@ -66,7 +66,7 @@ export class Lead {
 
   /** Whether this worker leads, or does so now because nobody else did. */
   async tryNow(): Promise<boolean> {
-    const { leadership } = this.#parts
+    const { leadership } = this.#deps
     if (!leadership || this.isHeld || this.#waiting) return this.isHeld
     this.#trying ??= this.#takeIfFree(leadership).finally(() => {
       this.#trying = null
@@ -79,7 +79,7 @@ export class Lead {
   async inherit(): Promise<void> {
     const term = this.#term
     if (!term?.inherits || this.#hasInherited) return
-    this.#inheriting ??= this.#parts.takeBack(term).finally(() => {
+    this.#inheriting ??= this.#deps.takeBack(term).finally(() => {
       this.#inheriting = null
     })
     await this.#inheriting
@@ -98,7 +98,7 @@ export class Lead {
     // It came when nobody wants it any more.
     if (this.#users === 0) return term.release()
     this.#term = term
-    term.ended.addEventListener('abort', this.#parts.onEnd)
-    this.#parts.tell('leading')
+    term.ended.addEventListener('abort', this.#deps.onEnd)
+    this.#deps.tell('leading')
   }
 }

@@ -5,23 +5,23 @@ import { PURGE_PAGE, type RunStore } from '../../store/runs.ts'
 
 const EVERY_MS = 60_000
 
-interface RetentionParts {
+interface RetentionDeps {
   runs: Pick<RunStore, 'purge'>
   env: Env
   rules: readonly RetentionRule[]
 }
 
 export class Retention {
-  readonly #parts: RetentionParts
+  readonly #deps: RetentionDeps
   #againAt = Number.NEGATIVE_INFINITY
 
-  constructor(parts: RetentionParts) {
-    this.#parts = parts
+  constructor(deps: RetentionDeps) {
+    this.#deps = deps
   }
 
   /** Removes a page if it is time; answers when it wants to be asked again, in ms. */
   async purge(): Promise<number> {
-    const { runs, env, rules } = this.#parts
+    const { runs, env, rules } = this.#deps
     if (rules.length === 0) return Number.POSITIVE_INFINITY
     if (env.mono() >= this.#againAt) {
       // Not before the answer: one that fails is not tried again at once.

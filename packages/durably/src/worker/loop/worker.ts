@@ -9,13 +9,13 @@
 import { backoffMs } from '../../model/backoff.ts'
 import { within } from '../../model/env.ts'
 import { isBroken } from '../../model/errors.ts'
-import { InHand } from '../active-executions.ts'
+import { ActiveExecutions } from '../active-executions.ts'
 import type { Execution } from '../execution.ts'
 import type { Executor } from '../executor.ts'
 import { executorClass } from '../lazy-executor.ts'
-import type { WorkerKit } from '../worker-deps.ts'
+import type { WorkerDeps } from '../worker-deps.ts'
 import { claimRuns } from './claim-runs.ts'
-import { Lead } from './leadership-holder.ts'
+import { LeadershipHolder } from './leadership-holder.ts'
 import { reapInherited, reapLostRuns } from './reap.ts'
 import { Retention } from './retention.ts'
 import { WakeUp } from './wake-up.ts'
@@ -27,11 +27,11 @@ const ABORT_GRACE_MS = 500
 const CLAIM_MAX = 100
 
 export class Worker {
-  readonly #kit: WorkerKit
+  readonly #deps: WorkerDeps
   readonly #wakeUp: WakeUp
   readonly #retention: Retention
-  readonly #lead: Lead
-  readonly #inHand = new InHand()
+  readonly #leadership: LeadershipHolder
+  readonly #active = new ActiveExecutions()
   /** Null until something is to be executed. */
   #executor: Executor | null = null
   #loop: Promise<void> = Promise.resolve()
@@ -42,14 +42,14 @@ export class Worker {
   /** Also a worker that never runs out of work must notice lost runs. */
   #lookAgainAt = Number.NEGATIVE_INFINITY
 
-  constructor(kit: WorkerKit) {
-    this.#kit = kit
-    this.#wakeUp = new WakeUp(kit.env)
-    this.#retention = new Retention({ runs: kit.store.runs, env: kit.env, rules: kit.retention })
-    this.#lead = new Lead({
-      leadership: kit.leadership,
-      takeBack: (term) => reapInherited(kit, term),
-      tell: (state) => kit.emitter.emit({ type: 'worker:lead', state, runId: null }),
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps
+    this.#wakeUp = new WakeUp(deps.env)
+    this.#retention = new Retention({ runs: deps.store.runs, env: deps.env, rules: deps.retention })
+    this.#leadership = new LeadershipHolder({
+      leadership: deps.leadership,
+      takeBack: (term) => reapInherited(deps, term),
+      tell: (state) => deps.emitter.emit({ type: 'worker:lead', state, runId: null }),
       onEnd: () => this.#wakeUp.wake(),
     })
   }
@@ -57,29 +57,29 @@ export class Worker {
   start(): void {
     if (this.#working) return
     this.#working = true
-    this.#lead.join()
+    this.#leadership.join()
     const shift = ++this.#shift
     this.#loop = this.#loop.then(() => this.#work(shift)).then(() => this.#rest())
   }
 
   /** Started, and not waiting for another instance to let go. */
   get isWorking(): boolean {
-    return this.#working && this.#lead.isHeld
+    return this.#working && this.#leadership.isHeld
   }
 
   /** The caller is a job that this worker executes. */
   get isInsideRun(): boolean {
-    const scope = this.#kit.stepScope.current()
-    return scope !== undefined && this.#inHand.executions().includes(scope.execution)
+    const scope = this.#deps.stepScope.current()
+    return scope !== undefined && this.#active.executions().includes(scope.execution)
   }
 
   async stop({ timeout }: { timeout?: number } = {}): Promise<void> {
-    const { env, leadership, leaseMs } = this.#kit
-    const leave = this.#working ? () => this.#lead.leave() : () => {}
+    const { env, leadership, leaseMs } = this.#deps
+    const leave = this.#working ? () => this.#leadership.leave() : () => {}
     this.#working = false
     this.#shift++
     this.#wakeUp.wake()
-    this.#lead.giveUp()
+    this.#leadership.giveUp()
     const ended = this.#ended()
     // It would wait for itself.
     if (this.isInsideRun && timeout === undefined) void ended.finally(leave)
@@ -89,9 +89,9 @@ export class Worker {
 
   /** Asks the runs in hand to stop; true when all did so soon. The others keep their lease, and nobody renews it. */
   async letGo(ended: Promise<unknown>): Promise<boolean> {
-    for (const execution of this.#inHand.executions()) execution.interrupt('shutdown', 'the worker is stopping')
-    const allEnded = await within(this.#kit.env, ABORT_GRACE_MS, ended)
-    for (const execution of this.#inHand.executions()) execution.heartbeat.stop()
+    for (const execution of this.#active.executions()) execution.interrupt('shutdown', 'the worker is stopping')
+    const allEnded = await within(this.#deps.env, ABORT_GRACE_MS, ended)
+    for (const execution of this.#active.executions()) execution.heartbeat.stop()
     if (!allEnded) this.#executor?.rest()
     return allEnded
   }
@@ -103,7 +103,7 @@ export class Worker {
 
   /** The live execution of a run in this process, if it has one. */
   execution(runId: string): Execution | undefined {
-    return this.#inHand.find((execution) => execution.run.id === runId && !execution.owner.lost)
+    return this.#active.find((execution) => execution.run.id === runId && !execution.owner.lost)
   }
 
   cancelHere(runId: string): void {
@@ -112,25 +112,25 @@ export class Worker {
 
   /** Somebody may have asked a run of this process, or any of them, to stop. */
   lookForCancel(runId?: string): void {
-    for (const { run, heartbeat } of this.#inHand.executions()) if (runId === undefined || run.id === runId) heartbeat.beatNow()
+    for (const { run, heartbeat } of this.#active.executions()) if (runId === undefined || run.id === runId) heartbeat.beatNow()
   }
 
   /** Claims and executes one run; false when there is none. */
   async processOne(): Promise<boolean> {
-    this.#lead.join()
+    this.#leadership.join()
     try {
-      return (await this.#lead.tryNow()) && (await this.#processNext())
+      return (await this.#leadership.tryNow()) && (await this.#processNext())
     } finally {
-      this.#lead.leave()
+      this.#leadership.leave()
     }
   }
 
   async #processNext(): Promise<boolean> {
-    await this.#lead.inherit()
+    await this.#leadership.inherit()
     const { due, reaped } = await this.#look()
     if (!due && !reaped) return false
     const executor = this.#executor ?? (await this.#hire())
-    const [claimed] = await claimRuns(this.#kit, 1)
+    const [claimed] = await claimRuns(this.#deps, 1)
     if (claimed) await executor.launch(claimed)
     return claimed !== undefined
   }
@@ -141,16 +141,16 @@ export class Worker {
     let failures = 0
     while (shift === this.#shift) {
       try {
-        let now = this.#kit.env.mono()
-        if (this.#kit.turn.spent(now)) {
-          await this.#kit.turn.breathe()
-          now = this.#kit.env.mono()
+        let now = this.#deps.env.mono()
+        if (this.#deps.turn.spent(now)) {
+          await this.#deps.turn.breathe()
+          now = this.#deps.env.mono()
         }
-        if (!this.#lead.isHeld) {
+        if (!this.#leadership.isHeld) {
           await this.#takeLead(shift)
           continue
         }
-        if (this.#kit.leadership) await this.#lead.inherit()
+        if (this.#deps.leadership) await this.#leadership.inherit()
         if (this.#freeSlots() === 0) {
           if (this.#busyLookAt() <= now) await this.#look()
           failures = 0
@@ -159,7 +159,7 @@ export class Worker {
         } else if (claimNext && now < this.#lookAgainAt) {
           const executor = this.#executor ?? (await this.#hire())
           const wanted = this.#freeSlots()
-          const claimed = await claimRuns(this.#kit, wanted)
+          const claimed = await claimRuns(this.#deps, wanted)
           for (const one of claimed) void executor.launch(one)
           claimNext = claimed.length === wanted
           emptyHanded = claimed.length === 0
@@ -170,13 +170,13 @@ export class Worker {
           emptyHanded = false
           if (claimNext) continue
           failures = 0
-          if (this.#inHand.size === 0) this.#executor?.rest()
+          if (this.#active.size === 0) this.#executor?.rest()
           claimNext = await this.#wakeUp.sleepUntil(this.#lookAgainAt)
         }
       } catch (error) {
-        this.#kit.report(error)
+        this.#deps.report(error)
         if (isBroken(error)) return this.#giveUp(shift)
-        await this.#pause(backoffMs(this.#kit.env, ++failures), shift)
+        await this.#pause(backoffMs(this.#deps.env, ++failures), shift)
       }
     }
   }
@@ -184,30 +184,30 @@ export class Worker {
   #giveUp(shift: number): void {
     if (shift !== this.#shift) return
     this.#working = false
-    this.#lead.leave()
+    this.#leadership.leave()
   }
 
   async #takeLead(shift: number): Promise<void> {
-    if (this.#inHand.size > 0) await this.letGo(this.#inHand.ended())
+    if (this.#active.size > 0) await this.letGo(this.#active.ended())
     // Whoever was stopped meanwhile does not queue again.
-    if (shift === this.#shift) await this.#lead.wait()
+    if (shift === this.#shift) await this.#leadership.wait()
   }
 
   #freeSlots(): number {
-    return this.#kit.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#kit.concurrency - this.#inHand.size)
+    return this.#deps.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#deps.concurrency - this.#active.size)
   }
 
   /** Also one that has no slot free, or no job; it can only take them back for others, so it looks less often. */
   #busyLookAt(): number {
-    return Math.max(this.#lookAgainAt, this.#lookedAt + this.#kit.heartbeatMs)
+    return Math.max(this.#lookAgainAt, this.#lookedAt + this.#deps.heartbeatMs)
   }
 
   /** One read; what it finds lost is taken back, what ended long ago is removed. */
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
-    const { store, env, jobs, pollingMs, heartbeatMs } = this.#kit
+    const { store, env, jobs, pollingMs, heartbeatMs } = this.#deps
     const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
     const isLate = stale && this.#beatLate()
-    const reaped = stale && !isLate && (await reapLostRuns(this.#kit)) > 0
+    const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs
     const sleepMs = Math.min(soonest, nextInMs ?? soonest, await this.#retention.purge())
     this.#lookedAt = env.mono()
@@ -217,15 +217,15 @@ export class Worker {
 
   /** H3. After a pause of the machine the runs in hand go first: who reaps at once would take them from itself. */
   #beatLate(): boolean {
-    const late = this.#inHand.executions().filter(({ heartbeat }) => heartbeat.isLate)
+    const late = this.#active.executions().filter(({ heartbeat }) => heartbeat.isLate)
     for (const { heartbeat } of late) heartbeat.beatNow()
     return late.length > 0
   }
 
   /** Before a run is claimed: its lease shall not wait for code. */
   async #hire(): Promise<Executor> {
-    const Loaded = await executorClass(this.#kit.env)
-    this.#executor ??= new Loaded(this.#kit, this.#inHand, () => this.#freed())
+    const Loaded = await executorClass(this.#deps.env)
+    this.#executor ??= new Loaded(this.#deps, this.#active, () => this.#freed())
     return this.#executor
   }
 
@@ -237,17 +237,17 @@ export class Worker {
   /** No timer is left behind. */
   #rest(): void {
     this.#wakeUp.rest()
-    if (this.#inHand.size === 0) this.#executor?.rest()
+    if (this.#active.size === 0) this.#executor?.rest()
   }
 
   async #ended(): Promise<void> {
     await this.#loop
-    await this.#inHand.ended()
+    await this.#active.ended()
   }
 
   /** A pause that new work cannot cut short, but `stop` can. */
   async #pause(ms: number, shift: number): Promise<void> {
-    const { env } = this.#kit
+    const { env } = this.#deps
     const until = env.mono() + ms
     while (shift === this.#shift && env.mono() < until) await this.#wakeUp.sleepUntil(until)
   }

@@ -12,7 +12,7 @@ import { untilLeaseIsOver } from '../lease/until-lease-is-over.ts'
 const GROUP_MAX = 100
 const GROUP_CHARS_MAX = 1_000_000
 
-interface ChildQueueParts {
+interface ChildQueueDeps {
   runs: RunStore
   env: Env
   turn: TurnBudget
@@ -27,12 +27,12 @@ interface Member {
 }
 
 export class ChildQueue {
-  readonly #parts: ChildQueueParts
+  readonly #deps: ChildQueueDeps
   #waiting: Member[] = []
   #isSending = false
 
-  constructor(parts: ChildQueueParts) {
-    this.#parts = parts
+  constructor(deps: ChildQueueDeps) {
+    this.#deps = deps
   }
 
   /** The child as it is now; `null` when the store was away for a whole lease. */
@@ -46,7 +46,7 @@ export class ChildQueue {
   async #sendAll(): Promise<void> {
     this.#isSending = true
     while (this.#waiting.length > 0) {
-      await this.#parts.turn.breathe()
+      await this.#deps.turn.breathe()
       await this.#send(this.#waiting.splice(0, this.#groupSize()))
     }
     this.#isSending = false
@@ -64,7 +64,7 @@ export class ChildQueue {
 
   async #send(group: readonly Member[]): Promise<void> {
     try {
-      const created = await untilLeaseIsOver(this.#parts, () => this.#parts.runs.create(group.map(({ child }) => child)))
+      const created = await untilLeaseIsOver(this.#deps, () => this.#deps.runs.create(group.map(({ child }) => child)))
       group.forEach(({ resolve }, i) => {
         resolve(created?.[i] ?? null)
       })

@@ -10,13 +10,13 @@ type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
 
 /** The child of this step, as it is now. The job reads the input, once; the worker stores it, together with others. */
 export async function triggerChild<TInput>(
-  { parts }: StepRunner,
+  { deps }: StepRunner,
   stepName: string,
   job: Triggers<TInput, unknown>,
   input: TInput,
   { concurrencyKey }: ChildRunOptions,
 ): Promise<RunRow> {
-  const { execution, children, store } = parts
+  const { execution, children, store } = deps
   const { runId, token } = execution.owner.claim
   let child: RunRow | null = null
   const options: ChildTrigger = {
@@ -31,7 +31,7 @@ export async function triggerChild<TInput>(
         const created =
           runs === store.runs
             ? await children.create(run)
-            : await readForRun(parts, 'its child', async () => (await runs.create([run]))[0] ?? null)
+            : await readForRun(deps, 'its child', async () => (await runs.create([run]))[0] ?? null)
         // That the store is away is not the job's fault (R6): what cannot be triggered now is triggered later, or by somebody else.
         if (!created) execution.owner.lose('its child could not be stored')
         execution.goOn()

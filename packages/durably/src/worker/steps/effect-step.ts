@@ -8,7 +8,7 @@ import { NonRetryableError } from '../../model/retry-policy.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 /** E1. */
-export async function beginEffect({ parts: { execution } }: StepRunner, { name }: StepCall): Promise<void> {
+export async function beginEffect({ deps: { execution } }: StepRunner, { name }: StepCall): Promise<void> {
   const begin = () => {
     execution.effects.begin(name)
     return () => void execution.effects.delete(name)
@@ -22,7 +22,7 @@ export async function beginEffect({ parts: { execution } }: StepRunner, { name }
 
 /** An effect that may have taken place (E2); `null` when it shall run, for the first time or again. */
 export async function settleEffect(steps: StepRunner, call: StepCall, { effect, reconcile }: StepOptions): Promise<StepOutcome | null> {
-  const { execution, codec } = steps.parts
+  const { execution, codec } = steps.deps
   const { name } = call
   const startedIn = execution.effects.startedIn(name)
   if (effect !== 'once' || startedIn === undefined) return null
@@ -44,6 +44,6 @@ export async function settleEffect(steps: StepRunner, call: StepCall, { effect, 
 async function decisionOf(steps: StepRunner, name: string): Promise<unknown> {
   const signal = await steps.signals.find(name)
   if (!signal) return undefined
-  steps.parts.execution.parking.forget(name)
-  return steps.parts.codec.decode(signal.value)
+  steps.deps.execution.parking.forget(name)
+  return steps.deps.codec.decode(signal.value)
 }

@@ -17,7 +17,7 @@ export async function functionStep(
     async (call) => {
       if (typeof fn !== 'function')
         throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
-      const { parking } = steps.parts.execution
+      const { parking } = steps.deps.execution
       const wait = parking.isOver(name) === false && parking.get(name)
       if (wait) return { wait }
       return (await settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options)
@@ -38,7 +38,7 @@ async function execute(
   { retry, timeout, effect }: StepOptions,
 ): Promise<StepOutcome> {
   const body = await bodyOf()
-  await steps.parts.execution.assureLease()
+  await steps.deps.execution.assureLease()
   const call = steps.start(called)
   let hasTakenPlace = false
   // Calls of the function that did not throw: a plugin around it may throw, or call it again.
@@ -56,9 +56,9 @@ async function execute(
     if (effect === 'once') await beginEffect(steps, call)
     const returned = await steps.call(call, fn, { timeout })
     hasTakenPlace = effect === 'once'
-    const output = steps.parts.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
+    const output = steps.deps.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
     const endsStream = await body.finish()
-    return await steps.record(call, output, { endsStream, rides: () => body.record() })
+    return await steps.record(call, output, { endsStream, attach: () => body.record() })
   } catch (error) {
     body.giveUp()
     return steps.fail(call, hasTakenPlace ? unrecorded(call.name, error) : error, { retry, mayHaveWorked: begun > 0 })

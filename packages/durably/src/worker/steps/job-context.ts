@@ -20,12 +20,12 @@ import type { StepRow } from '../../model/step.ts'
 import type { Transaction } from '../../model/transaction.ts'
 import type { Store } from '../../store/store.ts'
 import type { Execution } from '../execution.ts'
-import type { WorkerKit } from '../worker-deps.ts'
+import type { WorkerDeps } from '../worker-deps.ts'
 import type { ChildQueue } from './child-queue.ts'
 import { invokeStep, triggerChild } from './child-step.ts'
 import { functionStep } from './function-step.ts'
 import { handled } from './handled.ts'
-import { lateStreamStep } from './lazy-stream-step.ts'
+import { lazyStreamStep } from './lazy-stream-step.ts'
 import { signalStep } from './signal-step.ts'
 import { sleepStep } from './sleep-step.ts'
 import { plainStep } from './step-body.ts'
@@ -34,7 +34,7 @@ import { StepRunner } from './step-runner.ts'
 import type { StepScope, StepWrapper } from './step-wrapper.ts'
 import { transactionStep } from './transaction-step.ts'
 
-export interface JobContextParts {
+export interface StepRunnerDeps {
   execution: Execution
   /** What earlier executions recorded. */
   steps: readonly StepRow[]
@@ -50,7 +50,7 @@ export interface JobContextParts {
 }
 
 /** What all runs of a worker share. */
-export type ContextKit = WorkerKit & Pick<JobContextParts, 'children'>
+export type JobContextDeps = WorkerDeps & Pick<StepRunnerDeps, 'children'>
 
 /** A long step's progress becomes visible to other processes within this time. */
 const PROGRESS_WITHIN_MS = 1000
@@ -60,7 +60,7 @@ type TransactionFunction<T> = (trx: Transaction) => Promise<T>
 export class RunningJobContext implements JobContext {
   readonly runId: string
   readonly attempt: number
-  readonly #kit: ContextKit
+  readonly #deps: JobContextDeps
   readonly #execution: Execution
   /** What earlier executions recorded. */
   readonly #recorded: readonly StepRow[]
@@ -68,10 +68,10 @@ export class RunningJobContext implements JobContext {
   #logger: Logger | null = null
   #progress: Progress | undefined
 
-  constructor(kit: ContextKit, execution: Execution, recorded: readonly StepRow[]) {
+  constructor(deps: JobContextDeps, execution: Execution, recorded: readonly StepRow[]) {
     this.runId = execution.run.id
     this.attempt = execution.attempt
-    this.#kit = kit
+    this.#deps = deps
     this.#execution = execution
     this.#recorded = recorded
   }
@@ -81,12 +81,12 @@ export class RunningJobContext implements JobContext {
   }
 
   get log(): Logger {
-    this.#logger ??= stepLogger(this.#kit.emitter, this.runId, () => this.#steps.currentStep())
+    this.#logger ??= stepLogger(this.#deps.emitter, this.runId, () => this.#steps.currentStep())
     return this.#logger
   }
 
   get #steps(): StepRunner {
-    this.#runner ??= new StepRunner({ execution: this.#execution, steps: this.#recorded, ...this.#kit })
+    this.#runner ??= new StepRunner({ execution: this.#execution, steps: this.#recorded, ...this.#deps })
     return this.#runner
   }
 
@@ -96,7 +96,7 @@ export class RunningJobContext implements JobContext {
   }
 
   stream<T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> {
-    return handled(functionStep(this.#steps, name, fn, () => lateStreamStep({ stepName: name, ...this.#steps.parts }, fn)))
+    return handled(functionStep(this.#steps, name, fn, () => lazyStreamStep({ stepName: name, ...this.#steps.deps }, fn)))
   }
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
@@ -130,7 +130,7 @@ export class RunningJobContext implements JobContext {
 
   /** A call leaves what it does not name as it was, also by an earlier execution. */
   progress(current: number, newTotal?: number, newMessage?: string): void {
-    const { codec } = this.#kit
+    const { codec } = this.#deps
     const execution = this.#execution
     if (execution.owner.sealed || execution.interrupted) return
     const last = this.#progress ?? (readColumn(execution.run, 'progress', codec) as Progress | undefined)
@@ -141,7 +141,7 @@ export class RunningJobContext implements JobContext {
       throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
     }
     this.#progress = progress
-    execution.owner.rideProgress(codec.encode(progress, 'progress'))
+    execution.owner.attachProgress(codec.encode(progress, 'progress'))
     execution.record('run:progress', { progress })
     execution.heartbeat.carryWithin(PROGRESS_WITHIN_MS)
   }

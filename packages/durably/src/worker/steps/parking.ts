@@ -6,7 +6,7 @@ import type { Env } from '../../model/env.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeWaits, encodeWaits, NEVER_MS, type Wait } from '../../model/wait.ts'
 
-interface ParkingParts {
+interface ParkingDeps {
   run: RunRow
   env: Env
   /** When the run was claimed, by the store's clock. */
@@ -18,7 +18,7 @@ interface ParkingParts {
 }
 
 export class Parking {
-  readonly #parts: ParkingParts
+  readonly #deps: ParkingDeps
   /** Of earlier executions, and of this one. */
   readonly #waits: Map<string, Wait>
   readonly #askedFor = new Set<string>()
@@ -27,15 +27,15 @@ export class Parking {
   /** When this execution first asked to wait. */
   askedAt = Number.POSITIVE_INFINITY
 
-  constructor(parts: ParkingParts) {
-    this.#parts = parts
-    this.#waits = new Map(decodeWaits(parts.run.waitingFor).map((wait) => [wait.name, wait]))
+  constructor(deps: ParkingDeps) {
+    this.#deps = deps
+    this.#waits = new Map(decodeWaits(deps.run.waitingFor).map((wait) => [wait.name, wait]))
   }
 
   /** Whether what was waited for under this name is over; `undefined` when nothing was. */
   isOver(name: string): boolean | undefined {
     const wait = this.#waits.get(name)
-    return wait && dueOf(wait) <= this.#parts.claimedAt
+    return wait && dueOf(wait) <= this.#deps.claimedAt
   }
 
   get(name: string): Wait | undefined {
@@ -49,7 +49,7 @@ export class Parking {
   /** Never resolves: where the run goes on, the job is called anew. */
   wait(wait: Wait): Promise<never> {
     if (this.#askedFor.size === 0) {
-      this.askedAt = this.#parts.env.mono()
+      this.askedAt = this.#deps.env.mono()
       void this.#park()
     }
     this.#waits.set(wait.name, wait)
@@ -70,7 +70,7 @@ export class Parking {
 
   /** What to write. What is asked for in this execution counts, also when it is due by now. */
   get ending(): { runAt: number; waitingFor: string; signals: number } {
-    const { run, claimedAt } = this.#parts
+    const { run, claimedAt } = this.#deps
     const waits = [...this.#waits.values()]
     const ahead = waits.filter((wait) => this.#askedFor.has(wait.name) || dueOf(wait) > claimedAt).map(dueOf)
     return { runAt: Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead), waitingFor: encodeWaits(waits), signals: run.signals }
@@ -82,7 +82,7 @@ export class Parking {
   }
 
   async #park(): Promise<void> {
-    const { env, settled, isQuiet, onParked } = this.#parts
+    const { env, settled, isQuiet, onParked } = this.#deps
     do {
       await settled()
       await new Promise<void>((resolve) => env.defer(resolve))

@@ -1,19 +1,19 @@
 import type { SignalRow } from '../../model/signal.ts'
-import type { JobContextParts } from './job-context.ts'
+import type { StepRunnerDeps } from './job-context.ts'
 import { readForRun } from './read-for-run.ts'
 
 /** What was sent to a run, as of when its execution first asked; what comes later is seen when it wants to park. */
 export class SentSignals {
-  readonly #parts: JobContextParts
+  readonly #deps: StepRunnerDeps
   #read: Promise<SignalRow[]> | undefined
 
-  constructor(parts: JobContextParts) {
-    this.#parts = parts
+  constructor(deps: StepRunnerDeps) {
+    this.#deps = deps
   }
 
   async find(name: string): Promise<SignalRow | undefined> {
-    const { execution, store } = this.#parts
-    this.#read ??= readForRun(this.#parts, 'its signals', () => store.signals.list(execution.run.id))
+    const { execution, store } = this.#deps
+    this.#read ??= readForRun(this.#deps, 'its signals', () => store.signals.list(execution.run.id))
     const signals = await this.#read
     execution.goOn()
     return signals.find((sent) => sent.name === name)

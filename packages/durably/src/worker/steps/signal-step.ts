@@ -7,7 +7,7 @@ import { validate, type WaitForOptions } from '../../model/job.ts'
 import type { StepRunner } from './step-runner.ts'
 
 export async function signalStep(steps: StepRunner, name: string, { schema, timeout }: WaitForOptions): Promise<unknown> {
-  const { execution, codec } = steps.parts
+  const { execution, codec } = steps.deps
   const { parking } = execution
   const what = `signal ${JSON.stringify(name)}`
   const record = await steps.step(name, async (call) => {

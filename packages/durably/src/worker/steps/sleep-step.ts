@@ -2,7 +2,7 @@ import type { StepRunner } from './step-runner.ts'
 
 /** A sleep is a step: begun by parking the run, recorded when the run has come back after its time. */
 export async function sleepStep(steps: StepRunner, name: string, dueTime: () => Promise<number>): Promise<void> {
-  const { execution } = steps.parts
+  const { execution } = steps.deps
   const { parking } = execution
   await steps.step(name, async (call) => {
     if (parking.isOver(name)) return steps.record(call, null)

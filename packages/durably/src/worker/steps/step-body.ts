@@ -1,5 +1,5 @@
 import type { StepContext, StepFunction } from '../../model/job.ts'
-import type { Rides } from '../lease/owner.ts'
+import type { Attach } from '../lease/owner.ts'
 
 /** What is inside a step. */
 export interface StepBody {
@@ -7,7 +7,7 @@ export interface StepBody {
   /** After the function has returned, before the record. True when the record replaces what was streamed. */
   finish(): Promise<boolean> | boolean
   /** Lets ride what must be written together with the record. */
-  record: Rides
+  record: Attach
   /** The function has failed, or must stop. */
   giveUp(): void
 }

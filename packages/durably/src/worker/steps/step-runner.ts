@@ -13,10 +13,10 @@ import type { RetryPolicy } from '../../model/retry-policy.ts'
 import { readStepColumn, type StepRow } from '../../model/step.ts'
 import type { Wait } from '../../model/wait.ts'
 import { delayOf } from '../delay-of.ts'
-import type { Rides } from '../lease/owner.ts'
+import type { Attach } from '../lease/owner.ts'
 import { ChildNames } from './child-step.ts'
 import { FailedSteps } from './failed-steps.ts'
-import type { JobContextParts } from './job-context.ts'
+import type { StepRunnerDeps } from './job-context.ts'
 import { SentSignals } from './sent-signals.ts'
 import type { StepBody } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
@@ -36,7 +36,7 @@ export interface StepCall {
 export type StepOutcome = { value: unknown } | { wait: Wait }
 
 export class StepRunner {
-  readonly parts: JobContextParts
+  readonly deps: StepRunnerDeps
   readonly failed: FailedSteps
   readonly signals: SentSignals
   readonly childNames = new ChildNames()
@@ -44,17 +44,17 @@ export class StepRunner {
   readonly #called = new Set<string>()
   readonly #inFlight = new Set<string>()
 
-  constructor(parts: JobContextParts) {
-    this.parts = parts
-    this.failed = new FailedSteps(parts.execution.run, parts.steps)
-    this.signals = new SentSignals(parts)
-    this.#recorded = new Map(parts.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
-    for (const name of this.#recorded.keys()) parts.execution.parking.forget(name)
+  constructor(deps: StepRunnerDeps) {
+    this.deps = deps
+    this.failed = new FailedSteps(deps.execution.run, deps.steps)
+    this.signals = new SentSignals(deps)
+    this.#recorded = new Map(deps.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
+    for (const name of this.#recorded.keys()) deps.execution.parking.forget(name)
   }
 
   /** One call of `ctx`: what is recorded under its name, or what `work` comes to (J1, J4). */
   async step(name: string, work: (call: StepCall) => Promise<StepOutcome>, mayWait = true): Promise<unknown> {
-    const { execution, codec, stepScope } = this.parts
+    const { execution, codec, stepScope } = this.deps
     const scope = stepScope.current()
     try {
       const call = this.#begin(name, mayWait, scope)
@@ -69,7 +69,7 @@ export class StepRunner {
   }
 
   #begin(name: string, mayWait: boolean, scope: StepScope | undefined): StepCall {
-    const { execution, env } = this.parts
+    const { execution, env } = this.deps
     if (scope?.isTransaction)
       throw new DurablyError(
         'transaction_open',
@@ -93,7 +93,7 @@ export class StepRunner {
 
   /** Told right before a function of the user is called; the lease was assured before. */
   start(call: StepCall): StepCall {
-    const { execution, env } = this.parts
+    const { execution, env } = this.deps
     // It may have been told to stop in the turn that waiting for the lease took.
     execution.goOn(call.late)
     const started = { ...call, startedAt: env.wall() }
@@ -103,7 +103,7 @@ export class StepRunner {
 
   /** Calls a function of the user in the name of a step. */
   async call(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
-    const { stepScope, stepWrappers, env, execution, emitter } = this.parts
+    const { stepScope, stepWrappers, env, execution, emitter } = this.deps
     const { name } = call
     const idempotencyKey = `${execution.run.id}:${name}`
     const scope: StepScope = { execution, stepName: name, isTransaction }
@@ -130,12 +130,12 @@ export class StepRunner {
   }
 
   /** The value as a replay will see it (J3). */
-  async record(call: StepCall, output: string | null, { endsStream = false, rides }: RecordOptions = {}): Promise<StepOutcome> {
-    const { execution } = this.parts
+  async record(call: StepCall, output: string | null, { endsStream = false, attach }: RecordOptions = {}): Promise<StepOutcome> {
+    const { execution } = this.deps
     const step = this.row(call, { status: 'completed', output })
     const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
       call.late?.throwIfAborted()
-      const takeBack = rides?.()
+      const takeBack = attach?.()
       const reopen = this.#closeEffect(call)
       return () => {
         takeBack?.()
@@ -148,18 +148,18 @@ export class StepRunner {
 
   /** Its value, decoded from the record. */
   completed(call: StepCall, output: string | null): unknown {
-    const { execution, codec } = this.parts
+    const { execution, codec } = this.deps
     execution.parking.forget(call.name)
     return codec.decode(output)
   }
 
   /** A step that was interrupted has not failed: it will run again where the run goes on. */
   async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
-    const { execution, report } = this.parts
+    const { execution, report } = this.deps
     const { id } = execution.run
     execution.goOn(call.late)
     this.failed.add(call.name, error)
-    const delayMs = retry ? delayOf(this.parts, id, retry, this.failed.times(call.name), error) : 'dead'
+    const delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
     const recorded = this.#recordFailure(call, error, mayHaveWorked)
     // Its place among the writes is taken, so the job need not wait for the transaction to hear of the error (J4).
     if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
@@ -169,22 +169,22 @@ export class StepRunner {
   }
 
   #recordFailure(call: StepCall, error: unknown, mayHaveWorked: boolean): Promise<boolean> {
-    const { execution, store } = this.parts
+    const { execution, store } = this.deps
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // It threw: that is known, and it may be tried again. What ran out of time may still take place.
-    const rides = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
-    return execution.owner.write({ type: 'recordStep', step }, rides)
+    const attach = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
+    return execution.owner.write({ type: 'recordStep', step }, attach)
   }
 
   #closeEffect({ name }: StepCall): () => void {
-    const { effects } = this.parts.execution
+    const { effects } = this.deps.execution
     const closed = effects.delete(name)
     return () => void (closed && effects.add(closed))
   }
 
   row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {
-    const { env, execution } = this.parts
+    const { env, execution } = this.deps
     return {
       id: env.id(),
       runId: execution.run.id,
@@ -201,13 +201,13 @@ export class StepRunner {
   }
 
   #facts(call: StepCall) {
-    const { id, jobName } = this.parts.execution.run
+    const { id, jobName } = this.deps.execution.run
     return { runId: id, jobName, stepName: call.name, stepIndex: call.index }
   }
 
   /** Without async scopes the step is known only while a single one is in flight. */
   currentStep(): string | null {
-    const { stepScope, execution, env } = this.parts
+    const { stepScope, execution, env } = this.deps
     const scope = stepScope.current()
     if (env.scope) return scope?.execution === execution ? scope.stepName : null
     const [only, ...others] = this.#inFlight
@@ -228,5 +228,5 @@ interface FailOptions {
 
 interface RecordOptions {
   endsStream?: boolean
-  rides?: Rides
+  attach?: Attach
 }

@@ -10,7 +10,7 @@ import { readForRun } from './read-for-run.ts'
 import type { StepBody } from './step-body.ts'
 import { StreamWriter } from './stream-writer.ts'
 
-export interface StreamStepParts {
+export interface StreamStepDeps {
   execution: Execution
   store: Store
   env: Env
@@ -22,11 +22,11 @@ export interface StreamStepParts {
 }
 
 /** A step whose function puts out chunks; it goes on from the last checkpoint of an earlier attempt, if there was one. */
-export async function streamStep<TState>(parts: StreamStepParts, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
-  const { execution, store, codec, stepName } = parts
+export async function streamStep<TState>(deps: StreamStepDeps, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
+  const { execution, store, codec, stepName } = deps
   const open = execution.streams.get(stepName)
-  const kept = open ? await readForRun(parts, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
-  const writer = new StreamWriter({ ...parts, eventLog: store.eventLog, kept })
+  const kept = open ? await readForRun(deps, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
+  const writer = new StreamWriter({ ...deps, eventLog: store.eventLog, kept })
   const emit = (chunk: unknown) => handled<void>(writer.emit(chunk))
   const checkpoint = Object.assign((state: TState) => handled<void>(writer.checkpoint(state)), {
     state: codec.decode(open?.state ?? null) as TState | undefined,

@@ -2,7 +2,7 @@
 //   F4. Chunks are merged and written every 50 ms, or as soon as 4 KB wait; one write at a time.
 //   F5. A checkpoint is written with everything that was put out before it, in one transaction; what came after it is not kept.
 //   F6. The step's record comes with the whole output as one chunk, which replaces all that was written of it.
-//   F7. What is left when the step fails or is interrupted rides on whatever is written next.
+//   F7. What is left when the step fails or is interrupted attach on whatever is written next.
 import type { Emitter } from '../../events/emitter.ts'
 import { addChunk, joinChunks, lengthOf } from '../../model/chunks.ts'
 import type { Codec } from '../../model/codec.ts'
@@ -24,7 +24,7 @@ interface EncodedCheckpoint {
   kept: number
 }
 
-export interface StreamWriterParts {
+export interface StreamWriterDeps {
   execution: Execution
   env: Env
   codec: Codec
@@ -36,7 +36,7 @@ export interface StreamWriterParts {
 }
 
 export class StreamWriter {
-  readonly #parts: StreamWriterParts
+  readonly #deps: StreamWriterDeps
   /** Everything up to `#written`. */
   #chunks: unknown[]
   #written: number
@@ -52,14 +52,14 @@ export class StreamWriter {
   /** As it stood before the record that ends it. */
   #ended: OpenStream | undefined
 
-  constructor(parts: StreamWriterParts) {
-    this.#parts = parts
-    this.#chunks = [...parts.kept]
-    this.#written = lengthOf(parts.kept)
+  constructor(deps: StreamWriterDeps) {
+    this.#deps = deps
+    this.#chunks = [...deps.kept]
+    this.#written = lengthOf(deps.kept)
   }
 
   async emit(chunk: unknown): Promise<void> {
-    const { emitter, execution, stepName } = this.#parts
+    const { emitter, execution, stepName } = this.#deps
     this.#admit()
     if (chunk === '') return
     const { value, size } = this.#snapshot(chunk)
@@ -74,7 +74,7 @@ export class StreamWriter {
 
   /** F5. */
   async checkpoint(state: unknown): Promise<void> {
-    const { codec, stepName } = this.#parts
+    const { codec, stepName } = this.#deps
     this.#admit()
     const encoded = codec.encode(state, `the checkpoint of stream ${JSON.stringify(stepName)}`)
     const kept = this.#putOut
@@ -86,7 +86,7 @@ export class StreamWriter {
 
   /** Nothing comes any more. True when the record replaces earlier chunks. */
   async finish(): Promise<boolean> {
-    const { execution, stepName } = this.#parts
+    const { execution, stepName } = this.#deps
     this.#stop()
     while (this.#flushing) await this.#flushing
     // A function that was told to stop and returned all the same has ended well, unless the end of its output is missing.
@@ -97,7 +97,7 @@ export class StreamWriter {
 
   /** F6. */
   record(): () => void {
-    const { execution, eventLog, stepName } = this.#parts
+    const { execution, eventLog, stepName } = this.#deps
     const chunks = joinChunks(this.#chunks, this.#waiting)
     if (eventLog && (this.#ended || chunks.length > 0)) this.#tell({ from: 0, chunks: this.#encode(chunks), ...stateOf(this.#ended) })
     execution.streams.delete(stepName)
@@ -110,7 +110,7 @@ export class StreamWriter {
     // Behind a write that was rejected there would be a gap.
     if (this.#failed !== undefined) return
     try {
-      this.#ride(null)
+      this.#attach(null)
     } catch {
       // It has failed already; that its last words cannot be stored is not the news.
     }
@@ -121,16 +121,16 @@ export class StreamWriter {
   }
 
   #admit(): void {
-    this.#isIncomplete ||= this.#parts.execution.interrupted !== null
+    this.#isIncomplete ||= this.#deps.execution.interrupted !== null
     this.#goOn()
     if (this.#isClosed) {
-      const { stepName } = this.#parts
+      const { stepName } = this.#deps
       throw new DurablyError('context_closed', `stream ${JSON.stringify(stepName)} has already ended; await everything that emits`)
     }
   }
 
   #goOn(): void {
-    this.#parts.execution.goOn()
+    this.#deps.execution.goOn()
     if (this.#failed !== undefined) throw this.#failed
   }
 
@@ -142,7 +142,7 @@ export class StreamWriter {
   /** What the source does to its object afterwards must not change what it put out. */
   #snapshot(chunk: unknown): { value: unknown; size: number } {
     if (typeof chunk === 'string') return { value: chunk, size: chunk.length }
-    const { codec, stepName } = this.#parts
+    const { codec, stepName } = this.#deps
     const text = codec.encode(chunk, `a chunk of stream ${JSON.stringify(stepName)}`)
     return { value: codec.decode(text), size: text?.length ?? 1 }
   }
@@ -150,14 +150,14 @@ export class StreamWriter {
   #flushSoon(): void {
     if (this.#waiting.length === 0 || this.#flushing || this.#isClosed || this.#failed !== undefined) return
     if (this.#waitingSize >= FLUSH_SIZE) return void this.#begin(null)
-    this.#timer ??= this.#parts.env.timer(FLUSH_WITHIN_MS, () => {
+    this.#timer ??= this.#deps.env.timer(FLUSH_WITHIN_MS, () => {
       this.#timer = null
       if (!this.#flushing) void this.#begin(null)
     })
   }
 
   #clearTimer(): void {
-    if (this.#timer !== null) this.#parts.env.clear(this.#timer)
+    if (this.#timer !== null) this.#deps.env.clear(this.#timer)
     this.#timer = null
   }
 
@@ -172,11 +172,11 @@ export class StreamWriter {
   }
 
   async #flush(checkpoint: EncodedCheckpoint | null): Promise<void> {
-    const { execution, stepName } = this.#parts
+    const { execution, stepName } = this.#deps
     try {
       const accepted = await execution.owner.write({ type: 'heartbeat' }, () => {
         const before = execution.streams.get(stepName)
-        this.#ride(checkpoint)
+        this.#attach(checkpoint)
         return () => this.#setOpen(before)
       })
       if (!accepted) this.#stop()
@@ -185,9 +185,9 @@ export class StreamWriter {
     }
   }
 
-  #ride(checkpoint: EncodedCheckpoint | null): void {
+  #attach(checkpoint: EncodedCheckpoint | null): void {
     if (this.#waiting.length === 0 && !checkpoint) return
-    const { execution, stepName } = this.#parts
+    const { execution, stepName } = this.#deps
     const from = this.#written
     const open = execution.streams.get(stepName)
     const encoded = this.#encode(this.#waiting)
@@ -207,17 +207,17 @@ export class StreamWriter {
   }
 
   #setOpen(open: OpenStream | undefined): void {
-    const { execution, stepName } = this.#parts
+    const { execution, stepName } = this.#deps
     if (open) execution.streams.set(open)
     else execution.streams.delete(stepName)
   }
 
   #encode(chunks: readonly unknown[]): string | null {
-    return this.#parts.codec.encode(chunks, `the output of stream ${JSON.stringify(this.#parts.stepName)}`)
+    return this.#deps.codec.encode(chunks, `the output of stream ${JSON.stringify(this.#deps.stepName)}`)
   }
 
   #tell(payload: RecordedPayload): void {
-    const { execution, stepName } = this.#parts
+    const { execution, stepName } = this.#deps
     execution.attach('stream:chunk', { stepName, ...payload })
   }
 }

@@ -14,8 +14,8 @@ export function transactionStep(steps: StepRunner, name: string, { timeout }: Tr
     async (call) => {
       if (typeof fn !== 'function')
         throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(name)} needs a function as its last argument`)
-      const limitMs = transactionLimitMs(steps.parts.leaseMs, timeout)
-      await steps.parts.execution.assureLease()
+      const limitMs = transactionLimitMs(steps.deps.leaseMs, timeout)
+      await steps.deps.execution.assureLease()
       return transact(steps, steps.start(call), fn, limitMs)
     },
     false,
@@ -23,7 +23,7 @@ export function transactionStep(steps: StepRunner, name: string, { timeout }: Tr
 }
 
 async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: number): Promise<StepOutcome> {
-  const { execution, env, codec } = steps.parts
+  const { execution, env, codec } = steps.deps
   const { name } = call
   let output: string | null = null
   let result: TransactResult

@@ -3,7 +3,7 @@ import { decodeEffects, type Effect, encodeEffects } from '../../model/effect.ts
 import type { RunRow } from '../../model/run.ts'
 import type { Owner } from '../lease/owner.ts'
 
-export class OpenEffects {
+export class UnrecordedEffects {
   readonly #open: Map<string, Effect>
   readonly #owner: Owner
   readonly #generation: number
@@ -19,25 +19,25 @@ export class OpenEffects {
     return this.#open.get(stepName)?.generation
   }
 
-  /** Rides on the next write. */
+  /** Attach on the next write. */
   begin(name: string): void {
     this.add({ name, generation: this.#generation })
   }
 
-  /** Rides on the next write. */
+  /** Attach on the next write. */
   add(effect: Effect): void {
     this.#open.set(effect.name, effect)
-    this.#ride()
+    this.#attach()
   }
 
-  /** Rides on the next write. */
+  /** Attach on the next write. */
   delete(stepName: string): Effect | undefined {
     const effect = this.#open.get(stepName)
-    if (this.#open.delete(stepName)) this.#ride()
+    if (this.#open.delete(stepName)) this.#attach()
     return effect
   }
 
-  #ride(): void {
-    this.#owner.rideEffects(encodeEffects(this.#open.values()))
+  #attach(): void {
+    this.#owner.attachEffects(encodeEffects(this.#open.values()))
   }
 }

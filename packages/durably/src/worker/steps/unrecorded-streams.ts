@@ -3,7 +3,7 @@ import type { RunRow } from '../../model/run.ts'
 import { decodeStreams, encodeStreams, type OpenStream } from '../../model/stream.ts'
 import type { Owner } from '../lease/owner.ts'
 
-export class OpenStreams {
+export class UnrecordedStreams {
   readonly #open: Map<string, OpenStream>
   readonly #owner: Owner
 
@@ -16,14 +16,14 @@ export class OpenStreams {
     return this.#open.get(stepName)
   }
 
-  /** Rides on the next write. */
+  /** Attach on the next write. */
   set(stream: OpenStream): void {
     this.#open.set(stream.stepName, stream)
-    this.#owner.rideStreams(encodeStreams(this.#open.values()))
+    this.#owner.attachStreams(encodeStreams(this.#open.values()))
   }
 
-  /** Rides on the next write. */
+  /** Attach on the next write. */
   delete(stepName: string): void {
-    if (this.#open.delete(stepName)) this.#owner.rideStreams(encodeStreams(this.#open.values()))
+    if (this.#open.delete(stepName)) this.#owner.attachStreams(encodeStreams(this.#open.values()))
   }
 }
