@@ -1,14 +1,13 @@
 // What this runtime and this database can do, for people who wonder why something is slow, or not there.
-import type { DurablyOptions } from './config.ts'
+import type { Engine } from './engine.ts'
 import type { TabDialect, TabRole } from './store/capabilities.ts'
-import type { Store } from './store/store.ts'
 
 export interface Capabilities {
   /** `ctx.transaction` works. */
   transactions: boolean
   /** There is a log of events to subscribe to. */
   eventLog: boolean
-  /** Other tabs or processes are told at once; otherwise they poll. */
+  /** Other tabs or processes are notified at once; otherwise they poll. */
   notifications: boolean
   /** This instance executes runs now. */
   executes: boolean
@@ -29,19 +28,12 @@ export interface BrowserCapabilities {
   persisted: boolean
 }
 
-interface CapabilityDeps {
-  store: Store
-  dialect: DurablyOptions['dialect']
-  notifications: boolean
-  executes: boolean
-}
-
-export async function capabilitiesOf({ store, dialect, notifications, executes }: CapabilityDeps): Promise<Capabilities> {
+export async function capabilitiesOf({ store, dialect, openNotifier, worker }: Engine): Promise<Capabilities> {
   return {
     transactions: store.transact !== undefined,
     eventLog: store.eventLog,
-    notifications,
-    executes,
+    notifications: openNotifier !== null,
+    executes: worker.isWorking,
     role: dialect && 'role' in dialect ? (dialect as TabDialect).role : null,
     browser: await browserCapabilities(),
   }

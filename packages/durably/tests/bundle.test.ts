@@ -12,7 +12,7 @@ const FIRST_BYTES_MAX = 20_000
 /** With what a page fetches later that keeps its runs in SQLite (`browserDialect`) and executes them. It shall not grow unnoticed. */
 const SQLITE_PAGE_BYTES_MAX = 47_000
 /** Of what is loaded late: other databases and drivers, and what a page that calls `start()` and has no streams never asks for (ADR 0009). */
-const NOT_FOR_EVERY_PAGE = /postgres|sqlocal|foreign|stream|process-until-idle/
+const NOT_FOR_EVERY_PAGE = /postgres|sqlocal|foreign|stream|process-until-idle|capabilities/
 /** Node's are left in sight, to be found. */
 const EXTERNAL = [/^node:/, /^kysely/, 'zod', /^@sqlite\.org/]
 /** The rest is for servers and tests. */

@@ -19,32 +19,36 @@ export interface RunFilter {
   cursor?: string
 }
 
-export class RunReader {
-  readonly #store: Store
-  readonly #env: Env
-  readonly #codec: Codec
+interface RunReaderDeps {
+  store: Store
+  env: Env
+  codec: Codec
+}
 
-  constructor({ store, env, codec }: { store: Store; env: Env; codec: Codec }) {
-    this.#store = store
-    this.#env = env
-    this.#codec = codec
+export class RunReader {
+  readonly #deps: RunReaderDeps
+
+  constructor(deps: RunReaderDeps) {
+    this.#deps = deps
   }
 
   async getRun<TOutput>(id: string): Promise<Run<TOutput> | null> {
-    const row = await this.#store.runs.get(id)
-    return row && toRun<TOutput>(row, this.#codec, this.#env.wall())
+    const { store, env, codec } = this.#deps
+    const row = await store.runs.get(id)
+    return row && toRun<TOutput>(row, codec, env.wall())
   }
 
   /** Newest first. */
   async getRuns<TOutput>(filter?: RunFilter): Promise<Run<TOutput>[]> {
+    const { env, codec } = this.#deps
     const rows = await this.getRows(filter)
-    return rows.map((row) => toRun<TOutput>(row, this.#codec, this.#env.wall()))
+    return rows.map((row) => toRun<TOutput>(row, codec, env.wall()))
   }
 
   async getRows(filter: RunFilter = {}): Promise<RunRow[]> {
     checkFilter(filter)
     const { status, jobName, limit, cursor } = filter
-    return this.#store.runs.list({
+    return this.#deps.store.runs.list({
       ...(status !== undefined && { status }),
       ...(jobName !== undefined && { jobName }),
       ...(limit !== undefined && { limit }),
@@ -55,22 +59,22 @@ export class RunReader {
   /** How many runs are in each phase. */
   async countsByState(): Promise<Record<Phase, number>> {
     const counts = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>
-    for (const { phase, count } of await this.#store.runs.count()) counts[phase] += count
+    for (const { phase, count } of await this.#deps.store.runs.count()) counts[phase] += count
     return counts
   }
 
   /** By index; failed attempts included. */
   async getSteps(runId: string): Promise<Step[]> {
-    const rows = await this.#store.steps.list(runId)
-    return rows.map((row) => toStep(row, this.#codec))
+    const rows = await this.#deps.store.steps.list(runId)
+    return rows.map((row) => toStep(row, this.#deps.codec))
   }
 
   /** In the order they happened; empty without `withLogPersistence()`. */
   async getLogs(runId: string): Promise<Log[]> {
-    const rows = await this.#store.logs.list(runId)
+    const rows = await this.#deps.store.logs.list(runId)
     // A line may be stored later than one that came after it; ids give the order (ADR 0003).
     const inOrder = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    return inOrder.map((row) => ({ ...row, data: this.#codec.decode(row.data) }))
+    return inOrder.map((row) => ({ ...row, data: this.#deps.codec.decode(row.data) }))
   }
 }
 

@@ -1,11 +1,12 @@
 // Call — one request for a route, with everything that the route may use.
-import type { Durably, EngineParts } from '../durably.ts'
+import type { Durably } from '../durably.ts'
+import type { Engine } from '../engine.ts'
 import type { ServerConfig } from './options.ts'
 import type { SseConnections } from './sse-connections.ts'
 
 export interface Server {
   readonly durably: Durably
-  readonly engine: EngineParts
+  readonly engine: Engine
   readonly config: ServerConfig
   readonly connections: SseConnections
 }

@@ -1,5 +1,6 @@
 // The server as one function: a Request in, a Response out. It wires the parts together and has no logic of its own.
-import { type Durably, engineParts } from '../durably.ts'
+import type { Durably } from '../durably.ts'
+import { ENGINE } from '../engine.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Server } from './call.ts'
 import { refuseCrossSite } from './cross-site.ts'
@@ -24,7 +25,7 @@ export interface DurablyHandler {
  */
 export function durablyHandler(durably: Durably, options: ServerOptions): DurablyHandler {
   const config = readOptions(options)
-  const engine = engineParts(durably)
+  const engine = durably[ENGINE]
   const { env, pollingMs: intervalMs } = engine
   const connections = new SseConnections({ env, intervalMs, maxPerPrincipal: config.maxStreams })
   const server: Server = { durably, engine, config, connections }

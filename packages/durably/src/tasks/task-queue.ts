@@ -1,7 +1,8 @@
 // TaskQueue — the vocabulary of seed 003 on top of the engine: a task is a run without steps, and its type is the name of a job.
 // It owns the handlers, the events and the retention. The engine owns the rest; the state of a task is in the store alone.
 
-import { createDurably, type Durably, type EngineParts, engineParts } from '../durably.ts'
+import { createDurably, type Durably } from '../durably.ts'
+import { ENGINE, type Engine } from '../engine.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
@@ -30,7 +31,7 @@ export function createTaskQueue(options: TaskQueueOptions = {}): TaskQueue {
 export class TaskQueue implements Queue {
   readonly #config: TaskConfig
   readonly #durably: Durably
-  readonly #engine: EngineParts
+  readonly #engine: Engine
   readonly #changes: StateChanges
   readonly #listeners = new TaskListeners()
 
@@ -41,11 +42,11 @@ export class TaskQueue implements Queue {
     const { logger } = options
     this.#config = config
     this.#durably = durably
-    this.#engine = engineParts(durably)
+    this.#engine = durably[ENGINE]
     this.#changes = new StateChanges({
       env: config.env,
       emit: (change) => this.#listeners.emit('stateChange', change),
-      attemptOf: (taskId) => this.#engine.attemptOf(taskId),
+      attemptOf: (taskId) => this.#engine.worker.execution(taskId)?.attempt,
     })
     if (logger) this.on('stateChange', (change) => logLines(change).forEach(logger))
     durably.on('worker:error', ({ cause, runId }) => report(cause, runId))

@@ -47,12 +47,8 @@ export interface ExecutionDeps extends OwnerDeps {
 export type Dismissal = 'parked' | 'left behind'
 
 /** Why the job function is not waited for any more. */
-export class Dismissed {
+export interface Dismissed {
   readonly dismissed: Dismissal
-
-  constructor(dismissed: Dismissal) {
-    this.dismissed = dismissed
-  }
 }
 
 /** Why an execution must stop. */
@@ -181,7 +177,7 @@ export class Execution {
   }
 
   #dismiss(why: Dismissal): void {
-    this.#dismissal ??= new Dismissed(why)
+    this.#dismissal ??= { dismissed: why }
     this.undo?.(this.interrupted)
     for (const tell of this.#onDismissed?.splice(0) ?? []) tell(this.#dismissal)
   }

@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { createDurably, type Durably, engineParts } from '../../src/durably.ts'
+import { createDurably, type Durably } from '../../src/durably.ts'
+import { ENGINE } from '../../src/engine.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { allowAll, durablyHandler, nodeListener, type ServerOptions } from '../../src/server/index.ts'
 import { gate } from '../engine/gate.ts'
@@ -57,7 +58,7 @@ describe.each(Object.keys(MOUNTS))('behind %s', (name) => {
   test('everything is released when the reader goes, however it goes', async () => {
     const { url, durably, handler } = await mounted()
     const { id } = (await (await fetch(`${url}/runs`, post({ job: 'slow', input: 1 }))).json()) as { id: string }
-    const watching = () => [engineParts(durably).tail.watch.size, handler.openStreams]
+    const watching = () => [durably[ENGINE].tail.watch.size, handler.openStreams]
     const paths = [`/runs/${id}/events`, `/events?run=${id}`, '/events']
     const leaving = paths.map(() => new AbortController())
     const streams = await Promise.all(paths.map((path, i) => fetch(`${url}${path}`, { signal: leaving[i]?.signal ?? null })))

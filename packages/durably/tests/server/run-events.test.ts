@@ -1,7 +1,8 @@
 // GET /runs/:id/events: the log of a run as a stream, told once, in order, from any place, to its end.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { engineParts } from '../../src/durably.ts'
+import type { Durably } from '../../src/durably.ts'
+import { ENGINE } from '../../src/engine.ts'
 import { sleep } from '../../src/model/env.ts'
 import { faulty } from '../engine/faulty-store.ts'
 import { gate } from '../engine/gate.ts'
@@ -327,8 +328,8 @@ describe('a stream', () => {
   })
 })
 
-function watching(durably: Parameters<typeof engineParts>[0]): number {
-  return engineParts(durably).tail.watch.size
+function watching(durably: Durably): number {
+  return durably[ENGINE].tail.watch.size
 }
 
 function countListeners(signal: AbortSignal): () => number {

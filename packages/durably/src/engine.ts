@@ -1,0 +1,124 @@
+// Engine — one instance, wired: its store, its worker, and what others ask about runs. `Durably` is its public face.
+import type { Kysely } from 'kysely'
+import { type Config, type DurablyOptions, readConfig } from './config.ts'
+import { ChangeBus } from './events/change-bus.ts'
+import { Emitter } from './events/emitter.ts'
+import { LogLineWriter } from './events/log-line-writer.ts'
+import { publishingStore } from './events/publishing-store.ts'
+import { RunEvents } from './events/run-events.ts'
+import { RunListWatcher } from './events/run-list-watcher.ts'
+import { RunWatch } from './events/run-watch.ts'
+import type { TailDeps } from './events/tail.ts'
+import { jsonCodec } from './model/codec.ts'
+import { type Scope, shortScope } from './model/env.ts'
+import { DurablyError } from './model/errors.ts'
+import { failureOf } from './model/failure.ts'
+import type { Job } from './model/job.ts'
+import { TurnBudget } from './model/turn-budget.ts'
+import type { PluginHost } from './plugin.ts'
+import type { JobHandle, JobHandleDeps } from './runs/job-handle.ts'
+import { outsideTransactions } from './runs/outside-transactions.ts'
+import { RunCommands } from './runs/run-commands.ts'
+import { RunReader } from './runs/run-reader.ts'
+import type { TriggerDeps } from './runs/trigger.ts'
+import { lateSqlStore } from './store/sql/late-sql-store.ts'
+import type { DurablyTables } from './store/sql/schema.ts'
+import type { Store } from './store/store.ts'
+import { Worker } from './worker/loop/worker.ts'
+import { persistEvent } from './worker/persist-event.ts'
+import type { StepScope, StepWrapper } from './worker/steps/step-wrapper.ts'
+
+/** Where `Durably` keeps its engine, for the other vocabularies of this package. It is not exported from the package. */
+export const ENGINE: unique symbol = Symbol('engine')
+
+export interface Engine extends Config {
+  dialect: DurablyOptions['dialect']
+  store: Store
+  /** Null when the instance was given a store. */
+  db: Kysely<DurablyTables> | null
+  emitter: Emitter
+  worker: Worker
+  changes: ChangeBus
+  logLines: LogLineWriter
+  runLists: RunListWatcher
+  reader: RunReader
+  commands: RunCommands
+  trigger: TriggerDeps
+  handleDeps: JobHandleDeps
+  tail: TailDeps
+  plugins: PluginHost
+  /** By name; the worker claims runs of these. */
+  jobs: Map<string, Job>
+  handles: Map<string, JobHandle<string, unknown, unknown>>
+  /** Throws inside `ctx.transaction`. */
+  admit: () => void
+}
+
+export function createEngine(options: DurablyOptions): Engine {
+  const config = readConfig(options)
+  const { env } = config
+  const codec = jsonCodec(config.maxValueBytes)
+  const emitter = new Emitter(env)
+  const report = (error: unknown, runId: string | null = null) =>
+    emitter.emit({ type: 'worker:error', error: failureOf(error).message, cause: error, runId })
+  const shared = { ...config, codec, emitter, report, runEvents: new RunEvents(emitter, codec, env) }
+  const { store: opened, db } = openStore(options, config)
+  const changes = new ChangeBus(shared)
+  const store = publishingStore(opened, (change) => changes.publish(change))
+  const { runs, logs, events } = store
+  const jobs = new Map<string, Job>()
+  const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
+  const stepWrappers: StepWrapper[] = []
+  const leadership = opened.openLeadership?.(shared) ?? null
+  const worker = new Worker({ ...shared, store, jobs, leadership, stepWrappers, stepScope, turn: new TurnBudget(env) })
+  const admit = () => refuseInsideTransaction(stepScope)
+  const outside = outsideTransactions(store, admit)
+  const onWatch = () => changes.open()
+  const watch = new RunWatch({ ...shared, events, onWatch })
+  const runLists = new RunListWatcher({ ...shared, runs, onWatch, admit })
+  changes.deliverTo(worker, watch, runLists)
+  const logLines = new LogLineWriter({ ...shared, logs })
+  const reader = new RunReader({ ...shared, store: outside })
+  const trigger = { ...shared, runs, admit }
+  return {
+    ...shared,
+    dialect: options.dialect,
+    store,
+    db,
+    worker,
+    changes,
+    logLines,
+    runLists,
+    reader,
+    commands: new RunCommands({ ...shared, runs: outside.runs, signals: outside.signals }),
+    trigger,
+    handleDeps: { codec, reader, trigger, wait: { env, runs, watch }, isInsideRun: () => worker.isInsideRun },
+    tail: { ...shared, store: outside, watch },
+    plugins: {
+      on: (type, listener) => emitter.on(type, listener),
+      onError: (handler) => emitter.onError(handler),
+      wrapStep: (wrapper) => void stepWrappers.push(wrapper),
+      persistEvent: (event, line) => persistEvent({ ...shared, worker, logLines }, event, line),
+    },
+    jobs,
+    handles: new Map(),
+    admit,
+  }
+}
+
+/** On SQLite the call would wait for the very transaction that waits for it; the same code shall do the same on Postgres. */
+function refuseInsideTransaction(stepScope: Scope<StepScope>): void {
+  const scope = stepScope.current()
+  if (scope?.isTransaction)
+    throw new DurablyError(
+      'transaction_open',
+      `durably was called inside transaction ${JSON.stringify(scope.stepName)}; use trx or trigger(…, { tx: trx }), or call it before or after`,
+    )
+}
+
+function openStore(options: DurablyOptions, { env }: Config): { store: Store; db: Engine['db'] } {
+  const { dialect, tablePrefix, eventLog, allowMemory } = options
+  if (!dialect) return { store: options.store as Store, db: null }
+  const store = lateSqlStore({ dialect, env, tablePrefix, eventLog, allowMemory })
+  return { store, db: store.db }
+}
