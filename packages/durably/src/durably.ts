@@ -157,8 +157,8 @@ export class Durably implements AsyncDisposable {
   }
 
   /** How many runs are in each phase. Counts them all: for a dashboard, not for a hot path. */
-  countsByState(): Promise<Record<Phase, number>> {
-    return this[ENGINE].reader.countsByState()
+  countsByPhase(): Promise<Record<Phase, number>> {
+    return this[ENGINE].reader.countsByPhase()
   }
 
   /**

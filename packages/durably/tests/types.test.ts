@@ -289,7 +289,7 @@ describe('types of events, plugins and errors', () => {
     expectTypeOf(durably.signal).toBeCallableWith('id', 'name', { any: 1 }, { idempotencyKey: 'k' })
     expectTypeOf(durably.decide).toBeCallableWith('id', 'step', { done: 1 })
     expectTypeOf(durably.decide).toBeCallableWith('id', 'step', 'run again')
-    expectTypeOf(durably.countsByState).returns.resolves.toEqualTypeOf<Record<Phase, number>>()
+    expectTypeOf(durably.countsByPhase).returns.resolves.toEqualTypeOf<Record<Phase, number>>()
     expectTypeOf(durably.purge).toBeCallableWith({ olderThan: '30d', status: ['completed', 'failed'], limit: 5 })
     expectTypeOf<DurablyOptions['retention']>().toEqualTypeOf<RetentionOption | undefined>()
     expectTypeOf<Run['phase']>().toEqualTypeOf<Phase>()

@@ -46,7 +46,7 @@ export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
   getSteps(runId: string): Promise<Step[]>
   getLogs(runId: string): Promise<Log[]>
   getJobs(): Promise<JobInfo[]>
-  countsByState(): Promise<Record<Phase, number>>
+  countsByPhase(): Promise<Record<Phase, number>>
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']>
   retry(id: string, options?: IfVersion): Promise<Run>
   deleteRun(id: string, options?: IfVersion): Promise<void>

@@ -39,7 +39,7 @@ function clientOf(durably: LocalDurably): UntypedClient {
     getSteps: (runId) => durably.getSteps(runId),
     getLogs: (runId) => durably.getLogs(runId),
     getJobs: async () => Array.from(durably.jobs.values(), (job) => ({ name: job.name, input: job.inputSchema() })),
-    countsByState: () => durably.countsByState(),
+    countsByPhase: () => durably.countsByPhase(),
     cancel: (id, options) => durably.cancel(id, options),
     retry: (id, options) => durably.retry(id, options),
     deleteRun: (id, options) => durably.deleteRun(id, options),

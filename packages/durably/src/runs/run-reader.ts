@@ -57,7 +57,7 @@ export class RunReader {
   }
 
   /** How many runs are in each phase. */
-  async countsByState(): Promise<Record<Phase, number>> {
+  async countsByPhase(): Promise<Record<Phase, number>> {
     const counts = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>
     for (const { phase, count } of await this.#deps.store.runs.count()) counts[phase] += count
     return counts

@@ -15,7 +15,7 @@ export const getJobs = ofAll('jobs:list', async ({ server }) => {
   return jsonResponse(200, { jobs })
 })
 
-export const getStats = ofAll('stats:read', async ({ server }) => jsonResponse(200, { counts: await server.durably.countsByState() }))
+export const getStats = ofAll('stats:read', async ({ server }) => jsonResponse(200, { counts: await server.durably.countsByPhase() }))
 
 export const getHealth = ofAll('health:read', async ({ server }) => {
   const { store, env } = server.engine

@@ -140,7 +140,7 @@ describe.each(CLIENTS)('the %s client', (name) => {
     const jobs = await within(100, client.getJobs())
     expect(jobs.map((job) => job.name)).toEqual(['echo', 'greet', 'fails', 'asks'])
     expect(jobs[1]?.input).toMatchObject({ type: 'object', properties: { name: { type: 'string' } } })
-    expect(await within(100, client.countsByState())).toEqual(await durably.countsByState())
+    expect(await within(100, client.countsByPhase())).toEqual(await durably.countsByPhase())
   })
 
   test('cancels, retries and deletes, also only if nothing has changed', async () => {

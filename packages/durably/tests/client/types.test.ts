@@ -78,7 +78,7 @@ describe('types of a client', () => {
       expectTypeOf(await client.trigger('anything', { at: 'all' })).toEqualTypeOf<Run<unknown>>()
       expectTypeOf(await client.getRun('id')).toEqualTypeOf<Run | null>()
       expectTypeOf(await client.getJobs()).toEqualTypeOf<JobInfo[]>()
-      expectTypeOf(await client.countsByState()).toEqualTypeOf<Record<Phase, number>>()
+      expectTypeOf(await client.countsByPhase()).toEqualTypeOf<Record<Phase, number>>()
       expectTypeOf(await client.cancel('id', { ifVersion: 1 })).toEqualTypeOf<'cancelled' | 'requested' | 'refused'>()
       expectTypeOf(await client.deleteRun('id')).toEqualTypeOf<void>()
       expectTypeOf(client.watchRuns({ limit: 5 })).toEqualTypeOf<AsyncIterable<readonly Run[]>>()

@@ -27,11 +27,11 @@ function defineJob(durably: Durably) {
   )
 }
 
-describe.each(WORLDS)('countsByState on %s', (world) => {
+describe.each(WORLDS)('countsByPhase on %s', (world) => {
   test('counts every run in the phase that a person sees', async () => {
     const { durably, env } = await setup(world, { concurrency: 2 })
     const job = defineJob(durably)
-    const none = await durably.countsByState()
+    const none = await durably.countsByPhase()
     expect(Object.values(none).every((count) => count === 0)).toBe(true)
     for (const what of ['completes', 'completes', 'fails', 'sleeps', 'waits', 'retries', 'hangs'] as const) await job.trigger(what)
     const { id } = await job.trigger('completes', { delay: '1h' })
@@ -39,7 +39,7 @@ describe.each(WORLDS)('countsByState on %s', (world) => {
     await job.trigger('completes', { delay: '1h' })
     durably.start()
     await env.advance(1000)
-    expect(await durably.countsByState()).toEqual({
+    expect(await durably.countsByPhase()).toEqual({
       pending: 0,
       sleeping: 3,
       waiting: 1,
@@ -90,11 +90,11 @@ describe.each(WORLDS)('retention on %s', (world) => {
     const { id: sleeping } = await job.trigger('sleeps')
     durably.start()
     await env.advance(10_000)
-    expect(await durably.countsByState()).toMatchObject({ completed: 450, sleeping: 1 })
+    expect(await durably.countsByPhase()).toMatchObject({ completed: 450, sleeping: 1 })
     await env.advance(2 * HOUR - 60_000)
-    expect(await durably.countsByState()).toMatchObject({ completed: 450 })
+    expect(await durably.countsByPhase()).toMatchObject({ completed: 450 })
     await env.advance(50_000 + 65_000)
-    expect(await durably.countsByState()).toMatchObject({ completed: 0, sleeping: 1 })
+    expect(await durably.countsByPhase()).toMatchObject({ completed: 0, sleeping: 1 })
     expect(await durably.getRun(sleeping)).toMatchObject({ status: 'pending' })
   })
 
@@ -105,10 +105,10 @@ describe.each(WORLDS)('retention on %s', (world) => {
     const { id } = await job.trigger('completes', { delay: '9d' })
     await durably.cancel(id)
     await soon(durably.processUntilIdle())
-    expect(await durably.countsByState()).toMatchObject({ completed: 1, failed: 1, cancelled: 0 })
+    expect(await durably.countsByPhase()).toMatchObject({ completed: 1, failed: 1, cancelled: 0 })
     await env.advance(2 * DAY)
     await soon(durably.processUntilIdle())
-    expect(await durably.countsByState()).toMatchObject({ completed: 0, failed: 1 })
+    expect(await durably.countsByPhase()).toMatchObject({ completed: 0, failed: 1 })
   })
 
   test('asks once a minute at most, however busy the worker is', async () => {

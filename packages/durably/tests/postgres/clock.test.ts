@@ -35,7 +35,7 @@ describe.each([2 * HOUR, -2 * HOUR])('with a client whose clock is %i ms ahead',
     expect((await wrong.getRun(id))?.phase).toBe('running')
     expect((await wrong.getRuns({ limit: 5 })).map(({ phase }) => phase).sort()).toEqual(['running', 'sleeping'])
     expect((await wrong.getRuns()).map(({ phase }) => phase).sort()).toEqual(['running', 'sleeping'])
-    expect(await wrong.countsByState()).toMatchObject({ running: 1, sleeping: 1, stale: 0 })
+    expect(await wrong.countsByPhase()).toMatchObject({ running: 1, sleeping: 1, stale: 0 })
     end.open()
   })
 

@@ -67,7 +67,7 @@ function clientOf(options: HttpOptions): UntypedClient {
     getSteps: (id) => unlessNotFound([], async () => (await ofRun<{ steps: Step[] }>(id, 'steps')).steps),
     getLogs: (id) => unlessNotFound([], async () => (await ofRun<{ logs: Log[] }>(id, 'logs')).logs),
     getJobs: async () => (await get<{ jobs: JobInfo[] }>('/jobs')).jobs,
-    countsByState: async () => (await get<{ counts: Record<Phase, number> }>('/stats')).counts,
+    countsByPhase: async () => (await get<{ counts: Record<Phase, number> }>('/stats')).counts,
     async cancel(id, options) {
       const { outcome } = await post<{ outcome: CancelOutcome['outcome'] }>(runPath(id, 'cancel'), {}, aboutRun(id, options))
       return outcome
