@@ -93,7 +93,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'steps-not-read',
     guard: 'completed steps are read after the claim (R4)',
-    file: 'worker/loop/claim-runs.ts',
+    file: 'worker/execute-run.ts',
     find: 'if (claim.generation === 1) return []',
     replace: 'if (claim.generation >= 1) return []',
   },
@@ -231,15 +231,15 @@ export const MUTANTS: Mutant[] = [
     file: 'worker/loop/claim-runs.ts',
     find: 'return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))',
     replace: `const runs = await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs })
-    deps.stale = deps.early
-    deps.early = new Map()
-    for (const { id } of await store.runs.list({})) deps.early.set(id, await store.steps.list(id))
+    store.stale = store.early
+    store.early = new Map()
+    for (const { id } of await store.runs.list({})) store.early.set(id, await store.steps.list(id))
     return claimed(runs)`,
     also: [
       {
-        file: 'worker/loop/claim-runs.ts',
+        file: 'worker/execute-run.ts',
         find: 'return untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
-        replace: 'return deps.stale?.get(claim.runId) ?? untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
+        replace: 'return deps.store.stale?.get(claim.runId) ?? untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
       },
     ],
   },

@@ -6,10 +6,10 @@ import { type FailureReason, readColumn } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import { decodeStreams } from '../model/stream.ts'
 import { TRANSITIONS } from '../model/transitions.ts'
-import type { EndingVerb } from '../store/owner-write.ts'
+import type { Claim, EndingVerb } from '../store/owner-write.ts'
 import { delayOf } from './delay-of.ts'
 import type { Dismissed, Execution } from './execution.ts'
-import { readSteps } from './loop/claim-runs.ts'
+import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
 import { type JobContextDeps, RunningJobContext } from './steps/job-context.ts'
 import type { WorkerDeps } from './worker-deps.ts'
 
@@ -71,6 +71,12 @@ function readGiven(deps: WorkerDeps, { run, owner }: Execution): Given | Unreada
   } catch (error) {
     return unreadable(error)
   }
+}
+
+/** What earlier executions recorded; `null` when it could not be read while the lease lasted, or the run has another owner. */
+function readSteps(deps: WorkerDeps, claim: Claim): readonly StepRow[] | Promise<readonly StepRow[] | null> {
+  if (claim.generation === 1) return []
+  return untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))
 }
 
 interface Unreadable {

@@ -22,7 +22,6 @@ import type { LeaseAge, Moment } from './lease/lease-age.ts'
 import { Owner, type OwnerDeps } from './lease/owner.ts'
 import { StoreTime } from './lease/store-time.ts'
 import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
-import type { Claimed } from './loop/claim-runs.ts'
 import { Parking } from './steps/parking.ts'
 import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
 import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
@@ -35,6 +34,14 @@ const NO_WAITS = encodeWaits([])
 
 /** How long functions have to notice that they are not waited for any longer. */
 const IGNORED_ABORT_MS = 500
+
+/** A run that this process has claimed. */
+export interface Claimed {
+  run: RunRow
+  lease: LeaseAge
+  /** When the claim was answered. */
+  answered: Moment
+}
 
 /** The same for all runs of a worker. */
 export interface ExecutionDeps extends OwnerDeps {

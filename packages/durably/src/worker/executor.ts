@@ -2,10 +2,9 @@
 // not carry it.
 import type { ActiveExecutions, Slot } from './active-executions.ts'
 import { executeRun } from './execute-run.ts'
-import { Execution, type ExecutionDeps } from './execution.ts'
+import { type Claimed, Execution, type ExecutionDeps } from './execution.ts'
 import { CommitQueue } from './lease/commit-queue.ts'
 import { HeartbeatTimer } from './lease/heartbeat-timer.ts'
-import type { Claimed } from './loop/claim-runs.ts'
 import { ChildQueue } from './steps/child-queue.ts'
 import type { JobContextDeps } from './steps/job-context.ts'
 import type { WorkerDeps } from './worker-deps.ts'
