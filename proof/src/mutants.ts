@@ -275,7 +275,7 @@ export const MUTANTS: Mutant[] = [
     name: 'checkpoint-without-chunks',
     guard: 'a checkpoint is written together with what came before it (F5)',
     file: 'worker/steps/stream-writer.ts',
-    find: 'this.#tell({ from, chunks: encoded, state: checkpoint.state })',
+    find: 'this.#attachChunk({ from, chunks: encoded, state: checkpoint.state })',
     replace: '',
   },
   {
@@ -510,7 +510,7 @@ export const MUTANTS: Mutant[] = [
     name: 'deadline-brought-forward',
     guard: 'a deadline counts from when the claim was answered, not from when it was sent',
     file: 'worker/lease/store-time.ts',
-    find: 'return this.#said + this.#env.mono() - this.#heard.mono',
+    find: 'return this.#said + this.#env.mono() - this.#answered.mono',
     replace: 'return this.#said + this.#env.mono() - this.#asked.mono',
   },
   {
@@ -614,9 +614,8 @@ export const MUTANTS: Mutant[] = [
     also: [
       {
         file: 'runs/run-commands.ts',
-        find: 'return outcome\n  }\n\n  /** Says what became of an effect',
-        replace:
-          'for (const { id: below } of others) await this.cancel(below)\n    return outcome\n  }\n\n  /** Says what became of an effect',
+        find: 'return outcome\n  }\n\n  /** Decides about an effect',
+        replace: 'for (const { id: below } of others) await this.cancel(below)\n    return outcome\n  }\n\n  /** Decides about an effect',
       },
     ],
   },

@@ -30,7 +30,7 @@ export interface DurablyOptions {
   allowMemory?: boolean
   /** False keeps no event log: a little faster, and nothing to subscribe to. Default true. */
   eventLog?: boolean
-  /** False: this process neither sends nor hears notifications of others, it only polls. Default true where the dialect has them. */
+  /** False: this process neither sends nor receives notifications, it only polls. Default true where the dialect has them. */
   notifications?: boolean
   /** How long runs are kept after they ended: `'30d'`, or by status `{ completed: '7d' }`. The worker removes them. Default: for ever. */
   retention?: RetentionOption
@@ -103,7 +103,7 @@ function recoveries(value: number): number {
   return value === Number.POSITIVE_INFINITY ? value : wholeNumber('maxRecoveries', value, 0)
 }
 
-/** There workers are lost for no fault of the run: tabs are reloaded and closed at will. Only browsers keep files of an origin. */
+/** In a browser workers are lost without a fault of the run: tabs are reloaded and closed at will. Only browsers have files of an origin. */
 function isBrowser(): boolean {
   return typeof globalThis.navigator?.storage?.getDirectory === 'function'
 }

@@ -78,8 +78,8 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * Waits for the runs in hand, except inside one of them. With `timeout` (ms) they are then asked to stop and given back, and it
-   * answers soon after. The database stays open.
+   * Waits for the active runs, except inside one of them. With `timeout` (ms) they are then asked to stop and given back, and it
+   * resolves soon after. The database stays open.
    */
   stop(options?: { timeout?: number }): Promise<void> {
     return stop(this[ENGINE], options)
@@ -178,7 +178,7 @@ export class Durably implements AsyncDisposable {
     return this[ENGINE].emitter.on(type, listener)
   }
 
-  /** Hears of listeners that threw or rejected. */
+  /** Called with the error of a listener that threw or rejected. */
   onError(handler: ListenerErrorHandler): Unsubscribe {
     return this[ENGINE].emitter.onError(handler)
   }
@@ -200,7 +200,7 @@ export class Durably implements AsyncDisposable {
     return db
   }
 
-  /** Waits for the runs in hand and closes the database; a store that was handed in stays open. */
+  /** Waits for the active runs and closes the database; a store that was handed in stays open. */
   [Symbol.asyncDispose](): Promise<void> {
     return close(this[ENGINE])
   }

@@ -24,10 +24,10 @@ export type JobInput<TJobs extends Jobs, TName> = JobNamed<TJobs, TName> extends
 export type JobOutput<TJobs extends Jobs, TName> =
   JobNamed<TJobs, TName> extends JobHandle<string, never, infer TOutput> ? TOutput : unknown
 
-/** Jobs of which nothing is known: any name, any input. */
+/** Jobs without known types: any name, any input. */
 export type AnyJobs = { readonly [key: string]: JobHandle<string, unknown, unknown> }
 
-/** A transaction stays where it was begun. */
+/** Without `tx`: a transaction cannot leave the process that began it. */
 export type ClientTriggerOptions = Omit<TriggerOptions, 'tx'>
 
 export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
@@ -66,13 +66,13 @@ export interface UntypedClient extends Omit<DurablyClient, 'trigger' | 'batchTri
 
 export interface JobInfo {
   name: string
-  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot tell. */
+  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot produce one. */
   input: Record<string, unknown> | null
 }
 
 export interface FollowOptions {
   signal?: AbortSignal
-  /** Hears how the connection is; for a page to show, nothing depends on it. */
+  /** Called when the state of the connection changes; for a page to show it, nothing depends on it. */
   onConnection?: (state: ConnectionState) => void
 }
 

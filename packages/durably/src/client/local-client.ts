@@ -9,7 +9,7 @@ import type { WatchFilter, WatchOptions } from '../runs/watch-runs.ts'
 import { connectionReporter } from './connection-reporter.ts'
 import type { AnyJobs, DurablyClient, FollowOptions, Jobs, UntypedClient } from './durably-client.ts'
 
-/** What it needs of an instance; `Durably` has it. */
+/** The part of `Durably` that a local client needs. */
 export interface LocalDurably extends Omit<DurablyClient, 'trigger' | 'batchTrigger' | 'getJobs' | 'subscribe' | 'watchRuns'> {
   readonly jobs: ReadonlyMap<string, JobHandle<string, unknown, unknown>>
   subscribe(runId: string, options?: SubscribeOptions): AsyncIterable<RunLogEvent>
@@ -17,7 +17,7 @@ export interface LocalDurably extends Omit<DurablyClient, 'trigger' | 'batchTrig
 }
 
 /**
- * Asks an instance as a page asks a server.
+ * The interface of a client, directly on an instance.
  *
  * @example const client = localClient<typeof jobs>(durably)
  */
@@ -50,7 +50,7 @@ function clientOf(durably: LocalDurably): UntypedClient {
   }
 }
 
-/** There is no connection that could break. */
+/** The state is always `live`: there is no connection that could break. */
 function live<T>(iterable: AsyncIterable<T>, onConnection: FollowOptions['onConnection']): AsyncIterable<T> {
   connectionReporter(onConnection)('live')
   return iterable

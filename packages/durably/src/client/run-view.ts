@@ -16,11 +16,11 @@ export interface RunView {
 }
 
 export interface StreamView {
-  /** Texts that stand side by side are one chunk. */
+  /** Adjacent texts are one chunk. */
   readonly chunks: readonly unknown[]
   /** The texts among them. */
   readonly text: string
-  /** Of the last checkpoint. */
+  /** The state of the last checkpoint. */
   readonly state: unknown
   readonly isDone: boolean
 }

@@ -1,8 +1,8 @@
-// EventLogReader — the event log of one run, from a place in it, a page at a time.
+// EventLogReader — reads the event log of one run from a place in it, a page at a time.
 //   T1. Nothing is skipped: it reads on from the last `seq` it gave, and that order is the order of commits.
 //   T2. One page is read when it is asked for; a slow reader holds no more than that.
-//   T3. It ends behind the event that ended the run, unless the run was retried since.
-//   T4. The run's row is read where its values are needed, at its end, and when a wake-up brought no event: then it may be gone.
+//   T3. It ends after the event that ended the run, unless the run was retried since.
+//   T4. The run's row is read when an event needs its values, at the end, and after a wake-up without events, because the run may be deleted.
 import { unlessAborted } from '../model/abort.ts'
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
@@ -14,11 +14,11 @@ import { type FullEventDeps, fullEvents } from './full-event.ts'
 
 const PAGE_MAX = 100
 
-/** The moves that end a run; whether it stays ended is asked of its row. */
+/** The events that end a run; its row says whether it was retried since. */
 const ENDS: ReadonlySet<EventType> = new Set(['run:complete', 'run:fail', 'run:cancel'])
 
-/** The events whose values stand in the run's row. */
-const TELLS_OF_RUN: ReadonlySet<EventType> = new Set(['run:trigger', 'run:start', 'run:complete'])
+/** The events whose values are in the run's row. */
+const SHOWS_RUN: ReadonlySet<EventType> = new Set(['run:trigger', 'run:start', 'run:complete'])
 
 export interface EventLogReaderDeps extends FullEventDeps {
   store: Store
@@ -81,8 +81,8 @@ export class EventLogReader {
     const last = rows.at(-1)
     if (!last) return []
     // After the log, so that it holds the values of every event in it.
-    const isTold = rows.some(({ type }) => TELLS_OF_RUN.has(type))
-    const run = this.#run && !isTold ? this.#run : await this.#readRun()
+    const needsRun = rows.some(({ type }) => SHOWS_RUN.has(type))
+    const run = this.#run && !needsRun ? this.#run : await this.#readRun()
     const events = await fullEvents(this.#deps, run, rows)
     this.#cursor = last.seq
     this.#isAtAnEnd = ENDS.has(last.type)

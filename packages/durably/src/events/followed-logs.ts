@@ -1,7 +1,7 @@
-// FollowedLogs — the event logs of several runs at once, read by one who takes a page at a time.
-//   F1. Of all logs together no more than one page is held: who asks for the next has done with the last.
-//   F2. Each in its turn: a run that tells much does not silence the others.
-//   F3. A run whose log has nothing new is asked again when something happened to it, not before.
+// FollowedLogs — reads the event logs of several runs at once, a page at a time.
+//   F1. It holds no more than one page of all logs together: the reader has finished a page when it asks for the next.
+//   F2. The runs take turns: one with many events does not delay the others.
+//   F3. A log without new events is read again when something happened to its run, not before.
 import { unlessAborted } from '../model/abort.ts'
 import { hasCode } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
@@ -24,11 +24,11 @@ interface Follower {
 
 export class FollowedLogs {
   readonly #deps: TailDeps
-  /** Those that are followed still. */
+  /** The runs that are still followed. */
   readonly #open = new Map<string, Follower>()
-  /** Those whose turn it is. */
+  /** Whose logs may have something new. */
   readonly #ready: Follower[] = []
-  /** Ends the watch of each that waits. */
+  /** Per waiting run, the function that ends its watch. */
   readonly #waiting = new Map<string, () => void>()
   readonly #waiter = new Waiter()
 
@@ -45,7 +45,7 @@ export class FollowedLogs {
     return [...this.#open.keys()]
   }
 
-  /** What happened next in any of them; `null` when all have ended, or the signal says so. */
+  /** The next events of any of the runs; `null` when all have ended, or the signal has aborted. */
   async next(signal: AbortSignal): Promise<Followed | null> {
     while (this.#open.size > 0 && !signal.aborted) {
       const follower = this.#ready.shift()
@@ -60,7 +60,7 @@ export class FollowedLogs {
     return null
   }
 
-  /** Follows it no longer, and tells no more of it. */
+  /** Stops following a run. */
   drop(runId: string): void {
     this.#open.delete(runId)
     this.#waiting.get(runId)?.()

@@ -11,13 +11,13 @@ export interface FullEventDeps {
 }
 
 export async function fullEvents({ store, codec }: FullEventDeps, run: RunRow, rows: readonly EventRow[]): Promise<RunLogEvent[]> {
-  const told = rows.map((row) => ({ row, payload: JSON.parse(row.payload) as RecordedPayload }))
-  const stepIds = told.flatMap(({ payload }) => payload.stepId ?? [])
-  const logIds = told.flatMap(({ payload }) => payload.logId ?? [])
+  const recorded = rows.map((row) => ({ row, payload: JSON.parse(row.payload) as RecordedPayload }))
+  const stepIds = recorded.flatMap(({ payload }) => payload.stepId ?? [])
+  const logIds = recorded.flatMap(({ payload }) => payload.logId ?? [])
   const steps = stepIds.length === 0 ? [] : await store.steps.find(run.id, stepIds)
   const logs = logIds.length === 0 ? [] : await store.logs.find(run.id, logIds)
   const joined: Joined = { run, codec, steps: byId(steps), logs: byId(logs) }
-  return told.map(({ row, payload }) => fullEvent(joined, row, payload))
+  return recorded.map(({ row, payload }) => fullEvent(joined, row, payload))
 }
 
 function byId<T extends { id: string }>(rows: readonly T[]): Map<string, T> {

@@ -1,7 +1,8 @@
-// LogLineWriter — stores log lines that no owner write can carry: of runs that wait, have ended or run elsewhere.
-//   L1. A line is handed over and forgotten: the caller never waits, and nothing rejects unhandled.
-//   L2. Lines of one turn go in one transaction; a passing error is tried again, then told and the lines dropped.
-//   L3. Who wants to stop waits for them, but not for a store that does not answer.
+// LogLineWriter — stores log lines that cannot be attached to an owner write: of runs that wait, have ended or execute elsewhere.
+//   L1. The caller of `append` never waits, and nothing rejects unhandled.
+//   L2. Lines of one turn go in one transaction. After a transient error it is tried again, ATTEMPTS_MAX times; then the error is reported
+//       and the lines are dropped.
+//   L3. `drain` waits for the lines before a stop, but not for a store that does not answer.
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep, within } from '../model/env.ts'
 import { DurablyError, isPassing } from '../model/errors.ts'
@@ -9,12 +10,12 @@ import type { LogRow } from '../model/log.ts'
 import type { LogStore } from '../store/logs.ts'
 
 const ATTEMPTS_MAX = 8
-/** So that a database that stays away cannot eat the memory of a process that goes on logging. */
+/** Limits the memory of a process that goes on logging while the database is unavailable. */
 const WAITING_MAX = 10_000
 
-/** All attempts and the pauses between them take less, where the store answers. */
+/** All attempts and the pauses between them take less, if the store answers. */
 const DRAIN_MS_MAX = 10_000
-/** Also who has no time left lets a store that answers take them. */
+/** Also a stop without time left waits this long, which is enough for a store that answers. */
 const DRAIN_MS_MIN = 500
 
 interface LogLineWriterDeps {
@@ -39,7 +40,7 @@ export class LogLineWriter {
     this.#writing ??= this.#writeAll()
   }
 
-  /** Told once, until lines are taken again. */
+  /** Reports once, until lines are accepted again. */
   #drop(): void {
     if (this.#dropping) return
     this.#dropping = true
@@ -64,7 +65,7 @@ export class LogLineWriter {
       this.#dropping = false
       await this.#write(lines)
     }
-    // In the same turn as the last look: a line that came in between would wait for the next one.
+    // In the same turn as the last check of `#waiting`: a line that is appended after it starts a new loop.
     this.#writing = null
   }
 

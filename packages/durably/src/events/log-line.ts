@@ -1,5 +1,5 @@
 // How events become lines of the `logs` table when `withLogPersistence()` is on.
-// A value that already stands in a run or a step is not written a second time.
+// A value that is stored in a run or a step is not stored a second time.
 import { isStreamEvent } from '../model/chunks.ts'
 import type { DurablyEvent } from '../model/event.ts'
 import type { LogLevel } from '../model/log.ts'
@@ -13,7 +13,7 @@ export interface LogLine {
   timestamp: string
 }
 
-/** `null` for an event that belongs to no run, and for a stream's: its output stands in the event log. */
+/** `null` for an event that belongs to no run, and for one of a stream: its output is in the event log. */
 export function logLineOf(event: DurablyEvent): LogLine | null {
   if (event.runId === null || isStreamEvent(event.type)) return null
   const { runId, timestamp } = event

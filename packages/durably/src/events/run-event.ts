@@ -8,7 +8,7 @@ import { type RunRow, readColumn } from '../model/run.ts'
 import { readStepColumn, type StepRow } from '../model/step.ts'
 import type { Unnumbered } from './emitter.ts'
 
-/** What an event needs of its run: where it stands, and the values that it shows. */
+/** The columns of its run that an event needs. */
 export type EventRun = Pick<RunRow, 'id' | 'jobName'> & Partial<Pick<RunRow, 'payload' | 'output' | 'startedAt' | 'finishedAt'>>
 
 /** The rows that hold the values of an event. */
@@ -19,7 +19,7 @@ export interface Joined {
   logs: ReadonlyMap<string, LogRow>
 }
 
-/** The rows that it refers to must be there. */
+/** The rows that the event refers to must be in `steps` and `logs`. */
 export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, createdAt }: RecordedEvent): Unnumbered<RunLogEvent> {
   const base = { runId: run.id, jobName: run.jobName }
   const { stepName = '', stepIndex = 0 } = payload
@@ -77,7 +77,7 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
   }
 }
 
-/** Rows that an event refers to go only with their run. */
+/** Rows that an event refers to are deleted only with their run. */
 function present<T>(rows: ReadonlyMap<string, T>, id: string | undefined, run: EventRun): T {
   const row = rows.get(id ?? '')
   if (!row) throw new DurablyError('run_deleted', `run ${run.id} was deleted while it was subscribed to`, { runId: run.id })

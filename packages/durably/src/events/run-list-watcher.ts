@@ -1,6 +1,6 @@
-// RunListWatcher — the newest runs that match a filter, read again whenever they may have changed.
-//   P1. Those who wait for the same runs share one reader; while nobody waits, nothing is read.
-//   P2. News make it read, at most once per READ_EVERY_MS; one read per polling interval finds what no news told.
+// RunListWatcher — reads the newest runs that match a filter, again whenever they may have changed.
+//   P1. Waiters for the same runs share one reader; while nobody waits, nothing is read.
+//   P2. A change makes it read, at most once per READ_EVERY_MS; one read per polling interval finds changes that were not delivered.
 //   P3. It is a state, not a log: a slow waiter gets the newest page, not those between.
 import { backoffMs } from '../model/backoff.ts'
 import type { Codec } from '../model/codec.ts'
@@ -23,9 +23,9 @@ export interface RunListWatcherDeps {
   env: Env
   codec: Codec
   pollingMs: number
-  /** Somebody waits: news of other processes are wanted. */
+  /** Called when somebody begins to wait: changes of other processes are wanted from now on. */
   onWatch: () => void
-  /** Throws where the caller must not wait for a read. */
+  /** Throws inside `ctx.transaction`, where the caller must not wait for a read. */
   admit: () => void
 }
 
@@ -137,7 +137,7 @@ class PageReader {
     this.#schedule(this.#isTouched ? READ_EVERY_MS - (this.#deps.env.mono() - this.#readAt) : this.#deps.pollingMs)
   }
 
-  /** A store that is away comes back: a watch outlasts it. */
+  /** While the store is unavailable the watch goes on and reads again. */
   #failed(error: unknown): void {
     this.#isReading = false
     if (isPassing(error)) return this.#schedule(Math.max(READ_EVERY_MS, backoffMs(this.#deps.env, ++this.#failures)))
@@ -154,7 +154,7 @@ class PageReader {
       if (this.#waiters.size > 0) this.read()
       else this.#drop()
     }
-    // What is written in the same turn shall be read together.
+    // Deferred, so that what is written in the same turn is read together.
     if (ms <= 0) env.defer(due)
     else this.#timer = env.timer(ms, due)
   }

@@ -1,11 +1,11 @@
-// RunWatch — wakes whoever waits for something to happen to a run.
-//   V1. News wake at once; one look per polling interval, for all watched runs together, finds what no news told.
+// RunWatch — wakes those who wait for something to happen to a run.
+//   V1. A change wakes at once; one read per polling interval, for all watched runs together, finds changes that were not delivered.
 //   V2. A wake-up says nothing about what happened: the waiter reads, then waits again.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { EventStore } from '../store/events.ts'
 
 interface Watched {
-  /** How far its event log went at the last look. */
+  /** The last sequence of its event log at the last read. */
   head: number | undefined
   readonly wakes: Set<() => void>
 }
@@ -14,7 +14,7 @@ interface RunWatchDeps {
   events: EventStore
   env: Env
   pollingMs: number
-  /** Somebody waits: news of other processes are wanted. */
+  /** Called when somebody begins to wait: changes of other processes are wanted from now on. */
   onWatch: () => void
 }
 
@@ -64,13 +64,13 @@ export class RunWatch {
   }
 
   async #look(): Promise<void> {
-    // Kept until nobody has waited for a whole interval: a waiter that reads has just let go of it.
+    // Kept until nobody has waited for a whole interval: a waiter that is reading right now will wait again.
     for (const [runId, { wakes }] of this.#watched) if (wakes.size === 0) this.#watched.delete(runId)
     const runIds = [...this.#watched.keys()]
     try {
       if (runIds.length > 0) this.#compare(runIds, await this.#deps.events.heads(runIds))
     } catch {
-      // Whoever waits shall meet the error itself, or outlast it.
+      // The waiters read next: each gets the error itself, or goes on when it has passed.
       this.touchAll()
     }
     this.#timer = this.#watched.size > 0 ? this.#lookLater() : null

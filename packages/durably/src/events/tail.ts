@@ -1,4 +1,4 @@
-// Tail — the event log of one run, from a place in it to its end: what is there, then what comes.
+// Tail — the events of one run from a place in its log on: those that are stored, then new ones, until the run has ended.
 import { unlessAborted } from '../model/abort.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import { EventLogReader, type EventLogReaderDeps } from './event-log-reader.ts'
@@ -18,7 +18,7 @@ export async function* tail(deps: TailDeps, runId: string, after: number, signal
       if (signal.aborted || 'ended' in page) return
       isWoken = page.events.length === 0
       if (isWoken) await unlessAborted(signal, changed)
-      // Who holds an event may take its time, or never come back: meanwhile nothing is watched for it.
+      // The reader of an event may take long, or never come back; meanwhile the run is not watched for it.
       else done()
       yield* page.events
     } finally {

@@ -1,5 +1,5 @@
-// Alarm — one timer for what is put off again and again. Setting a timer costs more than a small task, so it is not set anew
-// each time: it stays as it is and, when it fires too early, waits for the rest.
+// Alarm — one timer for a time that is put off again and again. Setting a timer costs more than a small task, so the timer stays as it is
+// when the time moves back; when it fires too early, it waits for the rest.
 import type { Env, TimerHandle } from './env.ts'
 
 export class Alarm {

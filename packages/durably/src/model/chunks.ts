@@ -1,5 +1,5 @@
 // Chunks — how the output of a stream adds up. Pure.
-//   F1. A chunk says where it begins. What stood there is overwritten, so a chunk that is told twice changes nothing, and
+//   F1. A chunk says where it begins. What stood there is overwritten, so a chunk that comes twice changes nothing, and
 //       one that begins at 0 replaces everything, the checkpoint too: that is what a finished stream becomes.
 //   F2. A reset says how much of a superseded attempt stays: what was there at its last checkpoint.
 //   F3. A text is as long as its characters (UTF-16), everything else counts 1.

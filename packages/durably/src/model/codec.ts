@@ -1,17 +1,17 @@
-// Codec — how values are written down.
+// Codec — encodes values as text and decodes them.
 // Plain JSON stays plain, readable JSON. What JSON would drop or change is tagged: {"$durably":"Date","value":"…"}.
 //   C1. decode(encode(v)) is what the job sees, on the first execution and on every replay.
 //   C2. What cannot be written (function, symbol, cycle, class instance) is refused, with its path.
-//   C3. A text of somebody else is looked at before it is believed: a tag around the wrong thing is refused before it costs anything.
+//   C3. A text may come from outside, so it is checked before it is decoded: a tag around the wrong thing is refused at no cost.
 import { DurablyError } from './errors.ts'
 import { utf8Bytes } from './name.ts'
 
 export const VALUE_BYTES_MAX = 10 * 1024 * 1024
 
-/** What one process writes every other must be able to read, and stacks differ; the limit must not depend on them. */
+/** A fixed limit, because stacks differ: every process must be able to read what another has written. */
 export const DEPTH_MAX = 500
 
-/** A key of 8,192 bits has 2,467 digits. To read or write them takes time with their square, and anybody may send some. */
+/** A key of 8,192 bits has 2,467 digits. Reading and writing digits takes quadratic time, and they may come from outside. */
 const BIGINT = /^-?\d{1,2500}$/
 const BASE64 = /^[A-Za-z\d+/]*={0,2}$/
 const ISO_DATE = /^[+-]?\d{4,6}-\d\d[-\dT:.Z+]{0,25}$/
@@ -48,7 +48,7 @@ export function jsonCodec(valueBytesMax = VALUE_BYTES_MAX): Codec {
 
 const WRAPPING_DEPTH = 10
 
-/** For what goes over a wire, on both of its sides: values that were stored, wrapped in a few layers more, and many at a time. */
+/** For HTTP, on both sides: many stored values at a time, each wrapped in a few more layers. */
 export function wireCodec(depthMax = DEPTH_MAX + WRAPPING_DEPTH): Codec {
   return {
     encode(value, what) {
@@ -156,7 +156,7 @@ interface Tagged {
   value?: unknown
 }
 
-/** Only what we write: a member beside it would be dropped unseen. */
+/** Only a tag exactly as we write it: another member beside it would be dropped silently. */
 function restore(tagged: Tagged, room: number): unknown {
   const { [TAG]: name, value } = tagged
   const size = Object.keys(tagged).length

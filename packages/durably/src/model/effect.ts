@@ -1,4 +1,4 @@
-// Effect — a step that must not run twice. Its start is written before the function is called, so that whoever finds a start
+// Effect — a step that must not run twice. Its start is stored before the function is called, so that an execution which finds a start
 // without a record knows that the function may have run, and asks instead of running it again.
 import { DurablyError } from './errors.ts'
 import { checkName } from './name.ts'
@@ -9,7 +9,7 @@ export interface Effect {
   generation: number
 }
 
-/** They stand in the row of their run. */
+/** The row of the run holds them. */
 export function encodeEffects(effects: Iterable<Effect>): string {
   return JSON.stringify([...effects])
 }

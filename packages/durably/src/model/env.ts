@@ -18,11 +18,11 @@ export interface Env {
   random(): number
   /** Values that follow an async call chain; absent where the runtime has no AsyncLocalStorage. */
   scope?<T>(): Scope<T>
-  /** Waits for code that is loaded late. A virtual one lets no time pass meanwhile. */
+  /** Waits for code that is loaded when it is needed. A virtual one lets no time pass meanwhile. */
   load?<T>(loading: Promise<T>): Promise<T>
 }
 
-/** The part of it that only lets time pass. */
+/** The part of an Env that is needed to wait. */
 export type Clock = Pick<Env, 'mono' | 'timer' | 'clear' | 'random'>
 
 export type TimerHandle = unknown
@@ -60,7 +60,7 @@ export function sleep(env: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void env.timer(ms, resolve))
 }
 
-/** Code that is loaded late. When it cannot be had, as in a page that went offline, that is like a database that is away. */
+/** Loads code when it is needed. When it cannot be loaded, as in a page that went offline, that is like an unavailable database. */
 export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
   const loading = load().catch((cause) => {
     if (cause instanceof DurablyError) throw cause
@@ -82,7 +82,7 @@ export async function within(env: Clock, ms: number, done: Promise<unknown>): Pr
   return Promise.race([done.then(() => true), late]).finally(() => env.clear(timer))
 }
 
-/** The last ones are remembered: what happens within a millisecond shares its time, and what is due at once the next. */
+/** Caches the last texts: events of one millisecond share their time. */
 export function iso(ms: number): string {
   const known = lastIsos[ms & 7]
   if (known?.ms === ms) return known.text
@@ -117,7 +117,7 @@ function deferredTurn(): Env['defer'] {
   }
 }
 
-/** All that a runtime without AsyncLocalStorage can know: it is lost at the first `await`. */
+/** For runtimes without AsyncLocalStorage: the scope is lost at the first `await`. */
 export function shortScope<T>(): Scope<T> {
   let current: T | undefined
   return {
@@ -140,7 +140,7 @@ interface Frame {
   outer: Frame | undefined
 }
 
-/** As much of an AsyncLocalStorage as is used. */
+/** The part of AsyncLocalStorage that is used. */
 interface FrameStorage {
   run<R>(frame: Frame, fn: () => R): R
   getStore(): Frame | undefined
@@ -169,7 +169,7 @@ export function asyncLocalScope(): (<T>() => Scope<T>) | undefined {
   }
 }
 
-/** Nobody is inside of a scope any more: until the next one is entered, promises are as fast as without. */
+/** Called when nothing is inside a scope any more: until the next one is entered, promises are as fast as without scopes. */
 export function forgetScopes(): void {
   frames?.disable()
 }

@@ -32,14 +32,14 @@ export type ErrorCode =
   | 'event_log_off'
   | 'crash_loop'
   | 'run_stuck'
-  // why an execution was told to stop (`ctx.signal.reason`)
+  // why an execution was interrupted (`ctx.signal.reason`)
   | 'cancel_requested'
   | 'lease_lost'
   | 'shutdown'
   | 'timeout'
   | 'parked'
   | 'job_failed'
-  // what the store met
+  // errors of the store
   | 'store_busy'
   | 'store_unavailable'
   | 'store_full'
@@ -92,7 +92,7 @@ export function hasCode(thrown: unknown, code: ErrorCode): boolean {
   }
 }
 
-/** Nothing more can be kept there: to write on could do more harm. */
+/** The database is corrupt: more writes could do more harm. */
 export function isBroken(error: unknown): boolean {
   return hasCode(error, 'store_corrupt') || hasCode(error, 'store_gone')
 }

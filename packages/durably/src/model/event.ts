@@ -1,4 +1,4 @@
-// Event — what is told. The union is seed 000's seven and what its users also need to hear.
+// Event — what listeners and readers of the event log get. The union is seed 000's seven, and what else its users need.
 // `on()` listeners get the full shape; the event log keeps a reference to the row that holds the value (RecordedEvent).
 import type { LogLevel } from './log.ts'
 import type { Progress } from './run.ts'

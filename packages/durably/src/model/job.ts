@@ -62,7 +62,7 @@ export interface JobContext {
    */
   transaction<T>(name: string, fn: (trx: Transaction) => Promise<T>): Promise<T>
   transaction<T>(name: string, options: TransactionOptions, fn: (trx: Transaction) => Promise<T>): Promise<T>
-  /** Tells how far the run is; kept when the run is resumed. A total or message that is left out stays as it was. */
+  /** Reports how far the run is; kept when the run is resumed. A total or message that is left out stays as it was. */
   progress(current: number, total?: number, message?: string): void
   readonly log: Logger
 }
@@ -123,7 +123,7 @@ export interface StepContext {
   readonly signal: AbortSignal
   /** 1 for the first try of this step; one more for each that failed. */
   readonly attempt: number
-  /** The same for every try of this step: for APIs that can tell a request sent twice. */
+  /** The same for every try of this step: for APIs that recognize a request sent twice. */
   readonly idempotencyKey: string
   /** Attributes its lines to this step, also when steps run in parallel. */
   readonly log: Logger
@@ -151,7 +151,7 @@ export interface Job {
   run(ctx: JobContext, payload: unknown): unknown
 }
 
-/** A caller without types hears of a mistake when it defines the job, not when it first triggers it. */
+/** For callers without types: a mistake throws where the job is defined, not when it is first triggered. */
 export function checkJob({ name, input, output, run, retry, timeout }: Job): void {
   checkName('job name', name)
   if (!isSchema(input)) throw invalid(name, 'input', 'a Standard Schema such as z.object({ … })')

@@ -1,7 +1,7 @@
 // RetryPolicy — whether a failed attempt is tried again, and when. A pure function: anyone can write one.
 //   P1. `attempt` counts the failures, this one included: 1 after the first.
-//   P2. What is thrown can steer it: NonRetryableError ends it, `retryAfter(error, delay)` sets the delay. A policy that has
-//       given up has given up.
+//   P2. What is thrown can steer it: NonRetryableError ends it, `retryAfter(error, delay)` sets the delay. But a policy
+//       that has given up is not overruled.
 import { DURATION_MS_MAX, type Duration, durationMs } from './duration.ts'
 import { DurablyError } from './errors.ts'
 

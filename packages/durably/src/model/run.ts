@@ -85,7 +85,7 @@ interface RunFields {
   id: string
   jobName: string
   payload: unknown
-  /** The one word a person wants to read: `status`, refined by what the row says about it. */
+  /** For people: `status`, refined by the other columns of the row. */
   phase: Phase
   idempotencyKey: string | null
   concurrencyKey: string | null
@@ -108,7 +108,7 @@ interface RunFields {
   /** The run that triggered it. */
   parentRunId: string | null
   version: number
-  /** The place of its last event in its log: what comes later is heard by subscribing `after` it. */
+  /** The place of its last event in its log: subscribe `after` it to get what comes later. */
   lastEventSequence: number
 }
 

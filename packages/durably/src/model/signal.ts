@@ -1,6 +1,6 @@
 // Signal — a value that is sent to a run from outside. It is kept until the run asks for it.
 export interface SignalRow {
-  /** The sender's: a signal that is sent again has the same. */
+  /** Chosen by the sender: a signal that is sent again has the same id. */
   id: string
   runId: string
   name: string

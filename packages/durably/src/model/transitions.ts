@@ -29,7 +29,7 @@ export const TRANSITIONS = {
 
 export type Move = keyof typeof TRANSITIONS
 
-/** It stays as it is for ever. */
+/** No move leads out of this status. */
 export function isFinal(status: RunStatus): boolean {
   return Object.values(TRANSITIONS).every(({ from }) => !(from as readonly RunStatus[]).includes(status))
 }

@@ -1,5 +1,5 @@
-// A synchronous database driver finishes every await within the same turn, so a busy worker would starve
-// timers and I/O: heartbeats, HTTP, shutdown. After a few milliseconds it lets the event loop breathe.
+// TurnBudget — how long a worker may keep the event loop. A synchronous database driver finishes every await within the same turn, so a
+// busy worker would starve timers and I/O: heartbeats, HTTP, shutdown. After a few milliseconds it yields.
 import type { Env } from './env.ts'
 
 const TURN_MS_MAX = 5
@@ -17,7 +17,7 @@ export class TurnBudget {
     return now - this.#turnBegan >= TURN_MS_MAX
   }
 
-  /** A new turn of the event loop. */
+  /** Resolves in a new turn of the event loop. */
   async breathe(): Promise<void> {
     await new Promise<void>((resolve) => this.#env.defer(resolve))
     this.#turnBegan = this.#env.mono()

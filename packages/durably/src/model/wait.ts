@@ -1,4 +1,4 @@
-// Wait — what a parked run waits for. The row of the run holds them all; it is claimed again when the first falls due.
+// Wait — what a parked run waits for. The row of the run holds them all; the run is claimed again when the first of them is due.
 import type { RunRow } from './run.ts'
 
 export interface Wait {
@@ -28,7 +28,7 @@ export function wakesByChild({ status, waitingFor }: RunRow): boolean {
   return status === 'pending' && decodeWaits(waitingFor).some(({ kind }) => kind === 'child')
 }
 
-/** It is parked, and for this signal among others. */
+/** Whether the run is parked and waits for this signal, perhaps among others. */
 export function wakesBySignal({ status, waitingFor }: RunRow, name: string): boolean {
   return status === 'pending' && decodeWaits(waitingFor).some((wait) => wait.kind === 'signal' && wait.name === name)
 }

@@ -1,6 +1,6 @@
 import { DurablyError } from '../model/errors.ts'
 
-/** What may be subscribed to, the same wherever it is answered. */
+/** The checks of a subscription, the same on the instance and in the HTTP client. */
 export function checkSubscription(runId: string, after: number): void {
   if (typeof runId !== 'string') throw new DurablyError('invalid_argument', `subscribe needs the id of a run, got ${String(runId)}`)
   if (!Number.isSafeInteger(after) || after < 0)

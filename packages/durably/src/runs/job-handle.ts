@@ -24,7 +24,7 @@ export interface JobHandle<TName extends string, TInput, TOutput> {
   getRun(id: string): Promise<Run<TOutput> | null>
   /** Its own runs, newest first; none when the filter names another job. */
   getRuns(filter?: RunFilter): Promise<Run<TOutput>[]>
-  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot tell. */
+  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot produce one. */
   inputSchema(): Record<string, unknown> | null
 }
 

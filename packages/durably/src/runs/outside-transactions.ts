@@ -1,6 +1,6 @@
 type Verb = (...args: unknown[]) => Promise<unknown>
 
-/** A chapter of the store, or all of them, whose verbs are refused where `admit` throws. */
+/** The store, or a part of it, whose verbs reject where `admit` throws: inside `ctx.transaction`. */
 export function outsideTransactions<T extends object>(part: T, admit: () => void): T {
   return new Proxy(part, {
     get(target, name) {

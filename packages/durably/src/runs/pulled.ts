@@ -1,8 +1,8 @@
-// Pulled — a stream that can be iterated: what nobody reads is not fetched, and leaving it releases what it holds.
+// Pulled — a stream that can be iterated. It fetches only what is read, and leaving it releases what it holds.
 
 export type Pulled<T> = ReadableStream<T> & AsyncIterable<T>
 
-/** `source` is told by its signal when nobody reads any more; an abort of `signal` is what the reader meets. */
+/** The signal of `source` aborts when nobody reads any more; when `signal` aborts, reading rejects with its reason. */
 export function pulled<T>(source: (closed: AbortSignal) => AsyncGenerator<T, void>, signal?: AbortSignal): Pulled<T> {
   const closed = new AbortController()
   const items = source(closed.signal)

@@ -1,4 +1,4 @@
-// RunCommands — what a person may do to a run from outside.
+// RunCommands — what can be done to a run from outside: retry, cancel, signal, decide, delete, purge.
 import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Duration, durationMs } from '../model/duration.ts'
@@ -69,7 +69,7 @@ export class RunCommands {
     return outcome
   }
 
-  /** Says what became of an effect whose worker was lost. */
+  /** Decides about an effect whose worker was lost. */
   async decide(runId: string, stepName: string, decision: Decision): Promise<void> {
     checkName('step name', stepName)
     if (!isDecision(decision)) throw new DurablyError('invalid_argument', NOT_A_DECISION)
@@ -84,7 +84,7 @@ export class RunCommands {
     await this.#send(runId, decisionName(stepName, open.generation), decision)
   }
 
-  /** Removes runs that ended longer ago than that, with all that belongs to them; answers how many. */
+  /** Removes runs that ended longer ago than that, with all that belongs to them; returns how many. */
   async purge({ olderThan, status, limit = Number.POSITIVE_INFINITY }: PurgeOptions): Promise<number> {
     const olderThanMs = durationMs('olderThan', olderThan)
     const statuses = status === undefined ? TERMINAL_STATUSES : [status].flat()
@@ -97,7 +97,7 @@ export class RunCommands {
       const page = Math.min(PURGE_PAGE, limit - purged)
       const gone = await this.#deps.runs.purge({ statuses, olderThanMs, limit: page })
       purged += gone
-      // Not only after a full page: what went may have kept others.
+      // Also after a page that was not full: a removed run may have been the reason to keep others.
       if (gone === 0 || purged >= limit) return purged
     }
   }

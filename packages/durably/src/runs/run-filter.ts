@@ -1,4 +1,4 @@
-// Which runs are asked for: what may be asked, the same wherever it is answered.
+// The checks of a RunFilter, the same on the instance and in the HTTP client.
 import { DurablyError } from '../model/errors.ts'
 import { RUN_STATUSES } from '../model/run.ts'
 import type { RunFilter } from './run-reader.ts'

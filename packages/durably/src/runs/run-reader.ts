@@ -1,4 +1,4 @@
-// RunReader — what is known of runs, their steps and their logs.
+// RunReader — reads runs, their steps and their logs.
 import type { Codec } from '../model/codec.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -78,7 +78,7 @@ export class RunReader {
   }
 }
 
-/** A run's id tells when it was created, so a cursor stays good when its run is deleted (ADR 0003). */
+/** A run's id contains its creation time, so a cursor stays valid when its run is deleted (ADR 0003). */
 function positionOf(cursor: string): { createdAt: string; id: string } {
   if (!isUlid(cursor)) throw new DurablyError('invalid_argument', `cursor must be the id of a run, got ${JSON.stringify(cursor)}`)
   return { createdAt: iso(timeOfId(cursor)), id: cursor }

@@ -1,4 +1,4 @@
-// Trigger — validates what shall run and stores it; a worker does the rest.
+// Trigger — validates the input of new runs and stores them; a worker does the rest.
 import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import { type Duration, durationMs, timeMs } from '../model/duration.ts'
@@ -79,8 +79,8 @@ export async function triggered<TOutput>(
 }
 
 /**
- * The same for one run, and what `as` makes of its row. No async function and one promise: thousands may be on their way at once,
- * and what they hold meanwhile adds up.
+ * The same for one run; returns what `as` makes of its row. It is no async function and makes one promise only, because thousands of calls
+ * may be pending at once and their memory adds up.
  */
 export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerInput<unknown>, as: (row: RunRow) => T): Promise<T> {
   const inputs = [input]
@@ -115,7 +115,7 @@ function readPayloads(job: Job, inputs: readonly BatchTriggerInput<unknown>[]): 
   return payloads
 }
 
-/** One after the other: the first that is invalid is the one that is told of. */
+/** One after the other, so that the error is about the first invalid item. */
 async function readOn(payloads: unknown[], next: Promise<unknown>, read: (i: number) => unknown, length: number): Promise<unknown[]> {
   payloads.push(await next)
   while (payloads.length < length) payloads.push(await read(payloads.length))
@@ -138,7 +138,7 @@ function store<T>(
   const parent = (inputs[0]?.options as ChildOptions | undefined)?.[PARENT]
   const creating = parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within })
   return creating.then((created) => {
-    // Inside a transaction of the caller nobody knows yet whether they will exist.
+    // Inside a transaction of the caller it is not yet known whether the runs will exist.
     if (within === undefined) for (const { run, created: isNew } of created) if (isNew) deps.runEvents.emit(run, 'run:trigger')
     return answer(created)
   })

@@ -1,4 +1,4 @@
-// Waiting for a run to end, wherever it runs. News wake the waiter; reading the store is the truth.
+// Waits for a run to end, wherever it executes. A notification only wakes the waiter, which then reads the run from the store.
 import type { RunWatch } from '../events/run-watch.ts'
 import { type Env, within } from '../model/env.ts'
 import { DurablyError, isPassing } from '../model/errors.ts'
@@ -21,7 +21,9 @@ export async function waitForRun({ runs, env, watch }: WaitDeps, runId: string, 
       if (run && isTerminal(run.status)) return run
       const left = timeoutMs - (env.mono() - began)
       if (left <= 0) {
-        throw new DurablyError('wait_timeout', `run ${runId} did not end within ${timeoutMs} ms; it goes on, getRun() tells how`, { runId })
+        throw new DurablyError('wait_timeout', `run ${runId} did not end within ${timeoutMs} ms; it goes on, look at it with getRun()`, {
+          runId,
+        })
       }
       if (Number.isFinite(left)) await within(env, left, changed)
       else await changed
@@ -31,7 +33,7 @@ export async function waitForRun({ runs, env, watch }: WaitDeps, runId: string, 
   }
 }
 
-/** `null` when the store cannot be asked right now. */
+/** `null` while the store is unavailable. */
 async function readRun(runs: RunStore, runId: string): Promise<RunRow | null> {
   let run: RunRow | null
   try {

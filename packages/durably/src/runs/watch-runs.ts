@@ -1,4 +1,4 @@
-// Watching runs — the newest that match, now and whenever they changed.
+// Watches the newest runs that match: yields them now and whenever they changed.
 import type { RunListWatcher } from '../events/run-list-watcher.ts'
 import { unlessAborted } from '../model/abort.ts'
 import type { Run } from '../model/run.ts'

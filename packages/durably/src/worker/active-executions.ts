@@ -7,7 +7,7 @@ export interface Slot {
   readonly execution: Execution
   /** When nothing of it is left to do. */
   ended: Promise<void> | null
-  /** Where it stands; only `ActiveExecutions` changes it. */
+  /** Its index in the array; only `ActiveExecutions` changes it. */
   place: number
 }
 
@@ -39,7 +39,7 @@ export class ActiveExecutions {
     return this.#slots.find(({ execution }) => isWanted(execution))?.execution
   }
 
-  /** Resolves when all that are in hand now have ended. */
+  /** Resolves when all executions that are active now have ended. */
   ended(): Promise<unknown> {
     return Promise.all(this.#slots.map(({ ended }) => ended))
   }

@@ -1,7 +1,7 @@
 import type { Env } from '../model/env.ts'
 import { nextAttempt, type RetryPolicy } from '../model/retry-policy.ts'
 
-/** What a policy says to a failure. One that is broken is told of, and has given up: the failure it was asked about stands. */
+/** The delay that a policy gives after a failure. A policy that throws is reported and counts as giving up: the original failure stands. */
 export function delayOf(
   { env, report }: { env: Env; report: (error: unknown, runId?: string) => void },
   runId: string,

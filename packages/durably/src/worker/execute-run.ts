@@ -37,7 +37,7 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   try {
     if (ending) isWritten = await owner.write(ending)
   } catch (error) {
-    // What the database cannot store becomes a failure that says so.
+    // An output that the database cannot store becomes a failure that says so.
     const instead = failure(deps, error, '')
     isWritten = await owner.write(instead)
     ending = instead
@@ -46,12 +46,12 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   if (!isWritten && !(ending && owner.isTaken && givesBack(ending))) deps.report(leaseLost(execution), run.id)
 }
 
-/** Whoever has it now may have it because of that: only the answer came too late. */
+/** The ending made the run claimable. Then its new owner may have it because the write took effect, and only the answer was lost. */
 function givesBack({ type }: EndingVerb): boolean {
   return TRANSITIONS[type].to === 'pending'
 }
 
-/** Whatever else it was told before: that is why its end is not written. */
+/** The lost lease is why the end was not written, whatever other reason to stop came first. */
 function leaseLost({ run, interrupted }: Execution): DurablyError {
   return interrupted?.code === 'lease_lost' ? interrupted : new DurablyError('lease_lost', `the lease of run ${run.id} is lost`)
 }
@@ -61,7 +61,7 @@ interface Given {
   steps: readonly StepRow[]
 }
 
-/** What the job starts from; `null` when it could not be had while the lease lasted. */
+/** What the job starts from; `null` when it could not be read while the lease lasted. */
 function readGiven(deps: WorkerDeps, { run, owner }: Execution): Given | Unreadable | Promise<Given | Unreadable | null> {
   try {
     const payload = readColumn(run, 'payload', deps.codec)
@@ -89,7 +89,7 @@ function unreadable(error: unknown): Unreadable {
   return { payload: undefined, unreadable: error }
 }
 
-/** The job may go on after it was dismissed; nobody listens to it then. */
+/** The job function may go on after it was dismissed; its outcome is ignored then. */
 function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
   const ctx = new RunningJobContext(deps, execution, steps)
   execution.limitTime(job)
@@ -98,7 +98,7 @@ function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload,
     const scope = { execution, stepName: null, isTransaction: false }
     const call = () => deps.stepScope.run(scope, () => job.run(ctx, payload))
     execution.whenDismissed(resolve)
-    // From a turn of its own, so that an error shows the stack of the job and not that of the engine. A deep one costs more, too.
+    // In a microtask of its own, so that errors have the stack of the job without that of the engine, which is also cheaper.
     void READY.then(() => {
       try {
         const renewed = execution.assureLease()
@@ -112,7 +112,7 @@ function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload,
 
 const READY = Promise.resolve()
 
-/** How the run shall end; `null` when it is no longer ours to end. */
+/** How the run shall end; `null` when the lease is lost and another owner ends it. */
 function judge(deps: WorkerDeps, execution: Execution, job: Job, outcome: Outcome): EndingVerb | null | Promise<EndingVerb> {
   switch (execution.interrupted?.code) {
     case 'lease_lost':
@@ -177,7 +177,7 @@ async function failureOrRetry(deps: WorkerDeps, execution: Execution, job: Job, 
 
 function failure({ store }: WorkerDeps, error: unknown, failedStepName: string): EndingVerb & { type: 'fail' } {
   const kept = failureOf(error, store)
-  // Bounded and plain already; the limit for values is not for errors.
+  // Its size is bounded already, so the limit for values does not apply.
   return { type: 'fail', error: kept.message, failure: JSON.stringify(kept), reason: reasonOf(error), failedStepName }
 }
 

@@ -1,11 +1,10 @@
 // Execution — one claimed run in this process: its lease, its signal, and whether it may go on.
-//   X1. The first reason to stop poisons it: later calls of `ctx` reject, what the job returns is ignored.
+//   X1. After the first reason to stop, calls of `ctx` reject, and what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
 //       signal is left behind, when the time is over or the job has thrown.
-//   X3. Where our clocks differ the store is asked what time it is: a sleep or a delay that begins now is neither over too soon nor
-//       hours late, and a deadline is neither missed nor brought forward (store-time.ts).
-//       A timer does not fire while the machine sleeps: deadlines are looked at before every function, too.
-// What most executions never use is made when it is first asked for: the signal, streams, effects, waits.
+//   X3. When the clocks of this process differ, the store is asked for the time, so that sleeps, delays and deadlines are neither early
+//       nor late (store-time.ts). A timer does not fire while the machine sleeps, so deadlines are also checked before every function.
+// The signal, streams, effects and waits are created on first use, because most executions never need them.
 import type { EventRun } from '../events/run-event.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { iso } from '../model/env.ts'
@@ -27,12 +26,12 @@ import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
 import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
 import { TimeLimits } from './time-limit.ts'
 
-/** Where no step was ever in flight; a set of its own costs more than a small task. */
+/** Shared by executions without steps: a Map of their own would cost more than a small task. */
 const NO_STEPS = new Map<string, never>()
 
 const NO_WAITS = encodeWaits([])
 
-/** How long functions have to notice that they are not waited for any longer. */
+/** How long functions have to react to their aborted signal before they are left behind. */
 const IGNORED_ABORT_MS = 500
 
 /** A run that this process has claimed. */
@@ -50,7 +49,7 @@ export interface ExecutionDeps extends OwnerDeps {
   heartbeatMs: number
 }
 
-/** `parked`: it waits for what does not come in this execution. `left behind`: it was told to stop, and goes on. */
+/** `parked`: the job waits for what does not come in this execution. `left behind`: it was asked to stop and goes on. */
 export type Dismissal = 'parked' | 'left behind'
 
 /** Why the job function is not waited for any more. */
@@ -74,9 +73,9 @@ export class Execution {
   #parking: Parking | null = null
   #dismissal: Dismissed | null = null
   #onDismissed: ((outcome: Dismissed) => void)[] | null = null
-  /** It waits no longer for functions that ignore their signal. */
+  /** Functions that ignore their signal are not waited for any more. */
   isLeaving = false
-  /** Of the open transaction; its owner has one at a time. */
+  /** Rolls back the open transaction; there is at most one. */
   undo: ((why: unknown) => void) | null = null
   readonly #deps: ExecutionDeps
   readonly #lease: LeaseAge
@@ -85,8 +84,8 @@ export class Execution {
   interrupted: DurablyError | null = null
   /** By the names of the steps. */
   #inFlight: Map<string, Promise<unknown>> = NO_STEPS
-  /** Since when it should have stopped. */
-  #toldAt = Number.POSITIVE_INFINITY
+  /** When it was asked to stop. */
+  #interruptedAt = Number.POSITIVE_INFINITY
   #isStuck = false
   /** By the store's clock. */
   readonly #claimedAt: number
@@ -96,7 +95,7 @@ export class Execution {
   /** Null while it has no limits. */
   limits: TimeLimits | null = null
   #closed = false
-  /** A call of `ctx` was turned away, so the job's result cannot be trusted. */
+  /** A call of `ctx` was rejected because of the interruption, so the job's result cannot be trusted. */
   turnedAway = false
 
   constructor(deps: ExecutionDeps, { run, lease, answered }: Claimed) {
@@ -110,7 +109,7 @@ export class Execution {
     this.#claimedAt = (run.leaseExpiresAt ?? 0) - deps.leaseMs
     this.#claimAnswered = answered
     this.#claimSent = lease.renewedAt
-    // While its last owner gave it back.
+    // The cancel came while the last owner gave the run back.
     if (run.cancelRequestedAt !== null) this.cancelRequested()
     this.heartbeat = new Heartbeat(deps, this, lease, answered.mono)
   }
@@ -153,7 +152,7 @@ export class Execution {
     return this.#parking
   }
 
-  /** What stays true when the job is called anew without having been parked. */
+  /** The waits that stay valid when the job is called again without having been parked. */
   get remainingWaits(): string {
     return this.#parking === null && this.run.waitingFor === null ? NO_WAITS : this.parking.remaining
   }
@@ -167,26 +166,26 @@ export class Execution {
   }
 
   interrupt(code: Interruption, message: string): void {
-    // Who gives a run back must not hide that its time is over, and who ends it not that it is somebody else's by now.
+    // A shutdown must not hide that the time is over, and a failed job must not hide that the lease is lost.
     if (this.interrupted && this.interrupted.code !== REPLACES[code]) return
     this.interrupted = new DurablyError(code, message)
-    this.#toldAt = this.#deps.env.mono()
+    this.#interruptedAt = this.#deps.env.mono()
     this.#abort?.abort(this.interrupted)
-    // Who gives a run back writes down what it waits for.
+    // A run that is parked or given back stores what it waits for, so its waits stay.
     if (code !== 'parked' && code !== 'shutdown') this.#parking?.refuse(this.interrupted)
   }
 
-  /** Called when the job function need not be waited for any more. */
-  whenDismissed(tell: (outcome: Dismissed) => void): void {
-    if (this.#dismissal) tell(this.#dismissal)
-    else if (this.#onDismissed) this.#onDismissed.push(tell)
-    else this.#onDismissed = [tell]
+  /** Calls back when the job function need not be waited for any more. */
+  whenDismissed(listener: (outcome: Dismissed) => void): void {
+    if (this.#dismissal) listener(this.#dismissal)
+    else if (this.#onDismissed) this.#onDismissed.push(listener)
+    else this.#onDismissed = [listener]
   }
 
   #dismiss(why: Dismissal): void {
     this.#dismissal ??= { dismissed: why }
     this.undo?.(this.interrupted)
-    for (const tell of this.#onDismissed?.splice(0) ?? []) tell(this.#dismissal)
+    for (const listener of this.#onDismissed?.splice(0) ?? []) listener(this.#dismissal)
   }
 
   #leave(code: Interruption, message: string): void {
@@ -196,45 +195,45 @@ export class Execution {
     this.#deps.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('left behind'))
   }
 
-  /** Also when there is another reason to stop: the job waits for what does not come in this execution. */
+  /** Dismisses the job also when there is another reason to stop: it waits for what does not come in this execution. */
   #parked(): void {
     if (this.#closed) return
     this.interrupt('parked', `run ${this.run.id} goes on later`)
     this.#dismiss('parked')
   }
 
-  /** The store's, as the answer to the claim told it, or what was asked since. */
+  /** The store's time, known from the answer to the claim or asked since. */
   get time(): StoreTime {
     this.#time ??= new StoreTime(this.#deps.env, this.#claimedAt, this.#claimSent, this.#claimAnswered)
     return this.#time
   }
 
-  /** From now on it has to end in time. */
+  /** Starts the timeout of the job, and watches the deadline of the run. */
   limitTime(job: Job): void {
     if (job.timeout === undefined && this.run.deadlineAt === null) return
     this.limits = new TimeLimits(this.#deps.env, this, job)
     this.limits.watch()
   }
 
-  /** The job function has ended: its time may have run out unseen, but does so no more. */
+  /** The job function has ended: the limits are checked a last time, then they no longer apply. */
   async stopTime(limits: TimeLimits): Promise<void> {
     limits.stop()
     await limits.look()
     this.limits = null
   }
 
-  /** Whoever was asked to stop before, and did not, is not waited for either. */
+  /** Functions that were asked to stop before, and did not, are not waited for either. */
   outOfTime(why: string): void {
     this.#leave('timeout', `run ${this.run.id} is out of time: ${why}`)
   }
 
-  /** What counts from now counts from here: never early, and not late by what a clock was adjusted. */
+  /** The store's time now, for what begins now: never early, and not late by what a clock was adjusted. */
   async storeNow(): Promise<number> {
     while (!this.time.isKnown && !this.owner.lost) await this.askForTime()
     return this.time.latest()
   }
 
-  /** Every accepted write leaves the store's time in the row. */
+  /** Asks the store for its time: an accepted write leaves it in the row, as the end of the lease. */
   async askForTime(): Promise<void> {
     const { store, env, leaseMs, report } = this.#deps
     const { id } = this.run
@@ -253,29 +252,29 @@ export class Execution {
   }
 
   beaten(): void {
-    this.#tellIfStuck()
+    this.#reportIfStuck()
     void this.limits?.look()
   }
 
-  /** Every call of `ctx` that does work passes here. */
-  admit(late: AbortSignal | undefined): void {
-    this.goOn(late)
+  /** Called first by every call of `ctx` that does work. */
+  admit(expired: AbortSignal | undefined): void {
+    this.goOn(expired)
     if (this.#closed)
       throw new DurablyError('context_closed', `run ${this.run.id}: the job function has already ended; await every call of ctx`)
   }
 
   /**
-   * A call that was admitted passes here before its next move; it may outlive the job function (X2), but not the time of a
-   * step that it is nested in.
+   * Throws if the execution must stop, or `expired` has aborted. A call that was admitted may outlive the job function (X2), but not
+   * the time of a step that it is nested in.
    */
-  goOn(late?: AbortSignal): void {
-    late?.throwIfAborted()
+  goOn(expired?: AbortSignal): void {
+    expired?.throwIfAborted()
     if (!this.interrupted) return
     this.turnedAway = true
     throw this.interrupted
   }
 
-  /** Before a function of the user starts: a lease that is nearly over is renewed first, so that nothing starts late. */
+  /** Before a function of the user starts: renews a lease that is nearly over, so that nothing starts without one. */
   assureLease(): Promise<void> | undefined {
     const looked = this.limits?.look()
     if (looked || (!this.interrupted && this.#isNearlyOver())) return this.#renewLease(looked)
@@ -307,14 +306,14 @@ export class Execution {
     if (this.#inFlight.size === 0) return undefined
     if (hasThrown && !this.interrupted) this.#leave('job_failed', `the job of run ${this.run.id} threw`)
     if (!this.isLeaving) return this.#settled()
-    // A step that ignores its signal is not waited for, its record will be refused.
+    // A step that ignores its signal is not waited for; its record will be refused.
     return Promise.race([this.#settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
   }
 
-  /** Told once of what holds a slot for longer than a lease and may never end by itself. */
-  #tellIfStuck(): void {
+  /** Reports once an execution that holds its slot for longer than a lease and may never end by itself. */
+  #reportIfStuck(): void {
     const { env, leaseMs, report } = this.#deps
-    const since = Math.min(this.#toldAt, this.#parking?.askedAt ?? this.#toldAt)
+    const since = Math.min(this.#interruptedAt, this.#parking?.askedAt ?? this.#interruptedAt)
     if (this.#isStuck || env.mono() - since < leaseMs) return
     this.#isStuck = true
     const { id, jobName } = this.run
@@ -329,13 +328,13 @@ export class Execution {
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values())
   }
 
-  /** An event that goes with the next write, and that listeners need not wait for. */
+  /** Emits an event at once, and attaches it to the next write. */
   record(type: EventType, facts: RecordedPayload): void {
     this.attach(type, facts)
     this.#deps.runEvents.emit(this.run, type, facts)
   }
 
-  /** An event that goes with the next write. */
+  /** Attaches an event to the next write. */
   attach(type: EventType, facts: RecordedPayload): void {
     const payload = { generation: this.generation, ...facts }
     this.owner.attachEvent({ type, payload, createdAt: iso(this.#deps.env.wall()) })
@@ -352,7 +351,7 @@ export class Execution {
     )
   }
 
-  /** As its row is now. Both ends of its time are the store's. */
+  /** The run as its row is now. Both ends of its duration are times of the store's clock. */
   #completed(output: string | null): EventRun {
     const { id, jobName, startedAt } = this.run
     return { id, jobName, output, startedAt, finishedAt: Math.round(this.time.earliest()) }

@@ -1,5 +1,4 @@
-// Executor — executes claimed runs. The larger half of a worker, loaded with the first run: whoever only triggers and reads does
-// not carry it.
+// Executor — executes claimed runs. It is loaded with the first run, because a process that only triggers and reads runs does not need it.
 import type { ActiveExecutions, Slot } from './active-executions.ts'
 import { executeRun } from './execute-run.ts'
 import { type Claimed, Execution, type ExecutionDeps } from './execution.ts'
@@ -41,12 +40,12 @@ export class Executor {
     return ended
   }
 
-  /** Until the next launch nobody's heart beats. */
+  /** Clears the timer of the heartbeats until the next launch. */
   rest(): void {
     this.#heartbeatTimer.rest()
   }
 
-  /** It was taken from us unnoticed: what began under the lease before must not go on beside what begins now. */
+  /** This process lost the run without noticing and has claimed it again: the earlier execution must not go on beside the new one. */
   #loseEarlier(runId: string): void {
     for (const { run, owner } of this.#active.executions()) if (run.id === runId) owner.takenBack('it was claimed anew')
   }

@@ -1,7 +1,7 @@
-// TimeLimits — stop an execution when its own time is over, or the deadline of its run.
-//   The time of an execution is the time it had to work: while the machine sleeps it stands still. A deadline is the store's.
-//   So do timers stand still, and therefore a deadline is also looked at before a function starts, when the job has ended and with
-//   every heartbeat.
+// TimeLimits — stops an execution when its timeout or the deadline of its run is over.
+//   A timeout counts the time that the execution could work, so it stands still while the machine sleeps. A deadline is a time of the
+//   store's clock. Timers stand still as well while the machine sleeps; therefore a deadline is also checked before a function starts,
+//   when the job has ended and with every heartbeat.
 import { durationMs } from '../model/duration.ts'
 import { type Env, iso, type TimerHandle } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
@@ -25,7 +25,7 @@ export class TimeLimits {
     this.#deadlineAt = execution.run.deadlineAt ?? Number.POSITIVE_INFINITY
   }
 
-  /** Tells of one that is over; takes a while when only the store knows. */
+  /** Interrupts the execution if a limit is over; a promise when the store has to be asked for the time. */
   look(): Promise<void> | undefined {
     const execution = this.#execution
     const isPast = execution.time.isPast(this.#deadlineAt)
@@ -39,7 +39,7 @@ export class TimeLimits {
     if (!this.#execution.owner.lost) await this.look()
   }
 
-  /** Looks when the next one may be over. */
+  /** Looks again when the next limit may be over. */
   watch(): void {
     const left = Math.min(this.#endsAt - this.#env.mono(), this.#deadlineAt - this.#execution.time.earliest())
     // A timer may be shorter than it was asked to be (model/env.ts), and a deadline may turn out to be ahead.

@@ -9,7 +9,7 @@ import type { Leadership } from '../store/leadership.ts'
 import type { Store } from '../store/store.ts'
 import type { StepScope, StepWrapper } from './steps/step-wrapper.ts'
 
-/** What every part of the worker works with. */
+/** What all deps of a worker depend on. */
 export interface WorkerDeps {
   store: Store
   env: Env
@@ -29,6 +29,6 @@ export interface WorkerDeps {
   retention: readonly RetentionRule[]
   /** Null where every instance may execute. */
   leadership: Leadership | null
-  /** Tells `worker:error`: something that is not the job's fault. */
+  /** Emits `worker:error`: something that is not the job's fault. */
   report: (error: unknown, runId?: string) => void
 }

@@ -1,27 +1,27 @@
-// CommitQueue — the owner writes of this process on their way to the store.
-//   B1. What is ready in the same turn goes in one transaction: ten runs share one commit. A run alone does not wait.
-//   B2. A run has one write in a group at most, in the order its writes were asked for.
-//   B3. One group at a time; what comes meanwhile gathers for the next. A group that is slow is not waited for:
-//       a connection that hangs must not cost the leases of every run here.
-//   B4. An unknown outcome is unknown for all members, each sends its own again (R3). Data that the store rejects spoils
-//       the whole transaction, so the members are sent one by one, and only the bad one fails.
+// CommitQueue — sends the owner writes of this process to the store, several in one transaction.
+//   B1. Writes that are ready in the same turn of the event loop go in one transaction: ten runs share one commit. A single run does not wait.
+//   B2. A group has at most one write per run; the writes of a run keep their order.
+//   B3. One group at a time; what comes meanwhile waits for the next one. After SLOW_MS the next group does not wait for the current one:
+//       one hanging connection must not cost the leases of all runs of this process.
+//   B4. An unknown outcome is unknown for all members, and each sends its own write again (R3). Data that the store rejects fails
+//       the whole transaction, so the members are then sent one by one, and only the bad one fails.
 import type { Env, TimerHandle } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { OwnerWrite, WriteOutcome } from '../../store/owner-write.ts'
 import type { RunStore } from '../../store/runs.ts'
 
-/** What one transaction takes; more of them would hold the others up. */
+/** The most writes in one transaction; larger ones would delay the others. */
 const GROUP_MAX = 100
 const SLOW_MS = 250
 
 interface CommitQueueDeps {
   runs: RunStore
   env: Env
-  /** How many runs are being executed here: when each of them has a write waiting, nobody else will come. */
+  /** How many runs this process executes: when each of them has a write waiting, no more will come. */
   writers: () => number
 }
 
-/** A write, and who waits for its answer. */
+/** A write, and the caller that waits for its outcome. */
 interface Member {
   write: OwnerWrite
   resolve: (outcome: WriteOutcome) => void
@@ -32,10 +32,10 @@ export class CommitQueue {
   readonly #deps: CommitQueueDeps
   #waiting: Member[] = []
   #turnAsked = false
-  /** Counts the groups; the last one is under way while it is busy. */
+  /** The number of the last group; while `#busy` it is being sent. */
   #group = 0
   #busy = false
-  /** Runs while somebody waits for the group that is under way. */
+  /** Set while a write waits for the group that is being sent. */
   #slow: TimerHandle | null = null
 
   constructor(deps: CommitQueueDeps) {
@@ -72,7 +72,7 @@ export class CommitQueue {
     this.#slow ??= this.#deps.env.timer(SLOW_MS, () => this.#over(number))
   }
 
-  /** One that was slow is over twice, and counts once. */
+  /** Called twice for a slow group: when it is slow, and when it has ended. Only the first call counts. */
   #over(number: number): void {
     if (number !== this.#group || !this.#busy) return
     if (this.#slow !== null) this.#deps.env.clear(this.#slow)
@@ -81,7 +81,7 @@ export class CommitQueue {
     this.#send()
   }
 
-  /** B2. The second write of a run, of an owner that lost it and the next one, waits for the next group. */
+  /** B2. A second write of the same run comes from its next owner and waits for the next group. */
   #takeGroup(): Member[] {
     if (this.#waiting.length === 1) return this.#waiting.splice(0)
     const group = new Map<string, Member>()

@@ -1,4 +1,4 @@
-// HeartbeatTimer — one alarm for the heartbeats of all runs in hand. Most runs end before theirs is due.
+// HeartbeatTimer — one timer for the heartbeats of all active executions. Most runs end before theirs is due.
 import { Alarm } from '../../model/alarm.ts'
 import type { Env } from '../../model/env.ts'
 import type { Heartbeat } from './heartbeat.ts'

@@ -1,9 +1,9 @@
 // Heartbeat — keeps one lease alive while its run executes, and brings forward what waits to be written.
 // Owns the time of the next beat. Does not decide what happens to the run.
 //   H1. Every accepted write renews the lease, so a run that records steps often needs no beat of its own.
-//   H2. A store that accepts nothing for a whole lease loses it: a silent one cannot leave two owners running. A beat that only waits
-//       behind other writes of its run is not late while those are accepted.
-//   H3. After a long pause the first thing is a beat, not a loss: if nobody took the run it goes on (R1 decides).
+//   H2. If the store accepts nothing for a whole lease, the lease counts as lost, so a silent store cannot leave two owners running.
+//       A beat that only waits behind other writes of its run is not late while those are accepted.
+//   H3. After a long pause of the process a beat is sent first: if nobody took the run meanwhile, it goes on (R1 decides).
 import type { Env } from '../../model/env.ts'
 import type { HeartbeatTimer } from './heartbeat-timer.ts'
 import type { LeaseAge } from './lease-age.ts'
@@ -17,15 +17,15 @@ interface HeartbeatDeps {
   heartbeatMs: number
 }
 
-/** Whose heart it is. */
-interface Patient {
+/** The execution that the heartbeat keeps alive. */
+interface Beating {
   readonly owner: Owner
   beaten(): void
 }
 
 export class Heartbeat {
   readonly #deps: HeartbeatDeps
-  readonly #patient: Patient
+  readonly #execution: Beating
   readonly #owner: Owner
   readonly #lease: LeaseAge
   #dueAt = Number.POSITIVE_INFINITY
@@ -33,10 +33,10 @@ export class Heartbeat {
   #beatAgain = false
   #stopped = false
 
-  constructor(deps: HeartbeatDeps, patient: Patient, lease: LeaseAge, now: number) {
+  constructor(deps: HeartbeatDeps, execution: Beating, lease: LeaseAge, now: number) {
     this.#deps = deps
-    this.#patient = patient
-    this.#owner = patient.owner
+    this.#execution = execution
+    this.#owner = execution.owner
     this.#lease = lease
     this.#beatIn(deps.heartbeatMs, now)
   }
@@ -51,15 +51,15 @@ export class Heartbeat {
     return !this.#stopped && !this.#owner.lost && this.#lease.ms() >= this.#deps.leaseMs
   }
 
-  /** The next write brings what others have asked for: a cancel. */
+  /** Writes at once, because the answer brings what others have asked for: a cancel. */
   beatNow(): void {
     if (this.#stopped || this.#owner.lost) return
-    // A beat that is under way may have been there too early to bring it.
+    // A beat that is under way may have reached the store before the cancel did.
     if (this.#beating) this.#beatAgain = true
     else void this.#beat(this.#lease.ms())
   }
 
-  /** Writes what rides along within `ms`, unless another write takes it first. */
+  /** Writes what is attached within `ms`, unless another write takes it first. */
   carryWithin(ms: number): void {
     if (this.#stopped || this.#beating) return
     if (this.#deps.env.mono() + ms < this.#dueAt) this.#beatIn(ms)
@@ -81,7 +81,7 @@ export class Heartbeat {
       else this.#beatIn(leaseMs - age)
       return
     }
-    if (age >= heartbeatMs || owner.carriesNews) void this.#beat(age)
+    if (age >= heartbeatMs || owner.hasUrgent) void this.#beat(age)
     else this.#beatIn(heartbeatMs - age)
   }
 
@@ -93,12 +93,12 @@ export class Heartbeat {
     try {
       await owner.write({ type: 'heartbeat' })
     } catch {
-      // Only riders can be rejected (O4): they are dropped, the next beat renews the lease.
+      // Only attached data can be rejected (O4): it is dropped, and the next beat renews the lease.
     }
     this.#beating = false
     if (this.#stopped || owner.lost) return
-    this.#patient.beaten()
-    this.#beatIn(owner.carriesNews ? CARRY_AGAIN_MS : heartbeatMs)
+    this.#execution.beaten()
+    this.#beatIn(owner.hasUrgent ? CARRY_AGAIN_MS : heartbeatMs)
     if (!this.#beatAgain) return
     this.#beatAgain = false
     this.beatNow()
@@ -111,5 +111,5 @@ export class Heartbeat {
   }
 }
 
-/** For what gathered while a beat was under way. */
+/** For what was attached while a beat was under way. */
 const CARRY_AGAIN_MS = 100

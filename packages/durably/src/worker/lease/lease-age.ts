@@ -1,5 +1,5 @@
-// LeaseAge — how long ago a lease was last renewed, as this process can know it: counted from when the renewal was sent,
-// not from when its answer came. A sleeping machine stops one clock, an adjusted one moves the other: the larger counts.
+// LeaseAge — how long ago a lease was last renewed, counted from when the renewal was sent, not from when its answer came.
+// A sleeping machine stops the monotonic clock and an adjustment moves the wall clock, so the larger of both ages counts.
 import type { Env } from '../../model/env.ts'
 
 export interface Moment {
@@ -13,7 +13,7 @@ export function momentOf(env: Env): Moment {
 
 export class LeaseAge {
   readonly #env: Env
-  /** When what last renewed it was sent. */
+  /** When the last accepted renewal was sent. */
   renewedAt: Moment
 
   /** `claimed`: before the claim was sent. */

@@ -1,4 +1,4 @@
-// Owner — the writing hand of one lease: the order of its writes, what rides along, and when the lease is lost.
+// Owner — makes the writes of one lease: their order, what is attached to them, and when the lease is lost.
 //   O1. One write at a time, in the order asked: write numbers must arrive in order (W2).
 //   O2. An unknown outcome is sent again, unchanged, until the lease is over (R3, R6).
 //   O3. A refusal ends it: the run has another owner, nothing is sent after (R1).
@@ -25,7 +25,7 @@ export interface OwnerDeps {
   report: (error: unknown, runId?: string) => void
 }
 
-/** Who executes the run. */
+/** The execution of the run. */
 interface Holder {
   /** Why the run must not go on. */
   readonly interrupted: unknown
@@ -39,14 +39,14 @@ type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
 /** The lease's length is the owner's to add. */
 export type Writing = WithoutLease<OwnerVerb>
 
-/** Lets ride what goes with a write, and answers how to take that back. */
+/** Attaches what goes with a write, and returns a function that takes it back. */
 export type Attach = () => (() => void) | undefined
 
 type RecordStep = Extract<Writing, { type: 'recordStep' }>
 /** `undone`: what `body` threw; nothing was written. */
 export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
 
-/** Two transactions that meet again and again are a mistake that somebody should hear of. */
+/** Transactions that conflict again and again are a mistake in the job, so the step fails with the conflict. */
 const CONFLICTS_MAX = 10
 
 const NONE: readonly never[] = []
@@ -57,9 +57,9 @@ export class Owner {
   readonly #lease: LeaseAge
   readonly #holder: Holder
   #isWriting = false
-  /** Those whose turn comes after the write that is under way. */
+  /** Writes that wait until the current one has ended. */
   #nextTurns: (() => void)[] = []
-  /** Those that have not ended: one has the turn, or waits for it. */
+  /** Transactions that have not ended: they run or wait for their turn. */
   #transactions = 0
   #number = 0
   #events: RecordedEvent[] | null = null
@@ -72,7 +72,7 @@ export class Owner {
   lost = false
   /** Somebody else has the run. */
   isTaken = false
-  /** The ending is under way; nothing can ride along any more. */
+  /** The ending is being written; nothing can be attached any more. */
   sealed = false
 
   constructor(deps: OwnerDeps, claim: Claim, lease: LeaseAge, holder: Holder) {
@@ -104,15 +104,15 @@ export class Owner {
     this.#streams = streams
   }
 
-  /** Something that others wait to read. A `step:start` alone is not: it is written with what comes next, never by itself. */
-  get carriesNews(): boolean {
+  /** Log lines or progress are attached, which others wait to read. A `step:start` alone is written with whatever comes next. */
+  get hasUrgent(): boolean {
     return this.#logs !== null || this.#progress !== null
   }
 
   /**
-   * True when accepted; false when the lease is lost. `attach` is called when its turn has come: what it lets ride goes with
-   * this write, and not with one that was asked for earlier and still waits. What it answers is called when the data is rejected,
-   * before the next one has its turn, which would else write down what never happened.
+   * True when accepted; false when the lease is lost. `attach` is called when its turn has come, so what it attaches goes with this
+   * write and not with an earlier one that still waits. If the store rejects the data, the function that it returned is called before
+   * the next write has its turn, because that one would store what never happened.
    */
   async write(verb: Writing, attach?: Attach): Promise<boolean> {
     if (this.#isWriting) await this.#turn()
@@ -125,9 +125,9 @@ export class Owner {
   }
 
   /**
-   * A step that is recorded in the transaction of `body`. One that lost a conflict with another transaction was undone whole, and
-   * is run again (R6). After an unknown outcome a write with a higher number makes sure that
-   * the transaction cannot take effect any more; then the step is there, or `body` runs again.
+   * Records a step in the transaction of `body`. A transaction that lost a conflict was rolled back and runs again (R6). After an unknown
+   * outcome a write with a higher number makes sure that the transaction cannot take effect any more; then either the step is stored, or
+   * `body` runs again.
    */
   async transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
     this.#transactions++
@@ -141,7 +141,7 @@ export class Owner {
     }
   }
 
-  /** A write that is asked for now waits until a function of the user has ended: on SQLite it could not even begin before. */
+  /** A write that is asked for now waits until the user's transaction has ended: on SQLite it could not even begin before. */
   get isTransacting(): boolean {
     return this.#transactions > 0
   }
@@ -151,7 +151,7 @@ export class Owner {
     return new Promise((resolve) => this.#nextTurns.push(resolve))
   }
 
-  /** From hand to hand, so that nobody overtakes. */
+  /** Hands the turn directly to the next write, so that no other can overtake it. */
   #passTurn(): void {
     const next = this.#nextTurns.shift()
     if (next) next()
@@ -215,7 +215,7 @@ export class Owner {
     return found !== null && found.length > 0
   }
 
-  /** What rode on a write that did not take effect goes with the next one. */
+  /** What was attached to a write that did not take effect goes with the next one. */
   #attachAgain({ events, logs, progress, streams, effects }: OwnerWrite): void {
     if (events.length > 0) this.#events = [...events, ...(this.#events ?? [])]
     if (logs.length > 0) this.#logs = [...logs, ...(this.#logs ?? [])]
@@ -224,7 +224,10 @@ export class Owner {
     this.#effects ??= effects
   }
 
-  /** If the lease is not over by both of its own clocks, another clock was wrong, and the run is not to blame for the loss. */
+  /**
+   * Another worker has the run. If the lease was not over by either clock of this process, the other clock was wrong: the loss does not
+   * count as a recovery of the run.
+   */
   takenBack(why: string): void {
     const { store, leaseMs } = this.#deps
     this.isTaken = true

@@ -1,26 +1,26 @@
 // StoreTime — what this process knows of the store's clock: what it last said, and how much time went by since.
-//   T1. A machine that sleeps stops one of our clocks, an adjusted one moves the other, and here nobody can tell which it was: when
-//       they differ only the store knows.
-//   T2. A time is over when both clocks say so. Only the store knows, too, when its answer took long: what it said may have been true
-//       when it was asked, or when that was heard.
+//   T1. A sleeping machine stops the monotonic clock, an adjustment moves the wall clock, and this process cannot know which of the two
+//       happened. So when the clocks differ, the store is asked.
+//   T2. A time is over when both clocks say so. When the answer of the store took long, its time may be that of the request or that of
+//       the answer, so the store is asked again.
 import type { Env } from '../../model/env.ts'
 import type { Moment } from './lease-age.ts'
 
-/** Less is believed: answers take a while, one clock has whole milliseconds only, and both are corrected bit by bit. */
+/** A smaller difference is ignored: answers take a while, the wall clock counts whole milliseconds, and both are corrected bit by bit. */
 const DIFFERENCE_MS_MAX = 1000
 
 export class StoreTime {
   readonly #env: Env
   readonly #said: number
   readonly #asked: Moment
-  readonly #heard: Moment
+  readonly #answered: Moment
 
-  /** It was `said` o'clock at some moment after it was asked and before that was heard. */
-  constructor(env: Env, said: number, asked: Moment, heard: Moment) {
+  /** The store's clock showed `said` at some moment between the request (`asked`) and its answer (`answered`). */
+  constructor(env: Env, said: number, asked: Moment, answered: Moment) {
     this.#env = env
     this.#said = said
     this.#asked = asked
-    this.#heard = heard
+    this.#answered = answered
   }
 
   /** Never early, however long the answer took. */
@@ -30,7 +30,7 @@ export class StoreTime {
 
   /** Never late, as long as no clock was adjusted. */
   earliest(): number {
-    return this.#said + this.#env.mono() - this.#heard.mono
+    return this.#said + this.#env.mono() - this.#answered.mono
   }
 
   /** Both clocks went on alike since it was asked (T1). */
@@ -42,7 +42,7 @@ export class StoreTime {
   /** `undefined` when only the store knows (T2). */
   isPast(time: number): boolean | undefined {
     const byMono = this.earliest()
-    const byWall = this.#said + this.#env.wall() - this.#heard.wall
+    const byWall = this.#said + this.#env.wall() - this.#answered.wall
     const first = Math.min(byMono, byWall)
     const last = Math.max(byWall, this.latest())
     if (last - first < DIFFERENCE_MS_MAX) return byMono >= time

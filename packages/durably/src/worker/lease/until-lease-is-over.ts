@@ -8,7 +8,7 @@ interface Patience {
   report: (error: unknown) => void
 }
 
-/** Asks again while the store is away; `null` when a whole lease went by without an answer. */
+/** Calls again while the store is unavailable; `null` after a whole lease without an answer. */
 export async function untilLeaseIsOver<T>({ env, leaseMs, report }: Patience, call: () => Promise<T>): Promise<T | null> {
   const began = env.mono()
   for (let attempt = 1; env.mono() - began < leaseMs; attempt++) {

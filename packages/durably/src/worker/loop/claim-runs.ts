@@ -1,11 +1,11 @@
-// Takes runs for this process. Only what this returns may start user code (R5).
+// Claims runs for this process. Only a run that this returns may start user code (R5).
 import type { RunRow } from '../../model/run.ts'
 import type { Claimed } from '../execution.ts'
 import { LeaseAge, momentOf } from '../lease/lease-age.ts'
 import { untilLeaseIsOver } from '../lease/until-lease-is-over.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
-/** At most `wanted`, the oldest ones. */
+/** Claims at most `wanted` runs, the oldest first. */
 export async function claimRuns(deps: WorkerDeps, wanted: number): Promise<Claimed[]> {
   const { store, env, jobs, leaseMs } = deps
   const tokens: string[] = []

@@ -1,16 +1,16 @@
-// LeadershipHolder — whether this worker may claim; always, where nobody else could.
-//   - A term lasts while anybody here uses it, runs in hand included: their leases are not for others to inherit.
-//   - What a term inherits is taken back before the first claim in it. Later it could be our own.
+// LeadershipHolder — whether this worker may claim. Where the store knows no leader, every worker may.
+//   - A term is kept while anything here uses it, active executions included, so that the next leader does not take back their runs.
+//   - Runs of the leader before are taken back before the first claim of a term; later the list of running runs would include our own.
 import type { LeadState } from '../../model/event.ts'
 import type { Leadership, Term } from '../../store/leadership.ts'
 
 interface LeadershipHolderDeps {
   /** Null where every instance may execute. */
   leadership: Leadership | null
-  /** Takes back all that is left running, as far as the term inherits it. */
+  /** Takes back the runs that the leader before left running. */
   takeBack: (term: Term) => Promise<unknown>
-  tell: (state: LeadState) => void
-  /** The term is over, by somebody else's doing. */
+  announce: (state: LeadState) => void
+  /** The term was ended from outside. */
   onEnd: () => void
 }
 
@@ -41,7 +41,7 @@ export class LeadershipHolder {
     this.#term = null
   }
 
-  /** Until this worker leads, or `giveUp` is called. */
+  /** Resolves when this worker leads, or `giveUp` is called. */
   async wait(): Promise<void> {
     const { leadership } = this.#deps
     if (!leadership) return
@@ -50,10 +50,10 @@ export class LeadershipHolder {
     try {
       await this.#trying
       if (this.isHeld || waiting.signal.aborted) return
-      // One that has ended may still keep others out.
+      // A term that has ended may still keep others out until it is released.
       this.#begin(null)
       const free = await leadership.takeIfFree()
-      if (!free && !waiting.signal.aborted) this.#deps.tell('waiting')
+      if (!free && !waiting.signal.aborted) this.#deps.announce('waiting')
       this.#begin(free ?? (await leadership.take(waiting.signal)))
     } finally {
       this.#waiting = null
@@ -64,7 +64,7 @@ export class LeadershipHolder {
     this.#waiting?.abort()
   }
 
-  /** Whether this worker leads, or does so now because nobody else did. */
+  /** Takes the leadership if it is free; true when this worker leads. */
   async tryNow(): Promise<boolean> {
     const { leadership } = this.#deps
     if (!leadership || this.isHeld || this.#waiting) return this.isHeld
@@ -75,7 +75,7 @@ export class LeadershipHolder {
     return this.isHeld
   }
 
-  /** To be awaited before a claim. */
+  /** Takes back the runs of the leader before, once per term. To be awaited before a claim. */
   async inherit(): Promise<void> {
     const term = this.#term
     if (!term?.inherits || this.#hasInherited) return
@@ -95,10 +95,10 @@ export class LeadershipHolder {
     this.#term = null
     this.#hasInherited = false
     if (!term) return
-    // It came when nobody wants it any more.
+    // Everybody who wanted it has left meanwhile.
     if (this.#users === 0) return term.release()
     this.#term = term
     term.ended.addEventListener('abort', this.#deps.onEnd)
-    this.#deps.tell('leading')
+    this.#deps.announce('leading')
   }
 }

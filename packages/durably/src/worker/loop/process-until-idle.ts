@@ -3,7 +3,7 @@ import { DurablyError } from '../../model/errors.ts'
 import type { Worker } from './worker.ts'
 
 export interface UntilIdleOptions {
-  /** When to end: no run starts after it, and those in hand are asked to stop and given back, as by `stop({ timeout })`. */
+  /** When to end: no run starts after it, and active ones are asked to stop and given back, as by `stop({ timeout })`. */
   deadline?: Date | number
   maxRuns?: number
 }
@@ -34,7 +34,7 @@ export async function processUntilIdle(
       processed++
     }
   }
-  // An error of the store ends it, but not before the runs in hand have ended.
+  // An error of the store ends it, but only after the active runs have ended.
   const ended = Promise.allSettled(Array.from({ length: concurrency }, work))
   const inTime = !Number.isFinite(end) || (await within(env, Math.max(0, end - env.wall()), ended))
   if (!inTime && !(await worker.letGo(ended))) return processed

@@ -5,8 +5,8 @@ import { REAP_MAX, type ReapRequest } from '../../store/runs.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
 /**
- * All that is left running, by who inherits the lead. Its owners are gone if the term still inherits when they are known: what
- * is taken back are those claims, however late it happens, and none that somebody made since.
+ * Takes back all runs that the leader before left running. Their owners are gone if the term still inherits after the list was read.
+ * Exactly the claims of that list are taken back, so a claim that somebody made since is safe.
  */
 export async function reapInherited(deps: WorkerDeps, term: Term): Promise<void> {
   const left = await deps.store.runs.list({ status: 'running' })
@@ -14,7 +14,7 @@ export async function reapInherited(deps: WorkerDeps, term: Term): Promise<void>
   if (term.inherits && tokens.length > 0) await reapLostRuns(deps, { tokens })
 }
 
-/** Answers how many. */
+/** Returns how many runs were taken back. */
 export async function reapLostRuns(deps: WorkerDeps, which: Pick<ReapRequest, 'tokens'> = {}): Promise<number> {
   for (let total = 0; ; ) {
     const reaped = await deps.store.runs.reap({ maxRecoveries: deps.maxRecoveries, ...which })

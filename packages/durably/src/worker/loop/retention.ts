@@ -1,4 +1,4 @@
-// Retention — lets go of runs that ended long ago: a page at a time, between other work, so that nobody waits for it.
+// Retention — removes runs that ended long ago: a page at a time, between other work, so that nothing waits for it.
 import type { Env } from '../../model/env.ts'
 import type { RetentionRule } from '../../model/retention.ts'
 import { PURGE_PAGE, type RunStore } from '../../store/runs.ts'
@@ -19,15 +19,15 @@ export class Retention {
     this.#deps = deps
   }
 
-  /** Removes a page if it is time; answers when it wants to be asked again, in ms. */
+  /** Removes a page if it is time; returns in how many ms to call it again. */
   async purge(): Promise<number> {
     const { runs, env, rules } = this.#deps
     if (rules.length === 0) return Number.POSITIVE_INFINITY
     if (env.mono() >= this.#againAt) {
-      // Not before the answer: one that fails is not tried again at once.
+      // Set before the call, so that one that fails is not repeated at once.
       this.#againAt = env.mono() + EVERY_MS
       const gone = await Promise.all(rules.map((rule) => runs.purge({ ...rule, limit: PURGE_PAGE })))
-      // Not only after a full page: what went may have kept others.
+      // Also after a page that was not full: a removed run may have been the reason to keep others.
       if (gone.some((count) => count > 0)) this.#againAt = env.mono()
     }
     return Math.max(0, this.#againAt - env.mono())

@@ -25,7 +25,7 @@ export class WakeUp {
     return woken
   }
 
-  /** Nobody will sleep for now. */
+  /** Clears the timer; nobody will sleep for now. */
   rest(): void {
     this.#alarm.clear()
   }

@@ -1,11 +1,11 @@
-// Worker — finds runs, has up to `concurrency` of them executed at once, and lets go of them on stop.
+// Worker — finds runs, has up to `concurrency` of them executed at once, and gives them back on stop.
 // Owns the loop. Does not know what happens inside an execution.
-//   K1. While runs are found it claims on; only an empty claim makes it look (one read) and sleep.
-//   K2. An infrastructure error never ends the loop and never makes it spin: it is told, then a pause.
-//       Only a corrupt database ends it: to write on could do more harm. It can be started again.
-//   K3. `stop` claims nothing more and waits for the runs in hand; with a timeout it then asks them to stop,
+//   K1. It claims as long as runs are found; only after an empty claim it looks for lost runs (one read) and sleeps.
+//   K2. An infrastructure error never ends the loop and never makes it spin: it is reported, and the loop pauses.
+//       Only a corrupt database ends the loop, because more writes could do more harm. The worker can be started again.
+//   K3. `stop` claims nothing more and waits for the active executions; with a timeout it then asks them to stop,
 //       and gives back each run whose function has settled. The others keep their lease until it is over.
-//   K4. Where one of several instances executes, only that one claims. Losing the lead is like a stop, but it queues again.
+//   K4. Where one of several instances executes, only that one claims. Losing the leadership is like a stop, but the worker queues for it again.
 import { backoffMs } from '../../model/backoff.ts'
 import { within } from '../../model/env.ts'
 import { isBroken } from '../../model/errors.ts'
@@ -23,7 +23,7 @@ import { WakeUp } from './wake-up.ts'
 /** How long functions have to notice their aborted signal. */
 const ABORT_GRACE_MS = 500
 
-/** Runs in one claim; the next one follows at once. */
+/** The most runs in one claim; the next claim follows at once. */
 const CLAIM_MAX = 100
 
 export class Worker {
@@ -36,10 +36,10 @@ export class Worker {
   #executor: Executor | null = null
   #loop: Promise<void> = Promise.resolve()
   #working = false
-  /** Grows with every start and stop: a loop of another shift ends, and the next one begins after it. */
+  /** Incremented by every start and stop: a loop ends when the number is no longer its own, and the next one begins after it. */
   #shift = 0
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** Also a worker that never runs out of work must notice lost runs. */
+  /** When to look for lost runs again, also while there is always work. */
   #lookAgainAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: WorkerDeps) {
@@ -49,7 +49,7 @@ export class Worker {
     this.#leadership = new LeadershipHolder({
       leadership: deps.leadership,
       takeBack: (term) => reapInherited(deps, term),
-      tell: (state) => deps.emitter.emit({ type: 'worker:lead', state, runId: null }),
+      announce: (state) => deps.emitter.emit({ type: 'worker:lead', state, runId: null }),
       onEnd: () => this.#wakeUp.wake(),
     })
   }
@@ -62,7 +62,7 @@ export class Worker {
     this.#loop = this.#loop.then(() => this.#work(shift)).then(() => this.#rest())
   }
 
-  /** Started, and not waiting for another instance to let go. */
+  /** Started, and not waiting for another instance to give up the leadership. */
   get isWorking(): boolean {
     return this.#working && this.#leadership.isHeld
   }
@@ -81,13 +81,13 @@ export class Worker {
     this.#wakeUp.wake()
     this.#leadership.giveUp()
     const ended = this.#ended()
-    // It would wait for itself.
+    // A job that stops its own worker would wait for itself.
     if (this.isInsideRun && timeout === undefined) void ended.finally(leave)
     else if (timeout === undefined || (await within(env, timeout, ended)) || (await this.letGo(ended))) await ended.finally(leave)
     else if (leadership) void within(env, leaseMs, ended).finally(leave)
   }
 
-  /** Asks the runs in hand to stop; true when all did so soon. The others keep their lease, and nobody renews it. */
+  /** Asks the active executions to stop; true when all did so within ABORT_GRACE_MS. The others keep their lease, and nobody renews it. */
   async letGo(ended: Promise<unknown>): Promise<boolean> {
     for (const execution of this.#active.executions()) execution.interrupt('shutdown', 'the worker is stopping')
     const allEnded = await within(this.#deps.env, ABORT_GRACE_MS, ended)
@@ -129,7 +129,7 @@ export class Worker {
     await this.#leadership.inherit()
     const { due, reaped } = await this.#look()
     if (!due && !reaped) return false
-    const executor = this.#executor ?? (await this.#hire())
+    const executor = this.#executor ?? (await this.#loadExecutor())
     const [claimed] = await claimRuns(this.#deps, 1)
     if (claimed) await executor.launch(claimed)
     return claimed !== undefined
@@ -157,7 +157,7 @@ export class Worker {
           await this.#wakeUp.sleepUntil(this.#busyLookAt())
           claimNext = true
         } else if (claimNext && now < this.#lookAgainAt) {
-          const executor = this.#executor ?? (await this.#hire())
+          const executor = this.#executor ?? (await this.#loadExecutor())
           const wanted = this.#freeSlots()
           const claimed = await claimRuns(this.#deps, wanted)
           for (const one of claimed) void executor.launch(one)
@@ -189,7 +189,7 @@ export class Worker {
 
   async #takeLead(shift: number): Promise<void> {
     if (this.#active.size > 0) await this.letGo(this.#active.ended())
-    // Whoever was stopped meanwhile does not queue again.
+    // A worker that was stopped meanwhile does not queue again.
     if (shift === this.#shift) await this.#leadership.wait()
   }
 
@@ -197,12 +197,12 @@ export class Worker {
     return this.#deps.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#deps.concurrency - this.#active.size)
   }
 
-  /** Also one that has no slot free, or no job; it can only take them back for others, so it looks less often. */
+  /** A worker without a free slot, or without jobs, can only take lost runs back for others, so it looks less often. */
   #busyLookAt(): number {
     return Math.max(this.#lookAgainAt, this.#lookedAt + this.#deps.heartbeatMs)
   }
 
-  /** One read; what it finds lost is taken back, what ended long ago is removed. */
+  /** Looks for work with one read; takes lost runs back, and removes what ended long ago. */
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
     const { store, env, jobs, pollingMs, heartbeatMs } = this.#deps
     const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
@@ -215,15 +215,15 @@ export class Worker {
     return { due, reaped }
   }
 
-  /** H3. After a pause of the machine the runs in hand go first: who reaps at once would take them from itself. */
+  /** H3. After a pause of the machine our own leases are renewed first: reaping at once would take our own runs back. */
   #beatLate(): boolean {
     const late = this.#active.executions().filter(({ heartbeat }) => heartbeat.isLate)
     for (const { heartbeat } of late) heartbeat.beatNow()
     return late.length > 0
   }
 
-  /** Before a run is claimed: its lease shall not wait for code. */
-  async #hire(): Promise<Executor> {
+  /** Loads the executor before a run is claimed, so that no lease waits for code. */
+  async #loadExecutor(): Promise<Executor> {
     const Loaded = await executorClass(this.#deps.env)
     this.#executor ??= new Loaded(this.#deps, this.#active, () => this.#freed())
     return this.#executor
@@ -234,7 +234,7 @@ export class Worker {
     else this.#rest()
   }
 
-  /** No timer is left behind. */
+  /** Leaves no timer behind. */
   #rest(): void {
     this.#wakeUp.rest()
     if (this.#active.size === 0) this.#executor?.rest()

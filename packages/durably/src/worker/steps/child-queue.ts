@@ -1,8 +1,8 @@
-// ChildQueue — the runs that the runs of this worker trigger, on their way to the store.
-//   K1. What is asked for in the same turn goes together, a bounded number at a time, and one call after the other: five thousand
+// ChildQueue — stores the child runs that runs of this worker trigger, many in one call.
+//   K1. Children that are triggered in the same turn go together, a bounded number at a time, and one call after the other: five thousand
 //       children are fifty calls, and heartbeats, timers and I/O have a turn between them.
-//   K2. A store that is away is asked again (R6). Data that it rejects, or a parent that has another owner by now, spoils the whole
-//       call, so its members are sent one by one, and only the bad one fails.
+//   K2. While the store is unavailable the call is repeated (R6). Data that it rejects, or a parent with another owner, fails the whole
+//       call, so its members are then sent one by one, and only the bad one fails.
 import type { Env } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { TurnBudget } from '../../model/turn-budget.ts'
@@ -35,7 +35,7 @@ export class ChildQueue {
     this.#deps = deps
   }
 
-  /** The child as it is now; `null` when the store was away for a whole lease. */
+  /** The child as it is now; `null` when the store was unavailable for a whole lease. */
   create(child: NewRun): Promise<Created | null> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ child, resolve, reject })

@@ -8,7 +8,7 @@ import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
 
-/** The child of this step, as it is now. The job reads the input, once; the worker stores it, together with others. */
+/** The child of this step, as it is now. The job's handle validates the input; the worker stores the run together with others. */
 export async function triggerChild<TInput>(
   { deps }: StepRunner,
   stepName: string,
@@ -25,14 +25,14 @@ export async function triggerChild<TInput>(
       runId,
       token,
       step: stepName,
-      // If it is refused because the lease is lost, the record of that failure is refused as well.
+      // If the store refuses the child because the lease is lost, it also refuses the record of that failure.
       async create(run, runs) {
         // A handle of another instance may belong to another database.
         const created =
           runs === store.runs
             ? await children.create(run)
             : await readForRun(deps, 'its child', async () => (await runs.create([run]))[0] ?? null)
-        // That the store is away is not the job's fault (R6): what cannot be triggered now is triggered later, or by somebody else.
+        // An unavailable store is not the job's fault (R6): the next execution triggers the child.
         if (!created) execution.owner.lose('its child could not be stored')
         execution.goOn()
         if (!created) throw new Error('X1: a lost lease interrupts')
@@ -80,7 +80,7 @@ function settle(steps: StepRunner, call: StepCall, { id, jobName, status, output
   return steps.fail(call, ended)
 }
 
-/** Names for calls that have none of their own: by job, then counted. */
+/** Names for calls without one: the name of the job, and a count from the second call on. */
 export class ChildNames {
   readonly #counts = new Map<string, number>()
 

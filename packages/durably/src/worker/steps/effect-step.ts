@@ -1,6 +1,6 @@
 // Effects (model/effect.ts).
-//   E1. Only when its start is stored, and the lease is still held then, is the function called.
-//   E2. Who finds a start without a record asks: `reconcile`, or a person. Each start is asked about anew.
+//   E1. The function is called only when its start is stored and the lease is still held after that.
+//   E2. An execution that finds a start without a record asks `reconcile`, or a person. Each start is asked about separately.
 import { decisionName, isDecision, NOT_A_DECISION } from '../../model/effect.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type { StepOptions } from '../../model/job.ts'
@@ -14,13 +14,13 @@ export async function beginEffect({ deps: { execution } }: StepRunner, { name }:
     return () => void execution.effects.delete(name)
   }
   if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.goOn()
-  // It was asked to stop before the function was called.
+  // The execution was interrupted before the function was called.
   if (execution.interrupted) execution.effects.delete(name)
-  // Whoever was suspended until the answer came may have been replaced, and somebody may have decided by now.
+  // A process that was suspended until the answer came may have lost the run, and somebody may have decided about the effect by now.
   await execution.assureLease()
 }
 
-/** An effect that may have taken place (E2); `null` when it shall run, for the first time or again. */
+/** Settles an effect that may have taken place (E2); `null` when it shall run, for the first time or again. */
 export async function settleEffect(steps: StepRunner, call: StepCall, { effect, reconcile }: StepOptions): Promise<StepOutcome | null> {
   const { execution, codec } = steps.deps
   const { name } = call
@@ -35,7 +35,7 @@ export async function settleEffect(steps: StepRunner, call: StepCall, { effect, 
     if ('failed' in decision) return await steps.fail(call, new NonRetryableError(String(decision.failed)))
     return await steps.record(call, codec.encode(decision.done, `the result of step ${JSON.stringify(name)}`))
   } catch (error) {
-    // What is not known stays open.
+    // While it is not known what became of the effect, it stays open.
     steps.failed.blame(name, error)
     throw error
   }

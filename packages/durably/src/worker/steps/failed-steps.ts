@@ -2,7 +2,7 @@ import { causeOf } from '../../model/failure.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 
-/** An error may be its own cause. */
+/** A limit, because an error may be its own cause. */
 const CAUSES_MAX = 10
 
 /** The steps of a run that failed: how often since the last manual retry, and with which errors in this execution. */
@@ -24,12 +24,12 @@ export class FailedSteps {
     this.blame(stepName, error)
   }
 
-  /** It ended the job, though it is not recorded as failed. */
+  /** The error ended the job, though the step is not recorded as failed. */
   blame(stepName: string, error: unknown): void {
     this.#errors.push({ error, stepName })
   }
 
-  /** The step whose error ended the job, also when the job threw it on as a cause; empty when no step failed. */
+  /** The step whose error ended the job, also when the job threw it as the cause of another one; empty when no step failed. */
   nameFor(thrown: unknown): string {
     for (let error = thrown, depth = 0; depth < CAUSES_MAX; depth++) {
       const failed = this.#errors.find((failure) => failure.error === error)

@@ -1,4 +1,4 @@
-// `ctx.run` and `ctx.stream`: a function of the user and the record of what it returned.
+// `ctx.run` and `ctx.stream`: call a function of the user and record what it returned.
 import { DurablyError } from '../../model/errors.ts'
 import type { StepOptions } from '../../model/job.ts'
 import { beginEffect, settleEffect } from './effect-step.ts'
@@ -26,7 +26,7 @@ export async function functionStep(
   )
 }
 
-/** For its next try, or for somebody who knows what became of an effect. */
+/** A step waits for its next try, or for a decision about an effect. */
 function mayWait({ retry, effect, reconcile }: StepOptions): boolean {
   return retry !== undefined || (effect === 'once' && !reconcile)
 }
@@ -65,7 +65,7 @@ async function execute(
   }
 }
 
-/** It must not look like an effect that failed. */
+/** An effect that took place and could not be recorded must not look like one that failed. */
 function unrecorded(name: string, error: unknown): unknown {
   if (!(error instanceof DurablyError)) return error
   const advice = `effect ${JSON.stringify(name)} took place and is not called again: give the step a reconcile function, or call decide()`

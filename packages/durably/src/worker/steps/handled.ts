@@ -1,4 +1,4 @@
-/** Who does not wait for a call of `ctx` must not bring the process down when it fails. */
+/** A call of `ctx` that nobody awaits must not end the process as an unhandled rejection. */
 export function handled<T>(result: Promise<unknown>): Promise<T> {
   result.catch(() => {})
   return result as Promise<T>

@@ -1,4 +1,4 @@
-// JobContext — what a job holds in its hand while it runs: a thin surface, each kind of step has a file of its own.
+// JobContext — the `ctx` of a running job. It only hands on: each kind of step has a file of its own.
 import type { Emitter } from '../../events/emitter.ts'
 import type { Codec } from '../../model/codec.ts'
 import { type Duration, durationMs, timeMs } from '../../model/duration.ts'
@@ -128,7 +128,7 @@ export class RunningJobContext implements JobContext {
     return handled(invokeStep(this.#steps, options.name ?? this.#steps.childNames.next('invoke', job.name), job, input, options))
   }
 
-  /** A call leaves what it does not name as it was, also by an earlier execution. */
+  /** Values that a call leaves out stay as they were, also those of an earlier execution. */
   progress(current: number, newTotal?: number, newMessage?: string): void {
     const { codec } = this.#deps
     const execution = this.#execution

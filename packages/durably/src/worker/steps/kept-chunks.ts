@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 
 const PAGE_MAX = 500
 
-/** What earlier attempts put out up to the last checkpoint of a stream, read from the event log. */
+/** The output of earlier attempts up to the last checkpoint of a stream, read from the event log. */
 export async function keptChunks(store: Store, codec: Codec, runId: string, { stepName, kept }: OpenStream): Promise<unknown[]> {
   let chunks: unknown[] = []
   if (kept === 0 || !store.eventLog) return chunks
@@ -20,8 +20,8 @@ export async function keptChunks(store: Store, codec: Codec, runId: string, { st
 
 function withEvent(chunks: unknown[], { type, payload }: EventRow, stepName: string, codec: Codec): unknown[] {
   if (!isStreamEvent(type)) return chunks
-  const told = JSON.parse(payload) as RecordedPayload
-  if (told.stepName !== stepName) return chunks
-  if (type === 'stream:reset') return cutChunks(chunks, told.to ?? 0)
-  return writeChunks(chunks, told.from ?? 0, codec.decode(told.chunks ?? null) as unknown[])
+  const recorded = JSON.parse(payload) as RecordedPayload
+  if (recorded.stepName !== stepName) return chunks
+  if (type === 'stream:reset') return cutChunks(chunks, recorded.to ?? 0)
+  return writeChunks(chunks, recorded.from ?? 0, codec.decode(recorded.chunks ?? null) as unknown[])
 }

@@ -1,7 +1,7 @@
-// Parking — lets a run go that waits for time to pass: it holds no slot, and no process needs to live until then.
-//   K1. It parks when nothing is in flight: steps are awaited, and the job gets a turn to start more.
-//   K2. Everything it waits for is written down, and it goes on when the first of it falls due.
-//   K3. What has its record is not waited for any more: the list does not grow with the history of the run.
+// Parking — gives back a run that waits: it holds no slot, and no process needs to live until it goes on.
+//   K1. A run parks when no step is in flight: steps are awaited, and then the job has one turn of the event loop to start more.
+//   K2. Everything it waits for is stored, and it goes on when the first of it is due.
+//   K3. What is recorded is not waited for any more, so the list does not grow with the history of the run.
 import type { Env } from '../../model/env.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeWaits, encodeWaits, NEVER_MS, type Wait } from '../../model/wait.ts'
@@ -19,7 +19,7 @@ interface ParkingDeps {
 
 export class Parking {
   readonly #deps: ParkingDeps
-  /** Of earlier executions, and of this one. */
+  /** The waits of earlier executions and of this one, by name. */
   readonly #waits: Map<string, Wait>
   readonly #askedFor = new Set<string>()
   readonly #refusals: ((why: Error) => void)[] = []
@@ -46,7 +46,7 @@ export class Parking {
     this.#waits.delete(name)
   }
 
-  /** Never resolves: where the run goes on, the job is called anew. */
+  /** Never resolves: when the run goes on, the job function is called again. */
   wait(wait: Wait): Promise<never> {
     if (this.#askedFor.size === 0) {
       this.askedAt = this.#deps.env.mono()
@@ -57,7 +57,7 @@ export class Parking {
     return new Promise((_, reject) => (this.#refused ? reject(this.#refused) : this.#refusals.push(reject)))
   }
 
-  /** It must stop: a step in flight that waits for one of these would never hear of it. */
+  /** The execution must stop: rejects all waits, because a step in flight may wait for one of them and would never end. */
   refuse(why: Error): void {
     this.#refused = why
     for (const reject of this.#refusals.splice(0)) reject(why)
@@ -68,7 +68,7 @@ export class Parking {
     return JSON.stringify([...this.#askedFor])
   }
 
-  /** What to write. What is asked for in this execution counts, also when it is due by now. */
+  /** What to store. A wait that was asked for in this execution counts, even if it is due by now. */
   get ending(): { runAt: number; waitingFor: string; signals: number } {
     const { run, claimedAt } = this.#deps
     const waits = [...this.#waits.values()]
@@ -76,7 +76,7 @@ export class Parking {
     return { runAt: Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead), waitingFor: encodeWaits(waits), signals: run.signals }
   }
 
-  /** Of `waitingFor`, what stays true without parking. */
+  /** The part of `waitingFor` that stays valid without parking. */
   get remaining(): string {
     return encodeWaits([...this.#waits.values()].flatMap(remainingOf))
   }
@@ -91,7 +91,7 @@ export class Parking {
   }
 }
 
-/** Signals and children are asked for anew, but a signal no longer than it was to be waited for in the first place. */
+/** The next execution asks for signals and children again; the time limit of a signal stays. */
 function remainingOf(wait: Wait): Wait[] {
   switch (wait.kind) {
     case 'child':

@@ -10,8 +10,8 @@ interface ReadForRunDeps {
 }
 
 /**
- * What a call of `ctx` has to know first. That it cannot be read is not the job's fault (R6): somebody else goes on with the run.
- * It needs no fence of its own: before the job sees anything that follows from it, a write of the owner is accepted or refused.
+ * Reads what a call of `ctx` needs. If it cannot be read for a whole lease, that is not the job's fault (R6): another worker goes on with
+ * the run. The read needs no fence, because the store accepts or refuses a write of the owner before the job sees a result of it.
  */
 export async function readForRun<T>(deps: ReadForRunDeps, what: string, read: () => Promise<T>): Promise<T> {
   const { execution } = deps

@@ -2,7 +2,7 @@ import type { SignalRow } from '../../model/signal.ts'
 import type { StepRunnerDeps } from './job-context.ts'
 import { readForRun } from './read-for-run.ts'
 
-/** What was sent to a run, as of when its execution first asked; what comes later is seen when it wants to park. */
+/** The signals of a run, read when its execution first asks. A signal that comes later is noticed when the run parks. */
 export class SentSignals {
   readonly #deps: StepRunnerDeps
   #read: Promise<SignalRow[]> | undefined

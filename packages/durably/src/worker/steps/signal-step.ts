@@ -1,5 +1,5 @@
-// `ctx.waitFor`: a step whose record is the value that was sent, in an array; an empty one says that the time was over,
-// whatever came later.
+// `ctx.waitFor`: a step whose record is an array with the value that was sent. An empty array means that the time was over; a signal that
+// comes later changes nothing.
 import { durationMs } from '../../model/duration.ts'
 import { checkSignalName } from '../../model/effect.ts'
 import { DurablyError } from '../../model/errors.ts'
@@ -29,7 +29,7 @@ export async function signalStep(steps: StepRunner, name: string, { schema, time
   })
   const received = record as unknown[]
   if (received.length > 0) return received[0]
-  const late = new DurablyError('wait_timeout', `no ${what} came in time`)
-  steps.failed.blame(name, late)
-  throw late
+  const timedOut = new DurablyError('wait_timeout', `no ${what} came in time`)
+  steps.failed.blame(name, timedOut)
+  throw timedOut
 }

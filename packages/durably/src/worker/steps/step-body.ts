@@ -1,12 +1,12 @@
 import type { StepContext, StepFunction } from '../../model/job.ts'
 import type { Attach } from '../lease/owner.ts'
 
-/** What is inside a step. */
+/** What a step does, and what it writes with its record. */
 export interface StepBody {
   call(step: StepContext): unknown
   /** After the function has returned, before the record. True when the record replaces what was streamed. */
   finish(): Promise<boolean> | boolean
-  /** Lets ride what must be written together with the record. */
+  /** Attaches what must be written together with the record. */
   record: Attach
   /** The function has failed, or must stop. */
   giveUp(): void

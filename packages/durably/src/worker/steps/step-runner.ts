@@ -2,8 +2,8 @@
 //   J1. A completed step is found by its name and never runs again; its recorded value is returned.
 //   J2. A step starts without a read or a write; its end is one write, which renews the lease.
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
-//   J4. A call is in flight until it has its record or has said what it waits for: nothing parks or ends in between. Only an error
-//       that comes beside an open transaction is thrown before its record, which then goes before whatever the run writes next (O1).
+//   J4. A call is in flight until it is recorded or has said what it waits for; the run neither parks nor ends before. Only an error that
+//       is thrown beside an open transaction reaches the job before it is recorded; its record precedes every later write (O1).
 import type { Duration } from '../../model/duration.ts'
 import { iso } from '../../model/env.ts'
 import { DurablyError, hasCode } from '../../model/errors.ts'
@@ -28,11 +28,11 @@ export interface StepCall {
   /** Its place among the calls of the job. */
   index: number
   startedAt: number
-  /** Of the step that it was called in: nothing of it starts or is recorded after that. */
-  late: AbortSignal | undefined
+  /** Aborts when the time of the step around it is over: then the call neither starts nor is recorded. */
+  expired: AbortSignal | undefined
 }
 
-/** What comes of a call: its value, or what the run has to wait for first. */
+/** The result of a call: its value, or what the run has to wait for first. */
 export type StepOutcome = { value: unknown } | { wait: Wait }
 
 export class StepRunner {
@@ -52,7 +52,7 @@ export class StepRunner {
     for (const name of this.#recorded.keys()) deps.execution.parking.forget(name)
   }
 
-  /** One call of `ctx`: what is recorded under its name, or what `work` comes to (J1, J4). */
+  /** One call of `ctx`: returns what is recorded under its name, or the result of `work` (J1, J4). */
   async step(name: string, work: (call: StepCall) => Promise<StepOutcome>, mayWait = true): Promise<unknown> {
     const { execution, codec, stepScope } = this.deps
     const scope = stepScope.current()
@@ -75,8 +75,8 @@ export class StepRunner {
         'transaction_open',
         `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
       )
-    const late = scope?.execution === execution ? scope.late : undefined
-    execution.admit(late)
+    const expired = scope?.execution === execution ? scope.expired : undefined
+    execution.admit(expired)
     if (mayWait && scope?.stepName && scope.execution === execution)
       throw new DurablyError(
         'nested_step',
@@ -88,20 +88,20 @@ export class StepRunner {
     }
     const index = this.#called.size
     this.#called.add(name)
-    return { name, index, startedAt: env.wall(), late }
+    return { name, index, startedAt: env.wall(), expired }
   }
 
-  /** Told right before a function of the user is called; the lease was assured before. */
+  /** Emits `step:start`, right before a function of the user is called; the lease was assured before. */
   start(call: StepCall): StepCall {
     const { execution, env } = this.deps
-    // It may have been told to stop in the turn that waiting for the lease took.
-    execution.goOn(call.late)
+    // The execution may have been interrupted while the lease was renewed.
+    execution.goOn(call.expired)
     const started = { ...call, startedAt: env.wall() }
     execution.record('step:start', { stepName: call.name, stepIndex: call.index })
     return started
   }
 
-  /** Calls a function of the user in the name of a step. */
+  /** Calls a function of the user as the body of a step. */
   async call(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
     const { stepScope, stepWrappers, env, execution, emitter } = this.deps
     const { name } = call
@@ -109,32 +109,32 @@ export class StepRunner {
     const scope: StepScope = { execution, stepName: name, isTransaction }
     this.#inFlight.add(name)
     try {
-      const returned = await withinStepTime(env, name, timeout, call.late, (late) => {
-        const signal = late ? AbortSignal.any([execution.signal, late]) : execution.signal
+      const returned = await withinStepTime(env, name, timeout, call.expired, (expired) => {
+        const signal = expired ? AbortSignal.any([execution.signal, expired]) : execution.signal
         const step = {
           signal,
           log: stepLogger(emitter, execution.run.id, () => name),
           attempt: this.failed.times(name) + 1,
           idempotencyKey,
         }
-        scope.late = late
+        scope.expired = expired
         return stepScope.run(scope, () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step)))
       })
       if (scope.turnedAway) execution.goOn()
       return returned
     } finally {
       this.#inFlight.delete(name)
-      // What it has begun and left behind is no part of it any more.
+      // What the function has left running is no longer inside the transaction.
       scope.isTransaction = false
     }
   }
 
-  /** The value as a replay will see it (J3). */
+  /** Records the value, and returns it as a replay will see it (J3). */
   async record(call: StepCall, output: string | null, { endsStream = false, attach }: RecordOptions = {}): Promise<StepOutcome> {
     const { execution } = this.deps
     const step = this.row(call, { status: 'completed', output })
     const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
-      call.late?.throwIfAborted()
+      call.expired?.throwIfAborted()
       const takeBack = attach?.()
       const reopen = this.#closeEffect(call)
       return () => {
@@ -153,15 +153,15 @@ export class StepRunner {
     return codec.decode(output)
   }
 
-  /** A step that was interrupted has not failed: it will run again where the run goes on. */
+  /** Records a failure. A step that was interrupted has not failed: it runs again when the run goes on. */
   async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
     const { execution, report } = this.deps
     const { id } = execution.run
-    execution.goOn(call.late)
+    execution.goOn(call.expired)
     this.failed.add(call.name, error)
     const delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
     const recorded = this.#recordFailure(call, error, mayHaveWorked)
-    // Its place among the writes is taken, so the job need not wait for the transaction to hear of the error (J4).
+    // The record already has its place among the writes, so the job gets the error without waiting for the transaction (J4).
     if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
     else if (!(await recorded)) execution.goOn()
     if (delayMs === 'dead') throw error
@@ -172,7 +172,7 @@ export class StepRunner {
     const { execution, store } = this.deps
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
-    // It threw: that is known, and it may be tried again. What ran out of time may still take place.
+    // An effect that threw may be tried again, so it is closed. One that ran out of time may still take place, so it stays open.
     const attach = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
     return execution.owner.write({ type: 'recordStep', step }, attach)
   }
@@ -222,7 +222,7 @@ interface CallOptions {
 
 interface FailOptions {
   retry?: RetryPolicy | undefined
-  /** Of an effect: it stays open, and who comes to it again asks. */
+  /** An effect may have taken place: it stays open, and the next attempt asks what became of it. */
   mayHaveWorked?: boolean
 }
 

@@ -1,8 +1,8 @@
-// StreamWriter — the output of one stream on its way into the event log.
+// StreamWriter — writes the output of one stream into the event log.
 //   F4. Chunks are merged and written every 50 ms, or as soon as 4 KB wait; one write at a time.
-//   F5. A checkpoint is written with everything that was put out before it, in one transaction; what came after it is not kept.
-//   F6. The step's record comes with the whole output as one chunk, which replaces all that was written of it.
-//   F7. What is left when the step fails or is interrupted attach on whatever is written next.
+//   F5. A checkpoint is written with all output before it, in one transaction; output after it is not kept for the next attempt.
+//   F6. The step's record is written with the whole output as one chunk, which replaces all chunks before.
+//   F7. What is left when the step fails or is interrupted is attached to the next write.
 import type { Emitter } from '../../events/emitter.ts'
 import { addChunk, joinChunks, lengthOf } from '../../model/chunks.ts'
 import type { Codec } from '../../model/codec.ts'
@@ -15,12 +15,12 @@ import type { Execution } from '../execution.ts'
 const FLUSH_WITHIN_MS = 50
 /** In characters, as they will be written. */
 const FLUSH_SIZE = 4096
-/** A source that is so much faster than the store has to wait. */
+/** With this much unwritten output `emit` waits for the store. */
 const WAITING_SIZE_MAX = 16 * FLUSH_SIZE
 
 interface EncodedCheckpoint {
   state: string | null
-  /** How much had been put out when it was asked for. */
+  /** The length of the output when the checkpoint was made. */
   kept: number
 }
 
@@ -31,7 +31,7 @@ export interface StreamWriterDeps {
   emitter: Emitter
   eventLog: boolean
   stepName: string
-  /** What earlier attempts put out up to their last checkpoint. */
+  /** The output of earlier attempts up to their last checkpoint. */
   kept: readonly unknown[]
 }
 
@@ -47,9 +47,9 @@ export class StreamWriter {
   #flushing: Promise<void> | null = null
   #failed: unknown
   #isClosed = false
-  /** Something was refused that the source wanted to put out. */
+  /** A chunk was refused because the run must stop. */
   #isIncomplete = false
-  /** As it stood before the record that ends it. */
+  /** The open stream as it was before the record that ends it. */
   #ended: OpenStream | undefined
 
   constructor(deps: StreamWriterDeps) {
@@ -84,12 +84,12 @@ export class StreamWriter {
     this.#goOn()
   }
 
-  /** Nothing comes any more. True when the record replaces earlier chunks. */
+  /** The function has returned. True when the record replaces earlier chunks. */
   async finish(): Promise<boolean> {
     const { execution, stepName } = this.#deps
     this.#stop()
     while (this.#flushing) await this.#flushing
-    // A function that was told to stop and returned all the same has ended well, unless the end of its output is missing.
+    // A function that was asked to stop but returned has completed, unless the end of its output was refused.
     if (this.#isIncomplete || this.#failed !== undefined) this.#goOn()
     this.#ended = execution.streams.get(stepName)
     return this.#ended !== undefined
@@ -99,7 +99,8 @@ export class StreamWriter {
   record(): () => void {
     const { execution, eventLog, stepName } = this.#deps
     const chunks = joinChunks(this.#chunks, this.#waiting)
-    if (eventLog && (this.#ended || chunks.length > 0)) this.#tell({ from: 0, chunks: this.#encode(chunks), ...stateOf(this.#ended) })
+    if (eventLog && (this.#ended || chunks.length > 0))
+      this.#attachChunk({ from: 0, chunks: this.#encode(chunks), ...stateOf(this.#ended) })
     execution.streams.delete(stepName)
     return () => this.#setOpen(this.#ended)
   }
@@ -107,12 +108,12 @@ export class StreamWriter {
   /** F7. */
   giveUp(): void {
     this.#stop()
-    // Behind a write that was rejected there would be a gap.
+    // After a rejected write the output would have a gap.
     if (this.#failed !== undefined) return
     try {
       this.#attach(null)
     } catch {
-      // It has failed already; that its last words cannot be stored is not the news.
+      // The step has failed already; that its last output cannot be stored does not matter.
     }
   }
 
@@ -139,7 +140,7 @@ export class StreamWriter {
     this.#clearTimer()
   }
 
-  /** What the source does to its object afterwards must not change what it put out. */
+  /** A copy, so that later changes of the object do not change what was emitted. */
   #snapshot(chunk: unknown): { value: unknown; size: number } {
     if (typeof chunk === 'string') return { value: chunk, size: chunk.length }
     const { codec, stepName } = this.#deps
@@ -161,7 +162,7 @@ export class StreamWriter {
     this.#timer = null
   }
 
-  /** F4. One at a time; what gathered meanwhile follows. */
+  /** F4. One write at a time; what was emitted meanwhile follows. */
   #begin(checkpoint: EncodedCheckpoint | null): Promise<void> {
     this.#clearTimer()
     this.#flushing = this.#flush(checkpoint).finally(() => {
@@ -197,11 +198,11 @@ export class StreamWriter {
     this.#waitingLength = 0
     this.#waitingSize = 0
     if (checkpoint) {
-      this.#tell({ from, chunks: encoded, state: checkpoint.state })
+      this.#attachChunk({ from, chunks: encoded, state: checkpoint.state })
       execution.streams.set({ stepName, ...checkpoint })
     } else {
       // What begins at 0 replaces everything (F1), also a checkpoint that was made before any output.
-      this.#tell({ from, chunks: encoded, ...(from === 0 && stateOf(open)) })
+      this.#attachChunk({ from, chunks: encoded, ...(from === 0 && stateOf(open)) })
       if (!open) execution.streams.set({ stepName, kept: 0, state: null })
     }
   }
@@ -216,7 +217,7 @@ export class StreamWriter {
     return this.#deps.codec.encode(chunks, `the output of stream ${JSON.stringify(this.#deps.stepName)}`)
   }
 
-  #tell(payload: RecordedPayload): void {
+  #attachChunk(payload: RecordedPayload): void {
     const { execution, stepName } = this.#deps
     execution.attach('stream:chunk', { stepName, ...payload })
   }

@@ -4,7 +4,7 @@ import { DurablyError } from '../../model/errors.ts'
 
 const LONGEST_MS = 5000
 
-/** Heartbeats wait for it, so it must be over long before the lease is. */
+/** Heartbeats wait for the transaction, so it must end long before the lease does. */
 export function transactionLimitMs(leaseMs: number, timeout: Duration | undefined): number {
   const most = Math.floor(leaseMs / 3)
   if (timeout === undefined) return Math.min(LONGEST_MS, most)

@@ -29,7 +29,7 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   let result: TransactResult
   try {
     result = await execution.owner.transact(async (trx) => {
-      // It may have been told to stop while others had their turn.
+      // The execution may have been interrupted while other writes had their turn.
       execution.goOn()
       const undone = new Promise((_, reject) => {
         execution.undo = reject

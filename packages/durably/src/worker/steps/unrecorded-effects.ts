@@ -1,4 +1,4 @@
-// The effects of one execution that have begun and are not recorded, as they stand in the row of the run.
+// UnrecordedEffects — the effects of one execution that have begun and are not recorded, as the row of the run has them.
 import { decodeEffects, type Effect, encodeEffects } from '../../model/effect.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { Owner } from '../lease/owner.ts'
@@ -14,23 +14,23 @@ export class UnrecordedEffects {
     this.#generation = run.leaseGeneration
   }
 
-  /** The lease in which it was begun; `undefined` when it is not open. */
+  /** The lease generation in which it began; `undefined` when it is not open. */
   startedIn(stepName: string): number | undefined {
     return this.#open.get(stepName)?.generation
   }
 
-  /** Attach on the next write. */
+  /** Stored with the next write. */
   begin(name: string): void {
     this.add({ name, generation: this.#generation })
   }
 
-  /** Attach on the next write. */
+  /** Stored with the next write. */
   add(effect: Effect): void {
     this.#open.set(effect.name, effect)
     this.#attach()
   }
 
-  /** Attach on the next write. */
+  /** Stored with the next write. */
   delete(stepName: string): Effect | undefined {
     const effect = this.#open.get(stepName)
     if (this.#open.delete(stepName)) this.#attach()

@@ -1,4 +1,4 @@
-// The streams of one execution that are begun and not recorded, as they stand in the row of the run.
+// UnrecordedStreams — the streams of one execution that have begun and are not recorded, as the row of the run has them.
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams, encodeStreams, type OpenStream } from '../../model/stream.ts'
 import type { Owner } from '../lease/owner.ts'
@@ -16,13 +16,13 @@ export class UnrecordedStreams {
     return this.#open.get(stepName)
   }
 
-  /** Attach on the next write. */
+  /** Stored with the next write. */
   set(stream: OpenStream): void {
     this.#open.set(stream.stepName, stream)
     this.#owner.attachStreams(encodeStreams(this.#open.values()))
   }
 
-  /** Attach on the next write. */
+  /** Stored with the next write. */
   delete(stepName: string): void {
     if (this.#open.delete(stepName)) this.#owner.attachStreams(encodeStreams(this.#open.values()))
   }
