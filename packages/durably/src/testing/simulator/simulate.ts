@@ -3,33 +3,29 @@
 import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, forgetScopes } from '../../model/env.ts'
-import type { EventRow } from '../../model/event.ts'
-import { isTerminal, type RunRow, type RunStatus } from '../../model/run.ts'
-import type { StepRow } from '../../model/step.ts'
-import type { ClaimRequest } from '../../store/runs.ts'
+import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
 import type { Store } from '../../store/store.ts'
 import { executorClass } from '../../worker/lazy-executor.ts'
-import { DueAudit, type History, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
+import { readRows, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { Archive } from './archive.ts'
 import { readBookings } from './bookings.ts'
 import { chance, oneOf, pick } from './chance.ts'
-import { ClaimWatch } from './claim-watch.ts'
 import type { CutLine } from './cut-line.ts'
-import { type CallFaults, FaultPlan, type Timed } from './fault-plan.ts'
-import { figuresOf, judge, plansOf, type SimFigures } from './judge.ts'
+import { type CallFaults, FaultPlan } from './fault-plan.ts'
+import type { SimFigures } from './judge.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
 import { Outsiders } from './outsiders.ts'
 import { planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
-import { rareFiguresOf } from './rare-figures.ts'
 import { rejecting } from './rejecting-store.ts'
 import { SimClient } from './sim-client.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
-import { StoreNotes } from './store-notes.ts'
+import { type SimWorker, Strikes } from './strikes.ts'
 import { TabAudit } from './tab-audit.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
+import { WorldAudit } from './world-audit.ts'
 import { isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
 
 export interface SimulateOptions {
@@ -68,31 +64,10 @@ const ANSWER_MS = 100
 const LEASE_MS_OF_CROWDS = 3000
 /** In half of their worlds a worker can execute all of a crowd at once. */
 const ROOM_FOR_CROWDS = 150
-/** How often a command is for a run that it was made for. */
-const LIKELY_SHARE = 0.7
-const COMMANDS = {
-  cancel: { verb: 'cancel', isFor: (status: RunStatus) => status === 'running' },
-  retry: { verb: 'retry', isFor: (status: RunStatus) => status === 'failed' },
-  delete: { verb: 'deleteRun', isFor: (status: RunStatus) => isTerminal(status) },
-} as const
-const MUTATING = new Set([
-  ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry', 'runs.delete', 'runs.purge'],
-  ...['signals.send', 'transact'],
-])
 /** How many worlds let the workers clear away what has ended. */
 const RETENTION_SHARE = 0.15
 /** And in how many they are tabs of one browser. */
 const TABS_SHARE = 0.2
-/** A page that is put aside stands still soon after. */
-const ASIDE_MS_MAX = 1500
-/** Clocks that differ by a second at most are believed (store-time.ts). */
-const SUSPEND_MS_MIN = 1100
-const SUSPEND_MS_MAX = 120_000
-/** Few sleep for that long: it costs the others many looks. */
-const LONG_SUSPEND_SHARE = 0.05
-const LONG_SUSPEND_MS_MAX = 3_600_000
-const NO_TABS = { terms: 0, thefts: 0 }
-
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
   return new Simulation(options).run()
 }
@@ -109,26 +84,20 @@ class Simulation {
   readonly #maxRecoveries: number
   readonly #trace: string[] = []
   readonly #ledger = new SimLedger()
-  readonly #audit = new RowAudit((run) => this.#tabs?.isAbandoned(run) === true)
-  readonly #dues = new DueAudit()
-  readonly #streams = new StreamAudit(this.#ledger.streams)
-  readonly #notes = new StoreNotes(this.#ledger)
   readonly #archive = new Archive(() => this.#storeMs())
   readonly #steadyJobs: SteadyJobs
-  readonly #workers = new Map<string, { process: SimProcess; durably: Durably }>()
+  readonly #workers = new Map<string, SimWorker>()
   #dbOffsetMs = 0
   #store!: Store
   #listRuns!: () => Promise<RunRow[]>
   #sql: OpenedStore['sql']
-  #claims!: ClaimWatch
+  #audit!: WorldAudit
+  #strikes!: Strikes
   #tabs: TabAudit | undefined
   #client!: SimClient
-  /** The last look at the rows. */
-  #looked: Promise<void> = Promise.resolve()
   #outsiders!: Outsiders
   #kills = 0
   readonly #stuck: Violation[] = []
-  readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0, families: 0, suspends: 0 }
 
   constructor(options: SimulateOptions) {
     const { seed } = options
@@ -155,14 +124,15 @@ class Simulation {
     this.#store = this.#archive.over(rejecting(store))
     this.#sql = sql
     this.#listRuns = listRuns
-    this.#claims = new ClaimWatch(this.#store)
     if (chance(this.#seed, 'tabs') < TABS_SHARE) this.#tabs = new TabAudit(this.#world(), this.#plan)
+    this.#startAudit()
     await this.#store.migrate()
     this.#startOutsiders()
     this.#startClient()
+    this.#planStrikes()
     const workers = this.#isRush ? 2 : pick(this.#seed, 'workers', 2, 4)
     for (let i = 0; i < workers; i++) this.#startWorker(`w${i}`, 0)
-    for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#strike(timed))
+    for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#strikes.strike(timed))
     try {
       await this.#base.advance(FAULT_MS)
       await this.#heal()
@@ -243,88 +213,32 @@ class Simulation {
     this.#client = new SimClient({ world: this.#world(), ledger: this.#ledger, open }, planRuns(this.#seed, scope))
   }
 
-  async #strike({ fault, name }: Timed): Promise<void> {
-    if (this.#plan.healed) return
-    this.#plan.happened.push(name)
-    const worker = [...this.#workers.values()][pick(this.#seed, `${name} target`, 0, this.#workers.size - 1)]
-    if (!worker) return
-    switch (fault) {
-      case 'kill':
-        return worker.process.kill()
-      case 'pause':
-        return this.#pause(worker.process, name)
-      case 'suspend':
-      case 'suspend all':
-        return this.#suspend(worker.process, fault, name)
-      case 'clock jump':
-        this.#dbOffsetMs += pick(this.#seed, `${name} ms`, -120_000, 120_000)
-        return
-      case 'stop':
-        return this.#stopWorker(worker)
-      case 'cancel':
-      case 'retry':
-      case 'delete':
-        return this.#command(fault, name)
-      case 'clear and retry':
-      case 'cancel and clear':
-        return this.#family(fault, name)
-      case 'purge': {
-        const olderThan = chance(this.#seed, `${name} at once`) < 0.5 ? 0 : pick(this.#seed, `${name} age`, 1, 30_000)
-        return this.#client.command((durably) => durably.purge({ olderThan }))
-      }
-    }
+  #startAudit(): void {
+    this.#audit = new WorldAudit({
+      store: this.#store,
+      listRuns: this.#listRuns,
+      ledger: this.#ledger,
+      archive: this.#archive,
+      tabs: this.#tabs,
+      storeMs: () => this.#storeMs(),
+      mono: () => this.#base.mono(),
+      onLook: (runs) => this.#outsiders.see(runs),
+    })
   }
 
-  #pause(process: SimProcess, name: string): void {
-    const ms = pick(this.#seed, `${name} ms`, 1000, 120_000)
-    if (this.#tabs && chance(this.#seed, `${name} aside`) < 0.5)
-      return this.#tabs.tabs.putAside(process, pick(this.#seed, `${name} after`, 0, ASIDE_MS_MAX), ms)
-    process.pause(ms)
-    void this.#tabs?.stoodStill(process)
-  }
-
-  /** Half of them wake before their leases are over, and go on. The tabs of a browser sleep all at once. */
-  #suspend(process: SimProcess, fault: 'suspend' | 'suspend all', name: string): void {
-    const isShort = chance(this.#seed, `${name} short`) < 0.5
-    // Where there is one connection only, whoever sleeps in a transaction holds up the whole world.
-    const isLong = !this.#sql && chance(this.#seed, `${name} long`) < LONG_SUSPEND_SHARE
-    const longest = isShort ? this.#leaseMs : isLong ? LONG_SUSPEND_MS_MAX : SUSPEND_MS_MAX
-    const ms = pick(this.#seed, `${name} ms`, isShort ? SUSPEND_MS_MIN : this.#leaseMs, longest)
-    const all = [...this.#workers.values()].map((worker) => worker.process)
-    for (const sleeper of fault === 'suspend all' || this.#tabs ? all : [process]) sleeper.suspend(ms)
-    this.#counts.suspends++
-  }
-
-  async #stopWorker({ process, durably }: { process: SimProcess; durably: Durably }): Promise<void> {
-    this.#tabs?.stops(process)
-    await durably.stop(chance(this.#seed, `timeout of ${process.name}`) < 0.5 ? { timeout: 2000 } : {})
-    await this.#tabs?.stopped(process)
-    process.kill()
-  }
-
-  async #command(fault: keyof typeof COMMANDS, name: string): Promise<void> {
-    const all = await this.#store.runs.list({})
-    const { verb, isFor } = COMMANDS[fault]
-    const likely = all.filter(({ status }) => isFor(status))
-    const rows = likely.length > 0 && chance(this.#seed, `${name} likely`) < LIKELY_SHARE ? likely : all
-    const run = rows[pick(this.#seed, `${name} run`, 0, Math.max(0, rows.length - 1))]
-    if (run) this.#client.command((durably) => durably[verb](run.id))
-  }
-
-  /** All that has ended goes before a failed run with children is sent back, or right after such a run was cancelled. */
-  async #family(fault: 'clear and retry' | 'cancel and clear', name: string): Promise<void> {
-    const all = await this.#store.runs.list({})
-    const parents = new Set(all.map(({ parentRunId }) => parentRunId))
-    const families = all.filter(
-      ({ id, status }) => parents.has(id) && (fault === 'clear and retry' ? status === 'failed' : !isTerminal(status)),
-    )
-    const run = families[pick(this.#seed, `${name} run`, 0, Math.max(0, families.length - 1))]
-    if (!run) return
-    this.#counts.families++
-    this.#client.command(async (durably) => {
-      if (fault === 'cancel and clear') await durably.cancel(run.id)
-      await durably.purge({ olderThan: 0 })
-      if (fault === 'clear and retry') await durably.retry(run.id)
+  #planStrikes(): void {
+    this.#strikes = new Strikes({
+      seed: this.#seed,
+      plan: this.#plan,
+      leaseMs: this.#leaseMs,
+      store: this.#store,
+      workers: this.#workers,
+      client: this.#client,
+      tabs: this.#tabs,
+      hasOneConnection: this.#sql !== undefined,
+      setStoreClockBy: (ms) => {
+        this.#dbOffsetMs += ms
+      },
     })
   }
 
@@ -338,46 +252,12 @@ class Simulation {
 
   #applied(process: string, verb: string, answer: Answer, args: readonly unknown[], arrivedMs: number): void {
     this.#note(() => `${process} ${verb} ${verb === 'runs.probe' ? '' : JSON.stringify(answer)}`)
-    this.#notes.take(verb, answer, args, { storeMs: this.#storeMs(), mono: this.#base.mono(), arrivedMs })
-    if (MUTATING.has(verb) && hasChanged(answer)) this.#looked = this.#lookAtRows(this.#looked)
-    const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
-    if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
-    if (verb === 'runs.claim') {
-      this.#count('claims', 'batches', answered)
-      this.#claims.claimed(process, (args[0] as ClaimRequest).tokens)
-    }
-    if (verb === 'runs.adopt') void this.#claims.adopted(process, args[0] as readonly string[], answered)
+    this.#audit.applied(process, verb, answer, args, arrivedMs)
   }
 
   /** To put an answer into words costs more than to give it. */
   #note(what: () => string): void {
     if (this.#options.keepTrace) this.#trace.push(`${this.#base.mono()} ${what()}`)
-  }
-
-  #count(all: 'commits' | 'claims', shared: 'groups' | 'batches', { length }: readonly unknown[]): void {
-    if (length >= 1) this.#counts[all]++
-    if (length >= 2) this.#counts[shared]++
-  }
-
-  /** Reads what is new: every look at all of it would cost more than the world itself. */
-  async #lookAtRows(before: Promise<void>): Promise<void> {
-    const nowMs = this.#storeMs()
-    const runs = await this.#listRuns()
-    const steps: StepRow[] = []
-    const events: EventRow[] = []
-    for (const { id, lastEventSequence } of runs) {
-      const after = this.#streams.sequenceOf(id)
-      if (lastEventSequence === after) continue
-      events.push(...(await this.#store.events.list(id, { after })))
-      steps.push(...(await this.#store.steps.list(id)))
-    }
-    // Where a transaction of a user held the store up, looks that were asked for one after the other may have been answered otherwise.
-    await before
-    this.#audit.look(runs, steps, nowMs)
-    this.#dues.look(runs, nowMs)
-    this.#streams.look({ runs, steps, events })
-    this.#notes.see(runs)
-    this.#outsiders.see(runs)
   }
 
   async #heal(): Promise<void> {
@@ -404,49 +284,24 @@ class Simulation {
   }
 
   async #judge(): Promise<Simulated> {
-    await this.#whenAnswered(this.#looked)
+    await this.#whenAnswered(this.#audit.looked)
     const kept = await this.#whenAnswered(readRows(this.#store))
-    const { archive, ledger } = { archive: this.#archive, ledger: this.#ledger }
-    const rows = {
-      runs: [...kept.runs, ...archive.runs],
-      steps: [...kept.steps, ...archive.steps],
-      events: [...kept.events, ...archive.events],
-    }
-    const bookings = this.#sql && (await readBookings(this.#sql.db))
-    const history: History = {
-      ...rows,
-      ledger: { ...ledger, ...(bookings && { bookings }) },
-      acknowledged: ledger.acknowledged,
+    const { violations, figures } = this.#audit.judge(kept, {
+      bookings: this.#sql && (await readBookings(this.#sql.db)),
       maxRecoveries: this.#maxRecoveries,
       faultFree: this.#faultFree,
-      mayStartLate: this.#plan.happened.some((fault) => fault.endsWith('clock jump')),
-      purged: archive.ids,
-      plans: plansOf(rows.runs, this.#steadyJobs),
-    }
-    this.#audit.look(kept.runs, kept.steps, this.#storeMs())
-    this.#streams.look(rows)
-    this.#streams.compare(history)
-    const watches = [this.#audit, this.#dues, this.#streams, this.#claims, archive, ...(this.#tabs ? [this.#tabs] : [])]
-    const violations = [...this.#stuck, ...watches.flatMap((watch) => watch.violations), ...judge(history)]
+      hadClockJump: this.#plan.happened.some((fault) => fault.endsWith('clock jump')),
+      steadyJobs: this.#steadyJobs,
+    })
     const cuts = this.#sql?.line.cuts ?? 0
     await this.#store.close()
     forgetScopes()
     return {
       seed: this.#seed,
-      violations,
+      violations: [...this.#stuck, ...violations],
       faults: this.#plan.happened,
       trace: this.#trace,
-      figures: {
-        ...figuresOf(history),
-        ...rareFiguresOf(history),
-        ...this.#counts,
-        ...(this.#tabs?.counts ?? NO_TABS),
-        cuts,
-        deleted: archive.deleted,
-        refused: ledger.refused,
-        kills: this.#kills,
-        simulatedMs: this.#base.mono(),
-      },
+      figures: { ...figures, ...this.#strikes.counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },
     }
   }
 }
@@ -464,11 +319,4 @@ function withoutDeath(plan: FaultPlan): CallFaults {
       return fault === 'crash after' ? 'lose reply' : fault
     },
   }
-}
-
-/** What found nothing to do changed nothing; whether an error came before or after a change cannot be known. */
-function hasChanged(answer: Answer): boolean {
-  if ('error' in answer) return true
-  const { value } = answer
-  return Array.isArray(value) ? value.length > 0 : value !== 0 && value !== null
 }
