@@ -101,7 +101,7 @@ export class SimProcess {
     this.#clockSet = clockSetOf(seed, name, base.mono())
     let draws = 0
     this.env = {
-      wall: () => base.wall() + skewMs + (this.#isClockSet() ? this.#clockSet.byMs : 0),
+      wall: () => base.wall() + skewMs + (this.isClockSet ? this.#clockSet.byMs : 0),
       mono: () => base.mono() - this.#sleptMs(),
       timer: (ms, fn) => this.#timer(ms, fn),
       clear: (timer) => {
@@ -234,7 +234,7 @@ export class SimProcess {
 
   /** Its clocks differ since the claim, so it asked the store what time it is. */
   #mayHaveAsked({ sent }: Claimed): boolean {
-    return this.#sleptMs() > sent.sleptMs || (this.#isClockSet() && !sent.isClockSet)
+    return this.#sleptMs() > sent.sleptMs || (this.isClockSet && !sent.isClockSet)
   }
 
   /**
@@ -244,10 +244,11 @@ export class SimProcess {
   isFooled(runId?: string): boolean {
     const sent = runId === undefined ? { sleptMs: 0, isClockSet: false } : this.#claimed.get(runId)?.sent
     if (!sent || this.#clockSet.byMs > 0) return false
-    return this.#sleptMs() > sent.sleptMs && this.#isClockSet() && !sent.isClockSet
+    return this.#sleptMs() > sent.sleptMs && this.isClockSet && !sent.isClockSet
   }
 
-  #isClockSet(): boolean {
+  /** Its wall clock is another by now. */
+  get isClockSet(): boolean {
     return this.now >= this.#clockSet.atMs
   }
 
@@ -343,7 +344,7 @@ export class SimProcess {
       get: (target, verb) => {
         if (verb === 'claim')
           return async (request: Parameters<RunStore['claim']>[0]) => {
-            const sent = { ...momentOf(this.env), sleptMs: this.#sleptMs(), isClockSet: this.#isClockSet() }
+            const sent = { ...momentOf(this.env), sleptMs: this.#sleptMs(), isClockSet: this.isClockSet }
             this.#claimSent = sent
             return remember(await target.claim(request), sent)
           }

@@ -125,7 +125,8 @@ export class TabAudit implements TabWatch {
     const isDisturbed = this.#plan.happened.slice(length).some((fault) => fault.startsWith(`${process.name}#`))
     // Who hears of it when it wakes stood still while it was given the lead.
     const stoodStill = process.wokeAt > 0 && process.wokeAt >= heardAt
-    if (isDisturbed || grant.isOver || stoodStill || this.#stopping.has(process)) return
+    // One whose clock is set cannot know for how long it was the heir.
+    if (isDisturbed || grant.isOver || stoodStill || process.isClockSet || this.#stopping.has(process)) return
     const running = await this.#world.store.runs.list({ status: 'running' })
     for (const { id, leaseGeneration } of left) {
       if (running.some((run) => run.id === id && run.leaseGeneration === leaseGeneration))
