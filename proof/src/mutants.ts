@@ -23,7 +23,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no-fence',
     guard: 'owner writes need generation and token (W1)',
-    file: 'store/memory/owner-write.ts',
+    file: 'store/memory/apply.ts',
     find: "return row.status === 'running' && row.leaseGeneration === claim.generation && row.leaseOwner === claim.token",
     replace: "return row.status === 'running' && claim.generation > 0",
   },
@@ -37,7 +37,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no-write-number',
     guard: 'a write sent twice counts once (W2)',
-    file: 'store/memory/owner-write.ts',
+    file: 'store/memory/apply.ts',
     find: 'return isSameLease && number <= row.leaseWrites',
     replace: 'return isSameLease && number < 0',
   },
@@ -302,7 +302,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'stream-unfenced',
     guard: 'chunks need the lease like every other write (W1)',
-    file: 'store/memory/owner-write.ts',
+    file: 'store/memory/apply.ts',
     find: 'if (!isOwner(row, write) || !isPossible(record, write.verb)) return { ok: false }',
     replace: `if (!isOwner(row, write) && row.status === 'running')
     tables.tell(record, write.events.filter(({ type }) => type === 'stream:chunk'))
@@ -311,7 +311,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'stream-not-compacted',
     guard: 'the record of a stream replaces its chunks (F6)',
-    file: 'store/memory/owner-write.ts',
+    file: 'store/memory/apply.ts',
     find: 'if (verb.endsStream) tables.forgetStream(record, verb.step.name)',
     replace: '',
   },
@@ -354,14 +354,14 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'signal-meets-park',
     guard: 'a run parks only if no signal came meanwhile (N3)',
-    file: 'store/memory/owner-write.ts',
+    file: 'store/memory/apply.ts',
     find: 'return !isCancelled && row.signals <= signals',
     replace: 'return !isCancelled',
   },
   {
     name: 'cancel-meets-park',
     guard: 'a run parks only if no cancel came meanwhile',
-    file: 'store/memory/owner-write.ts',
+    file: 'store/memory/apply.ts',
     find: 'return !isCancelled && row.signals <= signals',
     replace: 'return row.signals <= signals',
   },
@@ -460,7 +460,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'attempt-not-counted',
     guard: 'an execution that failed counts as an attempt',
-    file: 'store/memory/owner-write.ts',
+    file: 'store/memory/apply.ts',
     find: 'row.attempts += 1\n      row.waitingFor = verb.waitingFor',
     replace: 'row.waitingFor = verb.waitingFor',
   },
@@ -667,7 +667,7 @@ export const MUTANTS: Mutant[] = [
     name: 'transaction-unfenced',
     guard: 'a transaction commits only if its step is accepted (W1)',
     store: 'sqlite',
-    file: 'store/sql/transact.ts',
+    file: 'store/sql/shared/transact.ts',
     find: 'if (!accepted) throw new Refused()',
     replace: 'if (!accepted) return { ok: false }',
   },
@@ -683,7 +683,7 @@ export const MUTANTS: Mutant[] = [
     name: 'transaction-split',
     guard: 'the rows of a transaction and its step commit together',
     store: 'sqlite',
-    file: 'store/sql/transact.ts',
+    file: 'store/sql/shared/transact.ts',
     find: 'trx.seal()',
     replace: `trx.seal()
         await trx.run({ sql: 'commit', parameters: [], query: { kind: 'RawNode', sqlFragments: ['commit'], parameters: [] } } as never)
@@ -813,7 +813,7 @@ export const MUTANTS: Mutant[] = [
     name: 'sql-starts-early',
     guard: 'SQL: a run is not claimed before its `run_at`',
     store: 'sqlite',
-    file: 'store/sql/runs/claim.ts',
+    file: 'store/sql/sqlite/claim.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     find: "AND p.job_name = job.value AND p.run_at <= ${p('now')}",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
@@ -823,7 +823,7 @@ export const MUTANTS: Mutant[] = [
     name: 'sql-signal-meets-park',
     guard: 'SQL: a run parks only if no signal came meanwhile (N3)',
     store: 'sqlite',
-    file: 'store/sql/runs/owner-moves.ts',
+    file: 'store/sql/shared/owner-moves.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     find: "IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
@@ -833,7 +833,7 @@ export const MUTANTS: Mutant[] = [
     name: 'sql-child-wakes-nobody',
     guard: 'SQL: the end of a child makes its parent due',
     store: 'sqlite',
-    file: 'store/sql/runs/owner-moves.ts',
+    file: 'store/sql/shared/owner-moves.ts',
     find: `r.waiting_for LIKE '%"kind":"child"%' THEN`,
     replace: `r.waiting_for LIKE '%"kind":"nobody"%' THEN`,
   },
@@ -841,7 +841,7 @@ export const MUTANTS: Mutant[] = [
     name: 'sql-deadline-reclaimed',
     guard: 'SQL: a lost run whose deadline is over fails',
     store: 'sqlite',
-    file: 'store/sql/runs/reap.ts',
+    file: 'store/sql/sqlite/reap.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     find: "WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
@@ -851,7 +851,7 @@ export const MUTANTS: Mutant[] = [
     name: 'sql-awaited-child-purged',
     guard: 'SQL: an ended child is kept as long as its parent may ask for it',
     store: 'sqlite',
-    file: 'store/sql/runs/purge.ts',
+    file: 'store/sql/shared/purge.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     find: 'WHERE ${isOver(p)} AND ${canGo(t)}',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template

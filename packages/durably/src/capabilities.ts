@@ -1,6 +1,6 @@
 // What this runtime and this database can do, for people who wonder why something is slow, or not there.
 import type { Engine } from './engine.ts'
-import type { TabDialect, TabRole } from './store/capabilities.ts'
+import type { TabDialect, TabRole } from './store/tab-role.ts'
 
 export interface Capabilities {
   /** `ctx.transaction` works. */

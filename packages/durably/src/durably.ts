@@ -22,7 +22,7 @@ import type { RunFilter } from './runs/run-reader.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
 import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from './store/runs.ts'
-import type { DurablyTables } from './store/sql/schema.ts'
+import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
 /**

@@ -31,7 +31,7 @@ import {
   type Subscription,
 } from '../src/index.ts'
 import { memoryStore } from '../src/memory.ts'
-import type { DurablyTables } from '../src/store/sql/schema.ts'
+import type { DurablyTables } from '../src/store/sql/shared/schema.ts'
 
 const durably = createDurably({ store: memoryStore() })
 

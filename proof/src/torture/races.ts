@@ -45,16 +45,16 @@ function inPieces(verb: string, file: string, call: string): Mutant {
   }
 }
 
-const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/runs/claim.ts', 'eventLog')
-const APPLY_IN_PIECES = inPieces('apply', 'store/sql/runs/apply.ts', '\n      members')
-const REAP_IN_PIECES = inPieces('reap', 'store/sql/runs/reap.ts', '(request.tokens')
-const CANCEL_IN_PIECES = inPieces('cancel', 'store/sql/runs/cancel.ts', 'queries')
-const RETRY_IN_PIECES = inPieces('retry', 'store/sql/runs/retry-delete.ts', 'queries')
+const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/sqlite/claim.ts', 'eventLog')
+const APPLY_IN_PIECES = inPieces('apply', 'store/sql/sqlite/apply.ts', '\n      members')
+const REAP_IN_PIECES = inPieces('reap', 'store/sql/sqlite/reap.ts', '(request.tokens')
+const CANCEL_IN_PIECES = inPieces('cancel', 'store/sql/sqlite/cancel.ts', 'queries')
+const RETRY_IN_PIECES = inPieces('retry', 'store/sql/sqlite/client-moves.ts', 'queries')
 
 const KEY_UNGUARDED: RaceMutant = {
   name: 'sql-key-unguarded',
   guard: 'one running run per concurrency key, by the pick and by its index',
-  file: 'store/sql/runs/claim.ts',
+  file: 'store/sql/sqlite/claim.ts',
   find: '(p.concurrency_key IS NULL OR NOT EXISTS (',
   replace: '(p.concurrency_key IS NULL OR p.id IS NOT NULL OR NOT EXISTS (',
   dropIndex: 'runs_running_key',
@@ -72,7 +72,7 @@ const IDEMPOTENCY_KEY_NOT_UNIQUE: RaceMutant = {
 const REAP_UNGUARDED: RaceMutant = {
   name: 'sql-reap-unguarded',
   guard: 'only a running run whose lease is over is taken back',
-  file: 'store/sql/runs/reap.ts',
+  file: 'store/sql/sqlite/reap.ts',
   find: `WHERE \${canMove('reclaim')} AND \${when}`,
   replace: `WHERE r.lease_generation > 0 OR \${when}`,
 }
@@ -80,7 +80,7 @@ const REAP_UNGUARDED: RaceMutant = {
 const REAP_THE_LIVING: RaceMutant = {
   name: 'sql-reap-the-living',
   guard: 'only a lease that is over is taken back',
-  file: 'store/sql/runs/reap.ts',
+  file: 'store/sql/sqlite/reap.ts',
   find: `WHERE \${canMove('reclaim')} AND \${when}`,
   replace: `WHERE \${canMove('reclaim')} AND (\${when} OR r.lease_generation > 0)`,
 }
@@ -88,7 +88,7 @@ const REAP_THE_LIVING: RaceMutant = {
 export const UNFENCED: Mutant = {
   name: 'sql-unfenced',
   guard: 'owner writes need generation and token (W1)',
-  file: 'store/sql/guards.ts',
+  file: 'store/sql/shared/guards.ts',
   find: `return sql\`\${isHeld(p)} AND r.lease_writes`,
   replace: `return sql\`r.id = \${p('runId')} AND \${canMove('complete')} AND r.lease_writes`,
 }

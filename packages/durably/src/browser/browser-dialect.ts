@@ -9,10 +9,10 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { TabRole } from '../store/capabilities.ts'
 import type { DialectDefaults, TunedDialect } from '../store/dialect-defaults.ts'
 import type { LeadershipParts, LeadingDialect } from '../store/leadership.ts'
 import type { NotifierParts, NotifyingDialect } from '../store/notifier.ts'
+import type { TabRole } from '../store/tab-role.ts'
 import { BrowserDriver, type BrowserPlace } from './browser-driver.ts'
 import { tabLeadership } from './tab-leadership.ts'
 import { tabNotifier } from './tab-notifier.ts'

@@ -2,7 +2,7 @@
 // A guest that dies sends no goodbye, but it loses the lock that it held while it lived; so the worker waits for that lock.
 import { type Env, systemEnv } from '../model/env.ts'
 import type { ErrorCode } from '../model/errors.ts'
-import { classifyError } from '../store/sql/dialect/sqlite/classify-error.ts'
+import { classifyError } from '../store/sql/sqlite/classify-error.ts'
 import { DatabaseServer } from './database-server.ts'
 import { type HubMessage, placeNames, type Welcome, type WorkerOrder, type WorkerReport } from './protocol.ts'
 import { openWasmDatabase, type WasmDatabase } from './wasm-database.ts'

@@ -2,8 +2,8 @@
 //   - The hub is a BroadcastChannel of all tabs: the host announces itself there, and a guest says hello there.
 //   - Each guest then has a channel of its own, with calls one way and answers the other. In the host's own tab it is a MessagePort.
 import type { ErrorCode } from '../model/errors.ts'
-import type { Bindable } from '../store/sql/dialect/sqlite/bind-guard.ts'
-import type { Row } from '../store/sql/session.ts'
+import type { Row } from '../store/sql/shared/session.ts'
+import type { Bindable } from '../store/sql/sqlite/parameters.ts'
 
 export interface Statement {
   sql: string

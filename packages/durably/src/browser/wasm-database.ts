@@ -4,7 +4,7 @@
 import sqlite3InitModule, { type Database, type PreparedStatement, type Sqlite3Static } from '@sqlite.org/sqlite-wasm'
 import { type Env, sleep } from '../model/env.ts'
 import { LruMap } from '../model/lru-map.ts'
-import type { Row } from '../store/sql/session.ts'
+import type { Row } from '../store/sql/shared/session.ts'
 import type { Result, Statement } from './protocol.ts'
 
 export interface WasmDatabase {

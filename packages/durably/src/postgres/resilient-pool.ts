@@ -7,7 +7,7 @@
 //   L4. A query waits a limited time for its reply. After that its outcome is unknown, and its connection is not used again: the next
 //       statement would wait behind it, and could take its late reply for its own.
 import type { PostgresPool as KyselyPool, PostgresPoolClient } from 'kysely'
-import { isConnectionLost, isOutdatedPlan } from '../store/sql/dialect/postgres/classify-error.ts'
+import { isConnectionLost, isOutdatedPlan } from '../store/sql/postgres/classify-error.ts'
 import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
 import { StatementNames } from './statement-names.ts'
 

@@ -1,7 +1,7 @@
 // The part of the API of node:sqlite that is used, and where to find it: it is built into Node >= 22.13, Bun and Deno. Elsewhere
 // @photostructure/sqlite has the same API.
 import { DurablyError } from '../model/errors.ts'
-import type { Bindable } from '../store/sql/dialect/sqlite/bind-guard.ts'
+import type { Bindable } from '../store/sql/sqlite/parameters.ts'
 
 export interface DatabaseSync {
   exec(sql: string): void

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DurablyError } from '../model/errors.ts'
-import { classifyError } from '../store/sql/dialect/sqlite/classify-error.ts'
+import { classifyError } from '../store/sql/sqlite/classify-error.ts'
 import { type DatabaseSync, loadSqlite } from './database-sync.ts'
 
 export interface OpenOptions {

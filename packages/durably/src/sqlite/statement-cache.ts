@@ -5,7 +5,7 @@
 //       after the one that ends a transaction.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { LruMap } from '../model/lru-map.ts'
-import { type Bindable, guardParameters } from '../store/sql/dialect/sqlite/bind-guard.ts'
+import { type Bindable, guardParameters } from '../store/sql/sqlite/parameters.ts'
 import type { DatabaseSync, StatementSync } from './database-sync.ts'
 import { sameFileCheck } from './same-file.ts'
 

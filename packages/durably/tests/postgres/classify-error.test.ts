@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DurablyError, isPassing } from '../../src/model/errors.ts'
-import { classifyError, isKeyTaken } from '../../src/store/sql/dialect/postgres/classify-error.ts'
+import { classifyError, isKeyTaken } from '../../src/store/sql/postgres/classify-error.ts'
 
 const error = (message: string, properties: object = {}) => Object.assign(new Error(message), properties)
 

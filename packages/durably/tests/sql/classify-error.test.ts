@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DurablyError } from '../../src/model/errors.ts'
-import { classifyError, isKeyTaken } from '../../src/store/sql/dialect/sqlite/classify-error.ts'
+import { classifyError, isKeyTaken } from '../../src/store/sql/sqlite/classify-error.ts'
 
 const error = (message: string, properties: object = {}) => Object.assign(new Error(message), properties)
 

@@ -24,8 +24,8 @@ import {
   type RunStore,
   type StoppedRun,
 } from '../runs.ts'
+import { applyWrite } from './apply.ts'
 import { byTurn } from './job-queue.ts'
-import { applyWrite } from './owner-write.ts'
 import { reap } from './reap.ts'
 import type { RunRecord } from './run-record.ts'
 import { byAge, byEnd, compareText, endOf, leaseEnd, type Tables } from './tables.ts'

@@ -1,8 +1,8 @@
-import { foreignSqliteStore } from './foreign-sqlite-store.ts'
-import { openSql, type SqlStore, type SqlStoreOptions, storeKind } from './opened-sql.ts'
-import { postgresStore } from './postgres-store.ts'
-import { sqliteStore } from './sqlite-store.ts'
-import { sqlocalStore } from './sqlocal-store.ts'
+import { openSql, type SqlStore, type SqlStoreOptions, storeKind } from './open-sql.ts'
+import { postgresStore } from './postgres/store.ts'
+import { foreignSqliteStore } from './sqlite/foreign-sqlite-store.ts'
+import { sqlocalStore } from './sqlite/sqlocal-store.ts'
+import { sqliteStore } from './sqlite/store.ts'
 
 export type { SqlStore, SqlStoreOptions }
 

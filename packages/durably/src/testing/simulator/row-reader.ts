@@ -2,7 +2,7 @@
 // forty values, and is read only if it was not there the last time: a run that is the same has the same object.
 import { type CompiledQuery, sql } from 'kysely'
 import type { RunRow } from '../../model/run.ts'
-import { runRow } from '../../store/sql/rows.ts'
+import { runRow } from '../../store/sql/shared/rows.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
 
 export class RowReader {

@@ -1,7 +1,7 @@
 // Seed 000's tables and indexes (DESIGN §2), the lease columns that make owners safe, and the event log.
 import { type RawBuilder, sql } from 'kysely'
 import { RUN_STATUSES } from '../../../model/run.ts'
-import type { SqlContext } from '../context.ts'
+import type { SqlContext } from '../shared/deps.ts'
 
 export function runsStepsLogsEvents({
   tables: t,

@@ -1,6 +1,6 @@
 // Every migration, in order; the position is its version. Released ones are never edited.
 import type { RawBuilder } from 'kysely'
-import type { SqlContext } from '../context.ts'
+import type { SqlContext } from '../shared/deps.ts'
 import { runsStepsLogsEvents } from './0001-runs-steps-logs-events.ts'
 import { streams } from './0002-streams.ts'
 import { retriesWaitsSignals } from './0003-retries-waits-signals.ts'

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { virtualEnv } from '../testing/virtual-env.ts'
+import { lateStore } from './lazy-store.ts'
+import { memoryStore } from './memory/memory-store.ts'
+import type { Store } from './store.ts'
+
+function late(load: () => Promise<Store>): Store {
+  return lateStore({ env: virtualEnv(), eventLog: true, load })
+}
+
+describe('lateStore', () => {
+  test('is loaded with the first verb, and once', async () => {
+    let loads = 0
+    const store = late(async () => {
+      loads++
+      return memoryStore()
+    })
+    expect(loads).toBe(0)
+    await Promise.all([store.migrate(), store.runs.probe(['job']), store.logs.list('run')])
+    expect(await store.runs.get('run')).toBeNull()
+    expect(loads).toBe(1)
+  })
+
+  test('passes on what it was asked, and what went wrong', async () => {
+    const asked: unknown[] = []
+    const base = memoryStore()
+    const store = late(async () => ({
+      ...base,
+      steps: {
+        ...base.steps,
+        find(...args) {
+          asked.push(args)
+          return Promise.reject(new Error('gone'))
+        },
+      },
+    }))
+    for (const _ of ['before it is there', 'after']) await expect(store.steps.find('run', ['step'])).rejects.toThrow('gone')
+    expect(asked).toEqual([
+      ['run', ['step']],
+      ['run', ['step']],
+    ])
+  })
+
+  test('tries again when its code could not be had', async () => {
+    let isOnline = false
+    const store = late(() => (isOnline ? Promise.resolve(memoryStore()) : Promise.reject(new TypeError('Failed to fetch'))))
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/code of durably could not be loaded; the next call tries again.*offline.*reload/),
+      cause: { message: 'Failed to fetch' },
+    })
+    isOnline = true
+    await store.migrate()
+  })
+
+  test('says so when the store has no transactions', async () => {
+    const store = late(async () => memoryStore())
+    await expect(store.transact?.(async () => Promise.reject())).rejects.toMatchObject({ code: 'transaction_unsupported' })
+  })
+})

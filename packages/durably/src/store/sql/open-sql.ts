@@ -1,0 +1,62 @@
+// What is known of an SQL database before a statement is written: which one it is, what its tables are called.
+import type { Dialect, Driver, Kysely } from 'kysely'
+import { type Env, systemEnv } from '../../model/env.ts'
+import type { Store } from '../store.ts'
+import type { Clock } from './shared/database.ts'
+import { type Detected, type DialectKind, detectDialect } from './shared/detect.ts'
+import { openKysely } from './shared/open-kysely.ts'
+import { type DurablyTables, type Tables, tablesOf } from './shared/schema.ts'
+import { hasSqlocalClient } from './sqlite/transport/sqlocal-shape.ts'
+
+export interface SqlStoreOptions {
+  /** Any SQLite or Postgres dialect of Kysely. */
+  dialect: Dialect
+  env?: Env | undefined
+  /** Put before the names of all tables and indexes, to share a database with others. */
+  tablePrefix?: string | undefined
+  /** Says which database it is where that cannot be seen. */
+  dialectKind?: DialectKind | undefined
+  /** Whose time decides on Postgres: the server's, or, in a test with virtual time, that of `env`. */
+  clock?: Clock | undefined
+  /** False keeps no events. Default true. */
+  eventLog?: boolean | undefined
+  /** True accepts a database in the memory of a browser, which a reload loses. Default false. */
+  allowMemory?: boolean | undefined
+}
+
+export interface SqlStore extends Store {
+  readonly db: Kysely<DurablyTables>
+}
+
+export interface OpenedSql {
+  db: Kysely<DurablyTables>
+  driver: Driver
+  dialect: Dialect
+  detected: Detected
+  tablePrefix: string
+  tables: Tables
+  env: Env
+  clock: Clock
+  eventLog: boolean
+  allowMemory: boolean
+}
+
+export function openSql(options: SqlStoreOptions): OpenedSql {
+  const { dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database', eventLog = true, allowMemory = false } = options
+  const tables = tablesOf(tablePrefix)
+  const detected = detectDialect(dialect, dialectKind)
+  return { ...openKysely(dialect), dialect, detected, tablePrefix, tables, env, clock, eventLog, allowMemory }
+}
+
+export type StoreKind = DialectKind | 'sqlocal' | 'foreignSqlite'
+
+/** Which store it needs: each has its own way to the database. */
+export function storeKind({ detected, driver, dialect }: OpenedSql): StoreKind {
+  if (hasSqlocalClient(driver)) return 'sqlocal'
+  return detected.kind === 'sqlite' && !resetsStatements(dialect) ? 'foreignSqlite' : detected.kind
+}
+
+/** A dialect may vouch for its driver. */
+function resetsStatements(dialect: Dialect): boolean {
+  return 'resetsStatements' in dialect && dialect.resetsStatements === true
+}

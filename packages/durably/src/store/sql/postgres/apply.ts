@@ -1,0 +1,85 @@
+// Owner writes: one is one statement, and so are many, as long as no two change the same run.
+import type { OwnerWrite } from '../../owner-write.ts'
+import type { RunStore } from '../../runs.ts'
+import type { SqlContext } from '../shared/deps.ts'
+import { jsonRows } from '../shared/json-rows.ts'
+import { endsRun, moveOf } from '../shared/owner-moves.ts'
+import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
+import type { Row } from '../shared/session.ts'
+import { outcomeOf } from '../sqlite/apply.ts'
+import { OwnerStatements } from './owner-statements.ts'
+
+interface Member {
+  write: OwnerWrite
+  values: WriteValues
+}
+
+export function applyWrites(context: SqlContext): RunStore['apply'] {
+  const { session, env } = context
+  const statements = new OwnerStatements(context)
+
+  function queryOf(round: readonly Member[]) {
+    const [first, ...others] = round
+    if (first && others.length === 0) return statements.single(first.write, first.values)(first.values)
+    const rows = round.map(({ write, values }, position) => ({ position, move: moveOf(write.verb), ...values }))
+    const group = statements.group(
+      round.map(({ write }) => write),
+      round.map(({ values }) => values),
+    )
+    return group({ writes: jsonRows(rows), now: env.wall() })
+  }
+
+  function appliedBefore(refused: readonly Member[]) {
+    const rows = refused.map(({ values: { runId, generation, token, number, stepId } }, position) => ({
+      position,
+      runId,
+      generation,
+      token,
+      number,
+      stepId,
+    }))
+    return statements.applied({ writes: jsonRows(rows), now: env.wall() })
+  }
+
+  return async (writes) => {
+    const members = writes.map((write) => ({ write, values: valuesOf(write, env) }))
+    const rounds = roundsOf(members)
+    const results = await session.write(rounds.map(queryOf), 'first')
+    const found = new Map<Member, Row>()
+    rounds.forEach((round, i) => {
+      note(found, round, results[i] ?? [])
+    })
+    const refused = members.filter((member) => !found.has(member))
+    if (refused.length > 0) note(found, refused, await session.read(appliedBefore(refused), 'first'))
+    return members.map((member) => outcomeOf(found.get(member)))
+  }
+}
+
+function note(found: Map<Member, Row>, asked: readonly Member[], rows: readonly Row[]): void {
+  for (const row of rows) {
+    const member = asked[Number(row.position ?? 0)]
+    if (member) found.set(member, row)
+  }
+}
+
+/**
+ * A statement changes a row once, so the second write of a run goes into the second round; so does the write of a run that
+ * is told of the end of another. Several that tell the same one are counted together.
+ */
+function roundsOf(members: readonly Member[]): Member[][] {
+  const rounds: Member[][] = []
+  for (const member of members) {
+    const last = rounds.findLastIndex((round) =>
+      round.some((other) => tells(other, member.values.runId) || tells(member, other.values.runId)),
+    )
+    const round = rounds[last + 1]
+    if (round) round.push(member)
+    else rounds.push([member])
+  }
+  return rounds
+}
+
+/** It changes this run: its own, or the one that hears of its end. */
+function tells({ write, values }: Member, runId: string): boolean {
+  return values.runId === runId || (values.parentRunId === runId && endsRun(moveOf(write.verb)))
+}

@@ -1,0 +1,89 @@
+// A claim as one statement, for as many runs as there are tokens.
+//   C1. Only runs that are taken get locked: a candidate that someone else is taking is passed over, and nobody has to
+//       pass over one that is not taken.
+//   C2. Two claims can pick two runs of one free key; the index of running keys lets one of them through. The other one
+//       asks again for a single run: what it had picked with it is not lost twice. It still asks under all its tokens,
+//       for it may have lost to itself: a claim that is sent again while the first one is under way.
+//   C3. As many claims as there are spare candidates can pass over each other. Nothing claimed although there were
+//       candidates is a lost race, not an empty queue.
+import { sql } from 'kysely'
+import type { RunRow } from '../../../model/run.ts'
+import type { ClaimRequest, RunStore } from '../../runs.ts'
+import type { SqlContext } from '../shared/deps.ts'
+import { canMove } from '../shared/guards.ts'
+import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
+import { type Statement, statement } from '../shared/statement.ts'
+import { type ClaimValues, claimRequestValues, inTurn, newLease, SPARE_CANDIDATES, startEvents, turnOfKey } from '../sqlite/claim.ts'
+
+/** The last ones are told that there is nothing: another process works through the queue faster. */
+const RACES_MAX = 8
+
+export function claimRuns(context: SqlContext): RunStore['claim'] {
+  const { session, env, isKeyTaken } = context
+  const compiled = new Map<number, Statement<ClaimValues>>()
+
+  /** A limit that stands in the text keeps the plan; sizes are rounded up, so there are few texts. */
+  function claimUpTo(wanted: number): Statement<ClaimValues> {
+    const size = 2 ** Math.ceil(Math.log2(wanted))
+    const known = compiled.get(size) ?? claimStatement(context, size + SPARE_CANDIDATES)
+    compiled.set(size, known)
+    return known
+  }
+
+  async function attempt(request: ClaimRequest, wanted: number): Promise<RunRow[] | 'lost race'> {
+    try {
+      const values = { ...claimRequestValues(request, env.wall()), wanted }
+      const [rows = []] = await session.write([claimUpTo(wanted)(values)], 'first')
+      const claimed = rows.filter(({ id }) => id !== null)
+      return claimed.length === 0 && rows[0]?.contested ? 'lost race' : inTurn(claimed)
+    } catch (error) {
+      if (isKeyTaken(error)) return 'lost race'
+      throw error
+    }
+  }
+
+  return async (request) => {
+    if (request.tokens.length === 0) return []
+    for (let races = 0; races < RACES_MAX; races++) {
+      const claimed = await attempt(request, races === 0 ? request.tokens.length : 1)
+      if (claimed !== 'lost race') return claimed
+    }
+    return []
+  }
+}
+
+function claimStatement(context: SqlContext, candidatesMax: number): Statement<ClaimValues> {
+  const { db, tables: t, syntax, eventLog } = context
+  const most = sql.lit(candidatesMax)
+  return statement<ClaimValues>(db, (p) => {
+    /** The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
+    const candidates = sql`
+      SELECT id, run_at FROM (
+        SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN LATERAL (
+          SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p
+          WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)}
+            AND (p.concurrency_key IS NULL OR NOT EXISTS (
+              SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key))
+          ORDER BY p.run_at, p.id LIMIT ${most}) AS c
+        WHERE NOT EXISTS (SELECT 1 FROM mine)) AS first_of_key
+      WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
+    const told = eventLog
+      ? sql`, started AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) ${startEvents(context, sql`claimed AS r`, p('at'))})`
+      : sql``
+    return sql`${syntax.clock(p)},
+      tokens AS MATERIALIZED (SELECT key, value FROM ${syntax.texts(p('tokens'))} AS token),
+      mine AS MATERIALIZED (SELECT r.* FROM tokens JOIN ${t.runs} AS r ON r.lease_owner = tokens.value),
+      candidates AS MATERIALIZED (${candidates}),
+      picked AS MATERIALIZED (
+        SELECT r.id, c.run_at FROM candidates AS c JOIN ${t.runs} AS r ON r.id = c.id
+        WHERE ${canMove('claim')} ORDER BY c.run_at, c.id LIMIT ${p('wanted')}::bigint ${syntax.skipLocked}),
+      given AS (
+        SELECT picked.id AS given_id, tokens.value AS given_token
+        FROM (SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM picked) AS picked JOIN tokens ON tokens.key = picked.place),
+      claimed AS (
+        UPDATE ${t.runs} AS r SET ${newLease(context, p, sql`given_token`, syntax.now(p))} FROM given WHERE r.id = given_id RETURNING r.*)
+      ${told}
+      SELECT race.*, run.* FROM (SELECT EXISTS (SELECT 1 FROM candidates) AS contested) AS race
+      LEFT JOIN (SELECT * FROM claimed UNION ALL SELECT * FROM mine) AS run ON true`
+  })
+}

@@ -1,0 +1,63 @@
+// What clients do to a run that has ended, each as one statement: it locks the run, decides by the row that it got, and tells
+// what became of it.
+import { sql } from 'kysely'
+import type { RunStatus } from '../../../model/run.ts'
+import type { RunStore } from '../../runs.ts'
+import type { SqlContext } from '../shared/deps.ts'
+import { canGo, canMove, eventType, isRefused, isVersion, target } from '../shared/guards.ts'
+import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
+import { runRow } from '../shared/rows.ts'
+import { type Param, statement } from '../shared/statement.ts'
+import { type ClientValues, changed, clientValues, type GuardValues, retried } from '../sqlite/client-moves.ts'
+
+type P = Param<ClientValues>
+
+export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: SqlContext): Pick<RunStore, 'retry' | 'delete'> {
+  const told = (p: P) =>
+    sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
+  /**
+   * PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. The run above it is locked first, as a
+   * cancel does, so that none comes in between.
+   */
+  const retry = statement<ClientValues>(
+    db,
+    (p) => sql`${syntax.clock(p)},
+      parent AS MATERIALIZED (SELECT cancel_requested_at FROM ${t.runs}
+        WHERE id = (SELECT parent_run_id FROM ${t.runs} WHERE id = ${p('id')}) FOR SHARE),
+      locked AS (SELECT * FROM ${t.runs} WHERE id = ${p('id')} AND (SELECT count(*) FROM parent) >= 0 FOR NO KEY UPDATE),
+      r AS (SELECT id, status, version FROM locked),
+      moved AS (UPDATE ${t.runs} AS run SET status = ${target('retry')}, ${retried(syntax.now(p))}, version = run.version + 1,
+          last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
+        FROM r WHERE run.id = r.id AND ${canMove('retry')} AND ${isVersion(p)}
+          AND NOT EXISTS (SELECT 1 FROM parent WHERE cancel_requested_at IS NOT NULL) RETURNING run.*)${eventLog ? told(p) : sql``},
+      forgotten AS (DELETE FROM ${t.signals} AS s USING moved WHERE s.run_id = moved.id AND ${isRefused(t)})
+      SELECT 'retried' AS outcome, moved.*${syntax.readAt} FROM moved UNION ALL SELECT 'refused', locked.*${syntax.readAt} FROM locked WHERE NOT EXISTS (SELECT 1 FROM moved)`,
+  )
+  /** Its events, steps and log lines go with it, also those that were committed while this waited for the lock. */
+  const remove = statement<GuardValues>(
+    db,
+    (p) => sql`WITH r AS (SELECT id, status, version, parent_run_id FROM ${t.runs} WHERE id = ${p('id')} FOR UPDATE),
+      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${canGo(t)} AND ${isVersion(p)} RETURNING run.id)
+      SELECT status, version, EXISTS (SELECT 1 FROM gone) AS deleted FROM r`,
+  )
+
+  return {
+    async retry(id, options = {}) {
+      const [rows] = await session.write([retry(clientValues(id, options, env.wall()))])
+      const row = rows?.[0]
+      if (!row) return null
+      const run = runRow(row)
+      if (row.outcome === 'retried') return { outcome: 'retried', run }
+      return changed(run.version, options) ?? { outcome: 'refused', run }
+    },
+
+    async delete(id, options = {}) {
+      const [rows] = await session.write([remove({ id, ifVersion: options.ifVersion ?? null })])
+      const row = rows?.[0]
+      if (!row) return null
+      const status = row.status as RunStatus
+      if (row.deleted) return { outcome: 'deleted', status }
+      return changed(Number(row.version), options) ?? { outcome: 'refused', status }
+    },
+  }
+}

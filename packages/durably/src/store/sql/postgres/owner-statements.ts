@@ -1,0 +1,196 @@
+// Owner writes as one statement: the guarded update of a run takes its lock, and the rest is selected from what it
+// returned, so a refused write writes nothing and a takeover waits until the step is committed.
+//   G1. One write binds its values; several come as the rows `w` of one JSON parameter. Nothing else differs.
+//   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are those that are told of an end.
+import { type RawBuilder, sql } from 'kysely'
+import type { OwnerWrite } from '../../owner-write.ts'
+import type { SqlContext } from '../shared/deps.ts'
+import { cancelOf, isActive } from '../shared/guards.ts'
+import {
+  awokenParent,
+  EVENT_COLUMNS,
+  endsRun,
+  isWelcome,
+  LOG_COLUMNS,
+  movedRun,
+  moveOf,
+  type OwnerMove,
+  STEP_COLUMNS,
+  STREAM_EVENTS,
+  wasApplied,
+} from '../shared/owner-moves.ts'
+import type { WriteValues } from '../shared/owner-values.ts'
+import { type Param, type Statement, statement } from '../shared/statement.ts'
+
+type P = Param<WriteValues>
+type Fragment = RawBuilder<unknown>
+
+/** What the writes of a statement consist of; each form is compiled at its first use. */
+interface Form {
+  moves: OwnerMove[]
+  steps: boolean
+  streams: boolean
+  events: boolean
+  logs: boolean
+  parents: boolean
+}
+
+export interface GroupValues {
+  /** A JSON array of `WriteValues`, each with its `position` and its `move`. */
+  writes: string
+  now: number
+}
+
+export class OwnerStatements {
+  readonly #context: SqlContext
+  readonly #single = new Map<string, Statement<WriteValues>>()
+  readonly #group = new Map<string, Statement<GroupValues>>()
+
+  /** Which of the writes that were not accepted are there already (W2). */
+  readonly applied: Statement<GroupValues>
+
+  constructor(context: SqlContext) {
+    this.#context = context
+    const { db, tables: t } = context
+    this.applied = statement<GroupValues>(
+      db,
+      (p) =>
+        sql`SELECT w.position, ${cancelOf(t)} AS cancel_requested_at FROM ${writesOf(p)} JOIN ${t.runs} AS r ON ${wasApplied(context, w)}`,
+    )
+  }
+
+  single(write: OwnerWrite, values: WriteValues): Statement<WriteValues> {
+    const form = formOf([write], [values], this.#context)
+    return remembered(this.#single, form, () => singleStatement(this.#context, form))
+  }
+
+  group(writes: readonly OwnerWrite[], values: readonly WriteValues[]): Statement<GroupValues> {
+    const form = formOf(writes, values, this.#context)
+    return remembered(this.#group, form, () => groupStatement(this.#context, form))
+  }
+}
+
+function remembered<T>(statements: Map<string, T>, form: Form, compile: () => T): T {
+  const key = JSON.stringify(form)
+  const known = statements.get(key) ?? compile()
+  statements.set(key, known)
+  return known
+}
+
+function formOf(writes: readonly OwnerWrite[], values: readonly WriteValues[], { eventLog }: SqlContext): Form {
+  return {
+    moves: [...new Set(writes.map(({ verb }) => moveOf(verb)))].sort(),
+    steps: writes.some(({ verb }) => verb.type === 'recordStep'),
+    streams: eventLog && writes.some(({ verb }) => verb.type === 'recordStep' && verb.endsStream),
+    events: eventLog && values.some(({ eventCount }) => eventCount > 0),
+    logs: values.some(({ logCount }) => logCount > 0),
+    parents: writes.some(({ verb }, i) => endsRun(moveOf(verb)) && values[i]?.parentRunId !== null),
+  }
+}
+
+function singleStatement(context: SqlContext, form: Form): Statement<WriteValues> {
+  const { db, tables: t, syntax } = context
+  return statement<WriteValues>(db, (p) => {
+    const [move = 'renew'] = form.moves
+    const moved = sql`moved AS (
+      UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, syntax.now(p))} WHERE ${isWelcome(move, context, p)} RETURNING ${returned(t, p)})`
+    return sql`${syntax.clock(p)}, ${moved} ${rest(context, form, p, sql`moved AS r`)} SELECT cancel_requested_at FROM moved`
+  })
+}
+
+/** A value of a write out of the rows `w`. */
+const w: P = (name) => sql`w.${sql.id(name)}`
+
+function writesOf(p: Param<GroupValues>): Fragment {
+  return sql`json_to_recordset(${p('writes')}::json) AS w(position integer, move text, ${COLUMNS})`
+}
+
+function groupStatement(context: SqlContext, form: Form): Statement<GroupValues> {
+  const { db, tables: t, syntax } = context
+  return statement<GroupValues>(db, (p) => {
+    const movedBy = form.moves.map(
+      (move) => sql`${sql.id(`moved_${move}`)} AS (
+        UPDATE ${t.runs} AS r SET ${movedRun(move, t, w, syntax.now(p))} FROM w JOIN locked ON locked.id = w."runId"
+        WHERE w.move = ${sql.lit(move)} AND ${isWelcome(move, context, w)} RETURNING w.position, ${returned(t, w)})`,
+    )
+    const isEnd = sql`w.move IN (${sql.join(form.moves.filter(endsRun).map((move) => sql.lit(move)))})`
+    const moved = form.moves.map((move) => sql`SELECT * FROM ${sql.id(`moved_${move}`)}`)
+    return sql`${syntax.clock(p)},
+      w AS MATERIALIZED (SELECT * FROM ${writesOf(p)}),
+      locked AS MATERIALIZED (SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (
+        SELECT w."runId" FROM w ${form.parents ? sql`UNION ALL SELECT w."parentRunId" FROM w WHERE ${isEnd}` : sql``}) ORDER BY r.id FOR NO KEY UPDATE),
+      ${sql.join(movedBy)}, moved AS (${sql.join(moved, sql` UNION ALL `)})
+      ${rest(context, form, w, sql`moved AS r JOIN w ON w.position = r.position`, isEnd)} SELECT position, cancel_requested_at FROM moved`
+  })
+}
+
+function returned(t: SqlContext['tables'], p: P): Fragment {
+  return sql`r.id, r.lease_generation, r.last_event_sequence - ${p('eventCount')} AS told, ${cancelOf(t)} AS cancel_requested_at`
+}
+
+/** What is written beside the runs, out of the accepted ones `r`. */
+function rest({ tables: t, syntax }: SqlContext, form: Form, p: P, accepted: Fragment, isEnd: Fragment = sql`true`): Fragment {
+  const parts: Fragment[] = []
+  if (form.steps) {
+    parts.push(sql`step AS (INSERT INTO ${t.steps} (${STEP_COLUMNS})
+      SELECT ${p('stepId')}, r.id, ${p('stepName')}, ${p('stepIndex')}::integer, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')},
+        ${p('stepFailure')}, ${p('stepStartedAt')}, ${p('stepCompletedAt')}, r.lease_generation FROM ${accepted}
+      WHERE ${p('stepId')}::text IS NOT NULL ON CONFLICT (id) DO NOTHING)`)
+  }
+  if (form.streams) {
+    parts.push(sql`forgotten AS (DELETE FROM ${t.events} AS e USING (
+        SELECT r.id, r.told, ${p('stepName')}::text AS stream FROM ${accepted} WHERE ${p('endsStream')}::integer = 1) AS r
+      WHERE e.run_id = r.id AND e.seq <= r.told AND e.event_type IN (${STREAM_EVENTS}) AND ${syntax.member(sql`e.payload`, 'stepName')} = r.stream)`)
+  }
+  if (form.events) {
+    parts.push(sql`events AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
+      SELECT r.id, r.told + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2 FROM ${accepted} CROSS JOIN ${syntax.elements(p('events'))} AS e)`)
+  }
+  if (form.logs) {
+    parts.push(sql`logs AS (INSERT INTO ${t.logs} (${LOG_COLUMNS})
+      SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
+      FROM ${accepted} CROSS JOIN ${syntax.elements(p('logs'))} AS e ORDER BY r.id, e.key ON CONFLICT DO NOTHING)`)
+  }
+  if (form.parents) {
+    parts.push(sql`parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(sql`(SELECT now FROM clock)`, sql`ended.count`)}
+      FROM (SELECT ${p('parentRunId')}::text AS id, count(*)::integer AS count FROM ${accepted} WHERE ${isEnd} GROUP BY 1) AS ended
+      WHERE r.id = ended.id AND ${isActive()})`)
+  }
+  return parts.length === 0 ? sql`` : sql`, ${sql.join(parts)}`
+}
+
+const TYPES: { [name in keyof WriteValues]: 'text' | 'integer' | 'bigint' } = {
+  runId: 'text',
+  generation: 'integer',
+  token: 'text',
+  number: 'integer',
+  now: 'bigint',
+  at: 'text',
+  events: 'text',
+  eventCount: 'integer',
+  logs: 'text',
+  logCount: 'integer',
+  progress: 'text',
+  streams: 'text',
+  effects: 'text',
+  leaseMs: 'bigint',
+  parentRunId: 'text',
+  runAt: 'bigint',
+  waitingFor: 'text',
+  signals: 'integer',
+  output: 'text',
+  error: 'text',
+  failure: 'text',
+  reason: 'text',
+  stepId: 'text',
+  stepName: 'text',
+  stepIndex: 'integer',
+  stepStatus: 'text',
+  stepOutput: 'text',
+  stepError: 'text',
+  stepFailure: 'text',
+  stepStartedAt: 'text',
+  stepCompletedAt: 'text',
+  endsStream: 'integer',
+}
+const COLUMNS = sql.join(Object.entries(TYPES).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(type)}`))

@@ -1,0 +1,38 @@
+// A reaper as one statement. A run whose owner is writing is passed over: its lease is being renewed.
+import { type RawBuilder, sql } from 'kysely'
+import { REAP_MAX, type RunStore } from '../../runs.ts'
+import type { SqlContext } from '../shared/deps.ts'
+import { eventType, isActive, isTerminal, target } from '../shared/guards.ts'
+import { awokenParent, EVENT_COLUMNS } from '../shared/owner-moves.ts'
+import { type Param, statement } from '../shared/statement.ts'
+import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../sqlite/reap.ts'
+
+export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['reap'] {
+  const told = (p: Param<ReapValues>) => sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
+        SELECT r.id, r.last_event_sequence,
+          CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
+          CASE WHEN r.status <> ${target('reclaimCrashLoop')} THEN '{}' WHEN r.reason = 'timeout' THEN ${p('deadlinePayload')} ELSE ${p('payload')} END, ${p('at')} FROM reaped AS r)`
+  /** One that was taken back by the same statement cannot be changed again, and need not be: it is due. */
+  const parents = (now: RawBuilder<unknown>) => sql`parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(now, sql`ended.count`)}
+        FROM (SELECT r.parent_run_id, count(*)::integer AS count FROM reaped AS r WHERE ${isTerminal()} GROUP BY 1) AS ended
+        WHERE r.id = ended.parent_run_id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM reaped WHERE reaped.id = r.id))`
+  const reap = (by: ReapedBy) =>
+    statement<ReapValues>(db, (p) => {
+      const now = syntax.now(p)
+      // Rows cannot be locked inside a UNION, so each page is a part of its own.
+      const [late, far = sql`SELECT * FROM late WHERE false`] = lostRuns({ tables: t, syntax }, p, by)
+      return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
+      lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
+        ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
+      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end)
+      ${eventLog ? told(p) : sql``}, ${parents(now)}
+      SELECT * FROM reaped ORDER BY lease_end, id`
+    })
+
+  const lost = reap('lease')
+  const left = reap('tokens')
+  return async (request) => {
+    const [rows = []] = await session.write([(request.tokens ? left : lost)(reapValues(env.wall(), request))], 'first')
+    return rows.map(toReaped)
+  }
+}

@@ -1,0 +1,39 @@
+import { CompiledQuery, type Dialect, type Kysely } from 'kysely'
+import { DurablyError } from '../../../model/errors.ts'
+import { notConfirmed } from '../shared/detect.ts'
+import type { DurablyTables } from '../shared/schema.ts'
+import type { Session } from '../shared/session.ts'
+
+/** MATERIALIZED. */
+const OLDEST = 12
+
+const SETTINGS = CompiledQuery.raw(
+  `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`,
+)
+
+export async function checkRequirements(session: Session): Promise<void> {
+  const [row] = await session.read(SETTINGS)
+  const version = Math.floor(Number(row?.version) / 10_000)
+  if (version < OLDEST) throw new DurablyError('unknown_dialect', `Postgres ${version} is too old; ${OLDEST} or newer is needed`)
+  if (row?.encoding !== 'UTF8') {
+    throw new DurablyError(
+      'unknown_dialect',
+      `the database is encoded in ${row?.encoding}; texts need a database created with ENCODING 'UTF8'`,
+    )
+  }
+}
+
+/** Where only the placeholders of a dialect were seen, its database must say that it is Postgres. */
+export async function confirm(db: Kysely<DurablyTables>, dialect: Dialect): Promise<void> {
+  try {
+    await db.executeQuery(SETTINGS)
+  } catch (thrown) {
+    throw isUnreachable(thrown) ? thrown : notConfirmed(dialect, 'setting server_version_num', thrown)
+  }
+}
+
+/** A server that answers, and is not about to stop (57) or out of something (53), has answered the question. */
+function isUnreachable(thrown: unknown): boolean {
+  const code: unknown = typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, 'code') : undefined
+  return /^(08|28|3D|53|57|E[A-Z]{3,})/.test(String(code)) || /connect/i.test(String(thrown))
+}

@@ -1,0 +1,35 @@
+import { type Driver, Kysely } from 'kysely'
+import type { DatabaseParts } from '../shared/database.ts'
+
+/** A driver that knows whose turn it is; `postgres()` brings one. Its `init` may be called twice. */
+export interface HurryingDriver extends Driver {
+  /** A connection that is asked for in `acquire` is had before all others that wait. */
+  ahead<T>(acquire: () => T): T
+}
+
+/** The same connections as those of `db`, ahead of everybody who waits for one; `db` itself where the driver has no such thing. */
+export function urgentKysely<T>({ db, driver, dialect }: Pick<DatabaseParts, 'driver' | 'dialect'> & { db: Kysely<T> }): Kysely<T> {
+  if (!isHurrying(driver)) return db
+  const hurried: Driver = {
+    init: () => driver.init(),
+    acquireConnection: () => driver.ahead(() => driver.acquireConnection()),
+    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
+    commitTransaction: (connection) => driver.commitTransaction(connection),
+    rollbackTransaction: (connection) => driver.rollbackTransaction(connection),
+    releaseConnection: (connection) => driver.releaseConnection(connection),
+    // `db` ends it.
+    async destroy() {},
+  }
+  return new Kysely<T>({
+    dialect: {
+      createDriver: () => hurried,
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+      createAdapter: () => dialect.createAdapter(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+    },
+  })
+}
+
+function isHurrying(driver: Driver): driver is HurryingDriver {
+  return 'ahead' in driver
+}

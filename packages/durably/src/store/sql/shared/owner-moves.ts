@@ -1,0 +1,87 @@
+// What owner writes change in the row of their run, and when a step may be recorded.
+import { type RawBuilder, sql } from 'kysely'
+import { isTerminal } from '../../../model/run.ts'
+import { type Move, TRANSITIONS } from '../../../model/transitions.ts'
+import type { OwnerVerb } from '../../owner-write.ts'
+import type { SqlContext } from './deps.ts'
+import { cancelOf, isMine, target } from './guards.ts'
+import type { WriteValues } from './owner-values.ts'
+import type { Param } from './statement.ts'
+
+type P = Param<WriteValues>
+type Fragment = RawBuilder<unknown>
+
+/** A failed step changes no more than a heartbeat does. */
+export type OwnerMove = 'renew' | 'completeStep' | 'complete' | 'fail' | 'release' | 'retryLater' | 'park' | 'abandon'
+
+export function moveOf(verb: OwnerVerb): OwnerMove {
+  if (verb.type === 'heartbeat') return 'renew'
+  if (verb.type === 'recordStep') return verb.step.status === 'completed' ? 'completeStep' : 'renew'
+  return verb.type
+}
+
+/** The SET clause of a write. */
+export function movedRun(move: OwnerMove, t: SqlContext['tables'], p: P, now: Fragment): Fragment {
+  return sql`${moved(move, t, p, now)}, lease_writes = ${p('number')}, progress = coalesce(${p('progress')}, r.progress), streams = coalesce(${p('streams')}, r.streams), effects = coalesce(${p('effects')}, r.effects),
+          last_event_sequence = last_event_sequence + ${p('eventCount')}, updated_at = ${p('at')}`
+}
+
+function moved(move: OwnerMove, t: SqlContext['tables'], p: P, now: Fragment): Fragment {
+  const renew = sql`lease_expires_at = ${now} + ${p('leaseMs')}, heartbeat_at = ${p('at')}`
+  const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, version = version + 1`
+  const finish = sql`${letGo}, finished_at = ${now}`
+  /** Who was asked to stop meanwhile, or got what it waits for, is claimed at once. */
+  const due = sql`run_at = CASE WHEN ${cancelOf(t)} IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN ${p('runAt')} ELSE run_at END, waiting_for = ${p('waitingFor')}`
+  const failure = sql`error = ${p('error')}, failure = ${p('failure')}, reason = ${p('reason')}`
+  switch (move) {
+    case 'renew':
+      return renew
+    case 'completeStep':
+      return sql`${renew}, current_step_index = current_step_index + 1, recoveries = 0`
+    case 'complete':
+      return sql`status = ${target('complete')}, output = ${p('output')}, ${failure}, ${finish}`
+    case 'fail':
+      return sql`status = ${target('fail')}, attempts = attempts + 1, ${failure}, ${finish}`
+    case 'release':
+      return sql`status = ${target('release')}, ${letGo}`
+    case 'retryLater':
+      return sql`status = ${target('retryLater')}, attempts = attempts + 1, error = ${p('error')}, failure = ${p('failure')}, ${due}, ${letGo}`
+    case 'park':
+      return sql`status = ${target('park')}, ${due}, ${letGo}`
+    case 'abandon':
+      // One that heard of it from its parent alone hands it on.
+      return sql`status = ${target('abandon')}, cancel_requested_at = ${cancelOf(t)}, ${finish}`
+  }
+}
+
+export function endsRun(move: OwnerMove): boolean {
+  return move in TRANSITIONS && isTerminal(TRANSITIONS[move as Move].to)
+}
+
+/** What the end of so many runs changes in the one that triggered them: it is told, and goes on if that is what it waits for. */
+export function awokenParent(now: Fragment, ended: Fragment = sql`1`): Fragment {
+  return sql`signals = r.signals + ${ended},
+    run_at = CASE WHEN r.status = 'pending' AND r.run_at > ${now} AND r.waiting_for LIKE '%"kind":"child"%' THEN ${now} ELSE r.run_at END`
+}
+
+/** W1, W2, and a step completes once: a write that would record it again is refused as a whole. */
+export function isWelcome(move: OwnerMove, { tables: t }: Pick<SqlContext, 'tables'>, p: P): Fragment {
+  if (move !== 'completeStep') return isMine(p)
+  return sql`${isMine(p)}
+      AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.run_id = r.id AND s.name = ${p('stepName')} AND s.status = 'completed')
+      AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')})`
+}
+
+/** W2: the write is there already, in the run `r`. */
+export function wasApplied({ tables: t }: Pick<SqlContext, 'tables'>, p: P): Fragment {
+  return sql`r.id = ${p('runId')} AND r.lease_generation = ${p('generation')} AND (r.lease_owner IS NULL OR r.lease_owner = ${p('token')})
+          AND r.lease_writes >= ${p('number')}
+          AND (CAST(${p('stepId')} AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')} AND s.run_id = r.id))`
+}
+
+export const STEP_COLUMNS = sql`id, run_id, name, "index", status, output, error, failure, started_at, completed_at, lease_generation`
+export const STEP_EVENTS = sql`'step:complete', 'step:fail'`
+/** What a stream told before its step was recorded. */
+export const STREAM_EVENTS = sql`'stream:chunk', 'stream:reset'`
+export const EVENT_COLUMNS = sql`run_id, seq, event_type, payload, created_at`
+export const LOG_COLUMNS = sql`id, run_id, step_name, level, message, data, timestamp`

@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import type { RunStore } from '../../runs.ts'
+import type { SqlContext } from './deps.ts'
+import { farAhead } from './guards.ts'
+import { type Param, statement } from './statement.ts'
+
+interface ProbeValues {
+  jobs: string
+  now: number
+}
+
+export function probeRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['probe'] {
+  const jobs = (p: Param<ProbeValues>) => sql`${syntax.texts(p('jobs'))} AS job`
+  const pending = sql`${t.runs} AS r ${syntax.by(t.index('runs_pick'))} WHERE r.status = 'pending' AND r.job_name = job.value`
+  const running = sql`${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))} WHERE r.status = 'running'`
+  /** Each line looks at one entry of an index, per registered job where it asks for pending runs. */
+  const probe = statement<ProbeValues>(db, (p) => {
+    const now = syntax.now(p)
+    const far = farAhead(now)
+    return sql`${syntax.clock(p)} SELECT ${now} AS now,
+      EXISTS (SELECT 1 FROM ${jobs(p)} WHERE EXISTS (SELECT 1 FROM ${pending} AND r.run_at <= ${now})) AS due,
+      EXISTS (SELECT 1 FROM ${running} AND r.lease_expires_at <= ${now}) OR EXISTS (SELECT 1 FROM ${running} AND r.lease_expires_at > ${far}) AS stale,
+      (SELECT min((SELECT min(r.run_at) FROM ${pending} AND r.run_at > ${now})) FROM ${jobs(p)}) AS next_run_at,
+      (SELECT min(r.lease_expires_at) FROM ${running} AND r.lease_expires_at > ${now} AND r.lease_expires_at <= ${far}) AS next_lease_end`
+  })
+  return async (jobNames) => {
+    const [row] = await session.read(probe({ jobs: JSON.stringify(jobNames), now: env.wall() }))
+    const ahead = [row?.next_run_at, row?.next_lease_end].filter((at) => at !== null && at !== undefined).map(Number)
+    return {
+      due: Number(row?.due) === 1,
+      stale: Number(row?.stale) === 1,
+      nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - Number(row?.now),
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// Rows as the database gives them, checked and renamed. What cannot be read is said so, with the row and the column.
+import { DurablyError } from '../../../model/errors.ts'
+import { EVENT_TYPES, type EventRow } from '../../../model/event.ts'
+import { LOG_LEVELS, type LogRow } from '../../../model/log.ts'
+import { type FailureReason, RUN_STATUSES, type RunRow } from '../../../model/run.ts'
+import type { SignalRow } from '../../../model/signal.ts'
+import type { StepRow } from '../../../model/step.ts'
+import type { Row } from './session.ts'
+
+export function runRow(row: Row): RunRow {
+  const read = reader('run', row.id, row)
+  const run: RunRow = {
+    id: read.text('id'),
+    jobName: read.text('job_name'),
+    payload: read.textOrNull('payload'),
+    status: read.oneOf('status', RUN_STATUSES),
+    idempotencyKey: read.textOrNull('idempotency_key'),
+    concurrencyKey: read.textOrNull('concurrency_key'),
+    currentStepIndex: read.integer('current_step_index'),
+    progress: read.textOrNull('progress'),
+    streams: read.textOrNull('streams'),
+    effects: read.textOrNull('effects'),
+    output: read.textOrNull('output'),
+    error: read.textOrNull('error'),
+    failure: read.textOrNull('failure'),
+    reason: read.textOrNull('reason') as FailureReason | null,
+    heartbeatAt: read.text('heartbeat_at'),
+    createdAt: read.text('created_at'),
+    updatedAt: read.text('updated_at'),
+    version: read.integer('version'),
+    runAt: read.integer('run_at'),
+    leaseGeneration: read.integer('lease_generation'),
+    leaseOwner: read.textOrNull('lease_owner'),
+    leaseExpiresAt: read.integerOrNull('lease_expires_at'),
+    leaseWrites: read.integer('lease_writes'),
+    cancelRequestedAt: read.integerOrNull('cancel_requested_at'),
+    recoveries: read.integer('recoveries'),
+    attempts: read.integer('attempts'),
+    retryGeneration: read.integer('retry_generation'),
+    deadlineAt: read.integerOrNull('deadline_at'),
+    waitingFor: read.textOrNull('waiting_for'),
+    signals: read.integer('signals'),
+    parentRunId: read.textOrNull('parent_run_id'),
+    parentStep: read.textOrNull('parent_step'),
+    startedAt: read.integerOrNull('started_at'),
+    finishedAt: read.integerOrNull('finished_at'),
+    lastEventSequence: read.integer('last_event_sequence'),
+  }
+  if (row.read_at !== undefined) run.readAt = read.integer('read_at')
+  return run
+}
+
+export function stepRow(row: Row): StepRow {
+  const read = reader('step', row.id, row)
+  return {
+    id: read.text('id'),
+    runId: read.text('run_id'),
+    name: read.text('name'),
+    index: read.integer('index'),
+    status: read.oneOf('status', ['completed', 'failed'] as const),
+    output: read.textOrNull('output'),
+    error: read.textOrNull('error'),
+    failure: read.textOrNull('failure'),
+    startedAt: read.text('started_at'),
+    completedAt: read.textOrNull('completed_at'),
+    leaseGeneration: read.integer('lease_generation'),
+  }
+}
+
+export function logRow(row: Row): LogRow {
+  const read = reader('log line', row.id, row)
+  return {
+    id: read.text('id'),
+    runId: read.text('run_id'),
+    stepName: read.textOrNull('step_name'),
+    level: read.oneOf('level', LOG_LEVELS),
+    message: read.text('message'),
+    data: read.textOrNull('data'),
+    timestamp: read.text('timestamp'),
+  }
+}
+
+export function signalRow(row: Row): SignalRow {
+  const read = reader('signal', row.id, row)
+  return {
+    id: read.text('id'),
+    runId: read.text('run_id'),
+    name: read.text('name'),
+    value: read.textOrNull('value'),
+    createdAt: read.text('created_at'),
+  }
+}
+
+export function eventRow(row: Row): EventRow {
+  const read = reader('event', `${row.run_id}/${row.seq}`, row)
+  return {
+    runId: read.text('run_id'),
+    seq: read.integer('seq'),
+    type: read.oneOf('event_type', EVENT_TYPES),
+    payload: read.text('payload'),
+    createdAt: read.text('created_at'),
+  }
+}
+
+function reader(what: string, id: unknown, row: Row) {
+  function unreadable(column: string): DurablyError {
+    const found = row[column] === undefined ? 'is missing' : `holds ${JSON.stringify(String(row[column])).slice(0, 100)}`
+    return new DurablyError('row_unreadable', `${what} ${String(id)}: column ${column} ${found}; repair the row or delete the run`)
+  }
+  function text(column: string): string {
+    const value = row[column]
+    if (typeof value !== 'string') throw unreadable(column)
+    return value
+  }
+  /** A driver may be set to answer with bigints or texts. */
+  function integer(column: string): number {
+    const value = row[column]
+    const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value
+    if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw unreadable(column)
+    return number
+  }
+  return {
+    text,
+    integer,
+    textOrNull: (column: string) => (row[column] === null ? null : text(column)),
+    integerOrNull: (column: string) => (row[column] === null ? null : integer(column)),
+    oneOf<T extends string>(column: string, values: readonly T[]): T {
+      const value = row[column] as T
+      if (!values.includes(value)) throw unreadable(column)
+      return value
+    },
+  }
+}

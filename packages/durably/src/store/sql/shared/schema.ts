@@ -1,0 +1,133 @@
+// The tables as Kysely sees them. Seed 000's columns keep their names; what decides is INTEGER milliseconds.
+import { type RawBuilder, sql } from 'kysely'
+import { DurablyError } from '../../../model/errors.ts'
+import type { EventType } from '../../../model/event.ts'
+import type { LogLevel } from '../../../model/log.ts'
+import type { FailureReason, RunStatus } from '../../../model/run.ts'
+import type { StepStatus } from '../../../model/step.ts'
+
+/** With a `tablePrefix` the real names carry it; see `Tables`. */
+export interface DurablyTables {
+  runs: RunsTable
+  steps: StepsTable
+  logs: LogsTable
+  run_events: RunEventsTable
+  signals: SignalsTable
+  schema_versions: SchemaVersionsTable
+}
+
+export interface RunsTable {
+  id: string
+  job_name: string
+  payload: string | null
+  status: RunStatus
+  idempotency_key: string | null
+  concurrency_key: string | null
+  current_step_index: number
+  progress: string | null
+  output: string | null
+  error: string | null
+  heartbeat_at: string
+  created_at: string
+  updated_at: string
+  failure: string | null
+  reason: FailureReason | null
+  version: number
+  run_at: number
+  lease_generation: number
+  lease_owner: string | null
+  lease_expires_at: number | null
+  lease_writes: number
+  cancel_requested_at: number | null
+  recoveries: number
+  started_at: number | null
+  finished_at: number | null
+  last_event_sequence: number
+  streams: string | null
+  attempts: number
+  deadline_at: number | null
+  waiting_for: string | null
+  signals: number
+  effects: string | null
+  parent_run_id: string | null
+  parent_step: string | null
+  retry_generation: number
+}
+
+export interface StepsTable {
+  id: string
+  run_id: string
+  name: string
+  index: number
+  status: StepStatus
+  output: string | null
+  error: string | null
+  started_at: string
+  completed_at: string | null
+  failure: string | null
+  lease_generation: number
+}
+
+export interface LogsTable {
+  id: string
+  run_id: string
+  step_name: string | null
+  level: LogLevel
+  message: string
+  data: string | null
+  timestamp: string
+}
+
+export interface RunEventsTable {
+  run_id: string
+  seq: number
+  event_type: EventType
+  payload: string
+  created_at: string
+}
+
+export interface SignalsTable {
+  id: string
+  run_id: string
+  name: string
+  value: string | null
+  created_at: string
+}
+
+export interface SchemaVersionsTable {
+  version: number
+  applied_at: string
+}
+
+/** The real names, for use in `sql` templates. */
+export interface Tables {
+  runs: RawBuilder<unknown>
+  steps: RawBuilder<unknown>
+  logs: RawBuilder<unknown>
+  events: RawBuilder<unknown>
+  signals: RawBuilder<unknown>
+  versions: RawBuilder<unknown>
+  /** Index names live in the same namespace as tables, so they carry the prefix too. */
+  index(name: string): RawBuilder<unknown>
+}
+
+/** No capital letters: SQLite would take `a_` and `A_` for the same tables, Postgres would not. */
+const PREFIX = /^[a-z_][a-z0-9_]{0,31}$/
+
+export function tablesOf(prefix: string): Tables {
+  if (prefix !== '' && !PREFIX.test(prefix)) {
+    throw new DurablyError(
+      'invalid_config',
+      `tablePrefix ${JSON.stringify(prefix)} must be 1 to 32 lower-case letters, digits or _, not starting with a digit`,
+    )
+  }
+  return {
+    runs: sql.table(`${prefix}runs`),
+    steps: sql.table(`${prefix}steps`),
+    logs: sql.table(`${prefix}logs`),
+    events: sql.table(`${prefix}run_events`),
+    signals: sql.table(`${prefix}signals`),
+    versions: sql.table(`${prefix}schema_versions`),
+    index: (name) => sql.id(`${prefix}${name}`),
+  }
+}

@@ -1,0 +1,107 @@
+// Transactions on one connection: of statements that are known, and around code of the user.
+import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
+import { boundKysely, EndedByItself } from './bound-kysely.ts'
+import type { BoundTransaction, Row } from './session.ts'
+import type { Script } from './transaction-word.ts'
+
+/** How a database spells them. */
+export interface TransactionWords {
+  begin: CompiledQuery
+  commit: CompiledQuery
+  rollback: CompiledQuery
+  /** To find them in a text of the user's. */
+  script: Script
+  /** For a database that ends a transaction by itself and then goes on without one: SQLite, when the disk is full. */
+  watch?: {
+    begin: CompiledQuery
+    /** Fails when the transaction is not the one that was begun. */
+    end: CompiledQuery
+    /** Passes only outside of a transaction. What it begins is empty, and undone with the rest. */
+    probe: CompiledQuery
+  }
+}
+
+/** What became of the transaction when `work` did not get through. */
+export class TransactionFailed extends Error {
+  /** `work` threw, and everything was undone; otherwise nobody knows. */
+  readonly isUndone: boolean
+  constructor(cause: unknown, isUndone: boolean) {
+    super('the transaction failed', { cause })
+    this.isUndone = isUndone
+  }
+}
+
+/** The rows that each statement returned. */
+export async function transact(
+  connection: DatabaseConnection,
+  words: TransactionWords,
+  queries: readonly CompiledQuery[],
+): Promise<Row[][]> {
+  await begin(connection, words)
+  try {
+    const results: Row[][] = []
+    for (const query of queries) results.push((await connection.executeQuery<Row>(query)).rows)
+    await connection.executeQuery(words.commit)
+    return results
+  } catch (error) {
+    await rollBack(connection, words)
+    throw error
+  }
+}
+
+/** With code of the user in it. Rejects as it is when it could not begin. */
+export async function interact<T>(
+  connection: DatabaseConnection,
+  dialect: Dialect,
+  words: TransactionWords,
+  work: (trx: BoundTransaction) => Promise<T>,
+): Promise<T> {
+  await begin(connection, words)
+  const bound = boundKysely(dialect, connection, words.script, words.watch?.probe)
+  try {
+    if (words.watch) await connection.executeQuery(words.watch.begin)
+    const run = async (query: CompiledQuery) => (await connection.executeQuery<Row>(query)).rows
+    const seal = async () => {
+      bound.end()
+      if (words.watch) await endWatch(connection, words.watch.end)
+    }
+    const result = await work({ db: bound.db, run, seal })
+    bound.end()
+    await connection.executeQuery(words.commit)
+    return result
+  } catch (error) {
+    bound.end()
+    const undoing = await rollBack(connection, words)
+    // The user's own error, after SQLite has undone everything by itself: it is not the database's to try again.
+    const isOver = String(undoing).includes('no transaction is active') && !bound.hasThrown(error)
+    throw new TransactionFailed(error, undoing === undefined || isOver || error instanceof EndedByItself)
+  }
+}
+
+async function endWatch(connection: DatabaseConnection, end: CompiledQuery): Promise<void> {
+  try {
+    await connection.executeQuery(end)
+  } catch (error) {
+    throw String(error).includes('no such savepoint') ? new EndedByItself(error) : error
+  }
+}
+
+async function begin(connection: DatabaseConnection, words: TransactionWords): Promise<void> {
+  try {
+    await connection.executeQuery(words.begin)
+  } catch (error) {
+    if (!String(error).includes('within a transaction')) throw error
+    // SQLite: a rollback that failed has left its transaction open, and nobody else shares this connection.
+    await connection.executeQuery(words.rollback)
+    await connection.executeQuery(words.begin)
+  }
+}
+
+/** A lost connection, a full disk or an I/O error has rolled back by itself; the first error is the one to tell. */
+async function rollBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<unknown> {
+  try {
+    await connection.executeQuery(rollback)
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,55 @@
+// Owner writes as a batch without branching: the guarded update of the run, then what goes with it.
+//   A1. A write takes effect as a whole or not at all, and a refused one fails alone: what goes with it asks whether the
+//       statement before it wrote something. Only the log lines, which may all be known, may come to nothing: they go last.
+//   A2. What a stream told is deleted after them, so it cannot ask that: it goes by the event of its own step.
+//       The transaction holds SQLite's write lock from its start, so nothing moves between the statements.
+//       A database that can write several tables in one statement needs none of this (postgres/apply.ts).
+//   A3. A write whose update returned nothing is looked at once more: it was refused, or applied before (W2).
+import { type CompiledQuery, sql } from 'kysely'
+import type { WriteOutcome } from '../../owner-write.ts'
+import type { RunStore } from '../../runs.ts'
+import type { SqlContext } from '../shared/deps.ts'
+import { cancelOf } from '../shared/guards.ts'
+import { wasApplied } from '../shared/owner-moves.ts'
+import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
+import type { Row } from '../shared/session.ts'
+import { statement } from '../shared/statement.ts'
+import { ownerStatements } from './owner-statements.ts'
+
+interface Member {
+  values: WriteValues
+  queries: CompiledQuery[]
+}
+
+export function applyWrites(context: SqlContext): RunStore['apply'] {
+  const { db, session, env, tables: t } = context
+  const queriesOf = ownerStatements(context)
+  /** A3. */
+  const lookAgain = statement<WriteValues>(
+    db,
+    (p) => sql`SELECT ${cancelOf(t)} AS cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(context, p)}`,
+  )
+
+  return async (writes) => {
+    const members: Member[] = writes.map((write) => {
+      const values = valuesOf(write, env)
+      return { values, queries: queriesOf(write, values) }
+    })
+    const results = await session.write(
+      members.flatMap(({ queries }) => queries),
+      'first',
+    )
+    const outcomes: WriteOutcome[] = []
+    let first = 0
+    for (const { values, queries } of members) {
+      const [accepted] = results[first] ?? []
+      first += queries.length
+      outcomes.push(outcomeOf(accepted ?? (await session.read(lookAgain(values), 'first'))[0]))
+    }
+    return outcomes
+  }
+}
+
+export function outcomeOf(run: Row | undefined): WriteOutcome {
+  return run ? { ok: true, cancelRequested: run.cancel_requested_at !== null } : { ok: false }
+}
