@@ -715,7 +715,7 @@ export const MUTANTS: Mutant[] = [
     name: 'awaited-child-purged',
     guard: 'an ended child is kept as long as its parent may ask for it',
     file: 'store/memory/runs.ts',
-    find: '(!jobNames || jobNames.includes(row.jobName)) && tables.canGo(row)',
+    find: '(!jobNames || jobNames.includes(row.jobName)) && tables.isDeletable(row)',
     replace: '!jobNames || jobNames.includes(row.jobName)',
   },
   {
@@ -736,14 +736,14 @@ export const MUTANTS: Mutant[] = [
     name: 'deletes-the-living',
     guard: 'only what has ended is deleted',
     file: 'store/memory/runs.ts',
-    find: 'if (!isTerminal(status) || !tables.canGo(record.row)) return',
-    replace: 'if (!tables.canGo(record.row)) return',
+    find: 'if (!isTerminal(status) || !tables.isDeletable(record.row)) return',
+    replace: 'if (!tables.isDeletable(record.row)) return',
   },
   {
     name: 'deletes-the-awaited',
     guard: 'what somebody may still need is not deleted',
     file: 'store/memory/runs.ts',
-    find: 'if (!isTerminal(status) || !tables.canGo(record.row)) return',
+    find: 'if (!isTerminal(status) || !tables.isDeletable(record.row)) return',
     replace: 'if (!isTerminal(status)) return',
   },
   {
@@ -841,7 +841,7 @@ export const MUTANTS: Mutant[] = [
     name: 'sql-deadline-reclaimed',
     guard: 'SQL: a lost run whose deadline is over fails',
     store: 'sqlite',
-    file: 'store/sql/sqlite/reap.ts',
+    file: 'store/sql/shared/reap.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     find: "WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
@@ -853,7 +853,7 @@ export const MUTANTS: Mutant[] = [
     store: 'sqlite',
     file: 'store/sql/shared/purge.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
-    find: 'WHERE ${isOver(p)} AND ${canGo(t)}',
+    find: 'WHERE ${isOver(p)} AND ${isDeletable(t)}',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     replace: 'WHERE ${isOver(p)}',
   },

@@ -21,7 +21,7 @@ import { outsideTransactions } from './runs/outside-transactions.ts'
 import { RunCommands } from './runs/run-commands.ts'
 import { RunReader } from './runs/run-reader.ts'
 import type { TriggerDeps } from './runs/trigger.ts'
-import { lateSqlStore } from './store/sql/lazy-sql-store.ts'
+import { lazySqlStore } from './store/sql/lazy-sql-store.ts'
 import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { Store } from './store/store.ts'
 import { Worker } from './worker/loop/worker.ts'
@@ -119,6 +119,6 @@ function refuseInsideTransaction(stepScope: Scope<StepScope>): void {
 function openStore(options: DurablyOptions, { env }: Config): { store: Store; db: Engine['db'] } {
   const { dialect, tablePrefix, eventLog, allowMemory } = options
   if (!dialect) return { store: options.store as Store, db: null }
-  const store = lateSqlStore({ dialect, env, tablePrefix, eventLog, allowMemory })
+  const store = lazySqlStore({ dialect, env, tablePrefix, eventLog, allowMemory })
   return { store, db: store.db }
 }

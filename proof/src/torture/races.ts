@@ -72,7 +72,7 @@ const IDEMPOTENCY_KEY_NOT_UNIQUE: RaceMutant = {
 const REAP_UNGUARDED: RaceMutant = {
   name: 'sql-reap-unguarded',
   guard: 'only a running run whose lease is over is taken back',
-  file: 'store/sql/sqlite/reap.ts',
+  file: 'store/sql/shared/reap.ts',
   find: `WHERE \${canMove('reclaim')} AND \${when}`,
   replace: `WHERE r.lease_generation > 0 OR \${when}`,
 }
@@ -80,7 +80,7 @@ const REAP_UNGUARDED: RaceMutant = {
 const REAP_THE_LIVING: RaceMutant = {
   name: 'sql-reap-the-living',
   guard: 'only a lease that is over is taken back',
-  file: 'store/sql/sqlite/reap.ts',
+  file: 'store/sql/shared/reap.ts',
   find: `WHERE \${canMove('reclaim')} AND \${when}`,
   replace: `WHERE \${canMove('reclaim')} AND (\${when} OR r.lease_generation > 0)`,
 }

@@ -116,7 +116,7 @@ class BrowserConnection implements BatchingConnection {
     yield await this.executeQuery<R>(query)
   }
 
-  async transact(queries: readonly CompiledQuery[]): Promise<Row[][]> {
+  async writeBatch(queries: readonly CompiledQuery[]): Promise<Row[][]> {
     return (await this.#send(queries, true)).map(({ rows }) => rows)
   }
 

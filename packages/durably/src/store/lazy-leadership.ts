@@ -1,7 +1,7 @@
 import type { Leadership } from './leadership.ts'
 
 /** Opened when it is first asked for; if that fails, the next one who asks tries again. */
-export function lateLeadership(open: () => Promise<Leadership>): Leadership {
+export function lazyLeadership(open: () => Promise<Leadership>): Leadership {
   let opening: Promise<Leadership> | null = null
   const opened = () => {
     opening ??= open().catch((error) => {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { virtualEnv } from '../testing/virtual-env.ts'
-import { lateStore } from './lazy-store.ts'
+import { lazyStore } from './lazy-store.ts'
 import { memoryStore } from './memory/memory-store.ts'
 import type { Store } from './store.ts'
 
-function late(load: () => Promise<Store>): Store {
-  return lateStore({ env: virtualEnv(), eventLog: true, load })
+function lazy(load: () => Promise<Store>): Store {
+  return lazyStore({ env: virtualEnv(), eventLog: true, load })
 }
 
-describe('lateStore', () => {
+describe('lazyStore', () => {
   test('is loaded with the first verb, and once', async () => {
     let loads = 0
-    const store = late(async () => {
+    const store = lazy(async () => {
       loads++
       return memoryStore()
     })
@@ -24,7 +24,7 @@ describe('lateStore', () => {
   test('passes on what it was asked, and what went wrong', async () => {
     const asked: unknown[] = []
     const base = memoryStore()
-    const store = late(async () => ({
+    const store = lazy(async () => ({
       ...base,
       steps: {
         ...base.steps,
@@ -43,7 +43,7 @@ describe('lateStore', () => {
 
   test('tries again when its code could not be had', async () => {
     let isOnline = false
-    const store = late(() => (isOnline ? Promise.resolve(memoryStore()) : Promise.reject(new TypeError('Failed to fetch'))))
+    const store = lazy(() => (isOnline ? Promise.resolve(memoryStore()) : Promise.reject(new TypeError('Failed to fetch'))))
     await expect(store.migrate()).rejects.toMatchObject({
       code: 'store_unavailable',
       message: expect.stringMatching(/code of durably could not be loaded; the next call tries again.*offline.*reload/),
@@ -54,7 +54,7 @@ describe('lateStore', () => {
   })
 
   test('says so when the store has no transactions', async () => {
-    const store = late(async () => memoryStore())
+    const store = lazy(async () => memoryStore())
     await expect(store.transact?.(async () => Promise.reject())).rejects.toMatchObject({ code: 'transaction_unsupported' })
   })
 })

@@ -1,12 +1,12 @@
-// LateStore — a store whose code is loaded when it is first used: nobody carries databases that they do not have.
+// LazyStore — a store whose code is loaded when it is first used: nobody carries databases that they do not have.
 // When it cannot be had, the verb rejects, and the next one tries again.
 import { type Env, loaded } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { lateLeadership } from './lazy-leadership.ts'
+import { lazyLeadership } from './lazy-leadership.ts'
 import type { OpenLeadership } from './leadership.ts'
 import type { Store } from './store.ts'
 
-export interface LateStoreParts {
+export interface LazyStoreDeps {
   env: Env
   eventLog: boolean
   /** It will say which of several instances executes. */
@@ -18,7 +18,7 @@ type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals'
 type Verb = (...args: unknown[]) => Promise<unknown>
 type Verbs = Record<string | symbol, Verb>
 
-export function lateStore({ env, eventLog, isLed = false, load }: LateStoreParts): Store {
+export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps): Store {
   let there: Store | null = null
   let coming: Promise<Store> | null = null
 
@@ -38,19 +38,19 @@ export function lateStore({ env, eventLog, isLed = false, load }: LateStoreParts
 
   /** Its verbs are made when they are first asked for: their names are the store's to know. */
   function chapter<C extends Chapter>(name: C): Store[C] {
-    const late = (verb: string | symbol): Verb => {
+    const lazily = (verb: string | symbol): Verb => {
       const call = (store: Store, args: unknown[]) => (store[name] as unknown as Verbs)[verb]?.(...args) as Promise<unknown>
       return (...args) => (there ? call(there, args) : store().then((store) => call(store, args)))
     }
     const get = (made: Verbs, verb: string | symbol) => {
-      made[verb] ??= late(verb)
+      made[verb] ??= lazily(verb)
       return made[verb]
     }
     return new Proxy({} as Verbs, { get }) as unknown as Store[C]
   }
 
   const openLeadership: OpenLeadership = (parts) =>
-    lateLeadership(async () => {
+    lazyLeadership(async () => {
       const { openLeadership } = await store()
       if (!openLeadership) throw new DurablyError('invalid_config', 'this store does not know who leads')
       return openLeadership(parts)

@@ -282,13 +282,13 @@ export function remove(model: Model, id: string): port.DeleteOutcome | null {
   const run = find(model, id)
   if (!run) return null
   const { status } = run.row
-  if (!canGo(model, run)) return { outcome: 'refused', status }
+  if (!isDeletable(model, run)) return { outcome: 'refused', status }
   model.runs = model.runs.filter((other) => other !== run)
   return { outcome: 'deleted', status }
 }
 
 /** Nobody needs it any more. */
-function canGo(model: Model, { row }: ModelRun): boolean {
+function isDeletable(model: Model, { row }: ModelRun): boolean {
   const parent = find(model, row.parentRunId ?? '')?.row.status
   const mayBeAskedFor = parent === 'pending' || parent === 'running' || parent === 'failed'
   const hasToStay = row.status === 'cancelled' && childrenOf(model, row.id).some((child) => !isTerminal(child.row.status))
@@ -299,7 +299,7 @@ export function purge(model: Model, { statuses, olderThanMs, jobNames, limit }: 
   const end = model.now() - olderThanMs
   const page = model.runs
     .filter(({ row }) => statuses.some((status) => status === row.status) && (!jobNames || jobNames.includes(row.jobName)))
-    .filter((run) => run.row.finishedAt !== null && run.row.finishedAt <= end && canGo(model, run))
+    .filter((run) => run.row.finishedAt !== null && run.row.finishedAt <= end && isDeletable(model, run))
     .sort((a, b) => (a.row.finishedAt ?? 0) - (b.row.finishedAt ?? 0) || compare(a.row.id, b.row.id))
     .slice(0, limit)
   model.runs = model.runs.filter((run) => !page.includes(run))

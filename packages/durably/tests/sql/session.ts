@@ -1,16 +1,16 @@
 import type { Dialect } from 'kysely'
 import { onTestFinished } from 'vitest'
-import { systemEnv } from '../../src/model/env.ts'
-import { detectDialect } from '../../src/store/sql/shared/detect.ts'
-import { openKysely } from '../../src/store/sql/shared/open-kysely.ts'
+import { openSql } from '../../src/store/sql/open-sql.ts'
 import type { Session } from '../../src/store/sql/shared/session.ts'
-import { openSqliteSession } from '../../src/store/sql/sqlite/open-session.ts'
+import { SqliteSession } from '../../src/store/sql/sqlite/session.ts'
 import { foreignTransport } from '../../src/store/sql/sqlite/transport/foreign-transport.ts'
+import { prepareConnection } from '../../src/store/sql/sqlite/transport/prepare-connection.ts'
 
 /** The store's way to the database, for statements of the test's own. */
 export function openSession(dialect: Dialect): Session {
-  const parts = { ...openKysely(dialect), env: systemEnv(), dialect, detected: detectDialect(dialect) }
-  const session = openSqliteSession(parts, foreignTransport(parts))
+  const opened = openSql({ dialect })
+  const transport = foreignTransport(opened)
+  const session = new SqliteSession(transport, opened.env, () => prepareConnection(opened, transport))
   onTestFinished(() => session.close())
   return session
 }

@@ -280,7 +280,7 @@ function remove(tables: Tables, id: string, { ifVersion }: IfVersion = {}): Dele
   if (!record) return null
   const { status, version } = record.row
   if (isChanged(record.row, ifVersion)) return { outcome: 'changed', version }
-  if (!isTerminal(status) || !tables.canGo(record.row)) return { outcome: 'refused', status }
+  if (!isTerminal(status) || !tables.isDeletable(record.row)) return { outcome: 'refused', status }
   tables.remove(record)
   return { outcome: 'deleted', status }
 }
@@ -322,7 +322,7 @@ function purge(tables: Tables, { statuses, olderThanMs, jobNames, limit }: Purge
     const old: RunRow[] = []
     for (const row of tables.ended[status].ascending()) {
       if (endOf(row) > end || old.length === limit) break
-      if ((!jobNames || jobNames.includes(row.jobName)) && tables.canGo(row)) old.push(row)
+      if ((!jobNames || jobNames.includes(row.jobName)) && tables.isDeletable(row)) old.push(row)
     }
     return old
   })

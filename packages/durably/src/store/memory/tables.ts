@@ -108,7 +108,7 @@ export class Tables {
   }
 
   /** Of a run that has ended: nobody needs it any more (`DeleteOutcome`). */
-  canGo({ id, status, parentRunId }: RunRow): boolean {
+  isDeletable({ id, status, parentRunId }: RunRow): boolean {
     return !this.#isAwaited(parentRunId) && !(status === 'cancelled' && this.childrenOf(id).some((child) => !isTerminal(child.status)))
   }
 
@@ -160,8 +160,8 @@ export class Tables {
 
   #firstToGo(ended: SortedSet<RunRow>): RunRow | undefined {
     const first = ended.first()
-    if (!first || this.canGo(first)) return first
-    for (const row of ended.ascending()) if (this.canGo(row)) return row
+    if (!first || this.isDeletable(first)) return first
+    for (const row of ended.ascending()) if (this.isDeletable(row)) return row
   }
 
   /** It is told, and goes on if that is what it waits for. */

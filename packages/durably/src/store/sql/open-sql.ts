@@ -1,10 +1,9 @@
-// What is known of an SQL database before a statement is written: which one it is, what its tables are called.
-import type { Dialect, Driver, Kysely } from 'kysely'
+// What is known of an SQL database before a statement is written: which database it is, and what its tables are called.
+// `createDurably` needs this at once, so nothing here imports a statement (ADR 0009).
+import { type Dialect, type Driver, Kysely } from 'kysely'
 import { type Env, systemEnv } from '../../model/env.ts'
 import type { Store } from '../store.ts'
-import type { Clock } from './shared/database.ts'
 import { type Detected, type DialectKind, detectDialect } from './shared/detect.ts'
-import { openKysely } from './shared/open-kysely.ts'
 import { type DurablyTables, type Tables, tablesOf } from './shared/schema.ts'
 import { hasSqlocalClient } from './sqlite/transport/sqlocal-shape.ts'
 
@@ -23,6 +22,9 @@ export interface SqlStoreOptions {
   /** True accepts a database in the memory of a browser, which a reload loses. Default false. */
   allowMemory?: boolean | undefined
 }
+
+/** Whose time decides. A database that has no clock of its own, like SQLite, goes by the environment's. */
+export type Clock = 'database' | 'env'
 
 export interface SqlStore extends Store {
   readonly db: Kysely<DurablyTables>
@@ -48,15 +50,33 @@ export function openSql(options: SqlStoreOptions): OpenedSql {
   return { ...openKysely(dialect), dialect, detected, tablePrefix, tables, env, clock, eventLog, allowMemory }
 }
 
+/** Kysely does not give out its driver, but some drivers must be inspected. */
+function openKysely(dialect: Dialect): { db: Kysely<DurablyTables>; driver: Driver } {
+  let driver: Driver | undefined
+  const db = new Kysely<DurablyTables>({
+    dialect: {
+      createDriver() {
+        driver = dialect.createDriver()
+        return driver
+      },
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+      createAdapter: () => dialect.createAdapter(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+    },
+  })
+  if (!driver) throw new TypeError('Kysely did not ask its dialect for a driver')
+  return { db, driver }
+}
+
 export type StoreKind = DialectKind | 'sqlocal' | 'foreignSqlite'
 
-/** Which store it needs: each has its own way to the database. */
+/** SQLite is reached in one of three ways. A SQLite driver that nobody vouches for is `foreignSqlite`. */
 export function storeKind({ detected, driver, dialect }: OpenedSql): StoreKind {
   if (hasSqlocalClient(driver)) return 'sqlocal'
   return detected.kind === 'sqlite' && !resetsStatements(dialect) ? 'foreignSqlite' : detected.kind
 }
 
-/** A dialect may vouch for its driver. */
+/** A dialect may vouch for its driver: that it resets a statement which met a lock. */
 function resetsStatements(dialect: Dialect): boolean {
   return 'resetsStatements' in dialect && dialect.resetsStatements === true
 }

@@ -1,15 +1,15 @@
 import { openSql, type SqlStore, type SqlStoreOptions, storeKind } from './open-sql.ts'
 import { postgresStore } from './postgres/store.ts'
-import { foreignSqliteStore } from './sqlite/foreign-sqlite-store.ts'
-import { sqlocalStore } from './sqlite/sqlocal-store.ts'
 import { sqliteStore } from './sqlite/store.ts'
+import { foreignSqliteStore } from './sqlite/transport/foreign-transport.ts'
+import { sqlocalStore } from './sqlite/transport/sqlocal-transport.ts'
 
 export type { SqlStore, SqlStoreOptions }
 
-const STORES = { sqlite: sqliteStore, foreignSqlite: foreignSqliteStore, sqlocal: sqlocalStore, postgres: postgresStore }
+const OPEN = { sqlite: sqliteStore, sqlocal: sqlocalStore, foreignSqlite: foreignSqliteStore, postgres: postgresStore }
 
-/** A store in an SQL database, whichever it is; `createDurably` loads only the one that its dialect needs. */
+/** A store in an SQL database, with all code loaded at once, for tests; `createDurably` uses `lazySqlStore`. */
 export function sqlStore(options: SqlStoreOptions): SqlStore {
   const opened = openSql(options)
-  return STORES[storeKind(opened)](opened)
+  return OPEN[storeKind(opened)](opened)
 }

@@ -1,12 +1,12 @@
 // Seed 000's tables and indexes (DESIGN §2), the lease columns that make owners safe, and the event log.
 import { type RawBuilder, sql } from 'kysely'
 import { RUN_STATUSES } from '../../../model/run.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 
 export function runsStepsLogsEvents({
   tables: t,
   syntax: { bigint, key, belongsTo, insertionColumn, clustered },
-}: Pick<SqlContext, 'tables' | 'syntax'>): RawBuilder<unknown>[] {
+}: Pick<SqlDeps, 'tables' | 'syntax'>): RawBuilder<unknown>[] {
   const statuses = sql.join(RUN_STATUSES.map((status) => sql.lit(status)))
   return [
     sql`CREATE TABLE ${t.runs} (

@@ -1,12 +1,11 @@
 // Owner writes: one is one statement, and so are many, as long as no two change the same run.
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { jsonRows } from '../shared/json-rows.ts'
-import { endsRun, moveOf } from '../shared/owner-moves.ts'
+import { endsRun, moveOf, outcomeOf } from '../shared/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
 import type { Row } from '../shared/session.ts'
-import { outcomeOf } from '../sqlite/apply.ts'
 import { OwnerStatements } from './owner-statements.ts'
 
 interface Member {
@@ -14,9 +13,9 @@ interface Member {
   values: WriteValues
 }
 
-export function applyWrites(context: SqlContext): RunStore['apply'] {
-  const { session, env } = context
-  const statements = new OwnerStatements(context)
+export function applyWrites(deps: SqlDeps): RunStore['apply'] {
+  const { session, env } = deps
+  const statements = new OwnerStatements(deps)
 
   function queryOf(round: readonly Member[]) {
     const [first, ...others] = round

@@ -7,17 +7,16 @@
 //   K3. The end of a child locks the child and then its parent. A deadlock with that is undone whole, and tried again.
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.ts'
+import { type ClientValues, clientValues } from '../shared/client-moves.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { canMove, eventType, isActive, target } from '../shared/guards.ts'
 import { awokenParent, EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import { runRow } from '../shared/rows.ts'
-import { type Param, statement } from '../shared/statement.ts'
-import { canBeStopped, cancelOutcome, family, stopped } from '../sqlite/cancel.ts'
-import { type ClientValues, clientValues } from '../sqlite/client-moves.ts'
+import type { Param } from '../shared/statement.ts'
 
-export function cancelRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['cancel'] {
+export function cancelRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['cancel'] {
   const lock = statement<ClientValues>(
-    db,
     (p) => sql`WITH family AS MATERIALIZED (${family(t, p)})
       SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (SELECT id FROM family UNION SELECT parent_run_id FROM family) AND ${isActive()}
       ORDER BY r.id ${syntax.lock}`,
@@ -25,7 +24,6 @@ export function cancelRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
   const told = (p: Param<ClientValues>) => sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
       SELECT id, last_event_sequence, ${eventType('cancel')}, '{}', ${p('at')} FROM stopped WHERE status = ${target('cancel')})`
   const cancel = statement<ClientValues>(
-    db,
     (p) => sql`${syntax.clock(p)}, family AS MATERIALIZED (${family(t, p)}),
       ended AS (SELECT parent_run_id AS id, count(*)::integer AS count FROM family AS r WHERE ${canMove('cancel')} GROUP BY 1),
       stopped AS (UPDATE ${t.runs} AS r SET ${stopped(p, syntax.now(p))}, signals = r.signals + coalesce(

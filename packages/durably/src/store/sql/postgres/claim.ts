@@ -9,23 +9,24 @@
 import { sql } from 'kysely'
 import type { RunRow } from '../../../model/run.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import { type ClaimValues, claimRequestValues, inTurn, newLease, SPARE_CANDIDATES, startEvents, turnOfKey } from '../shared/claim.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
 import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
-import { type Statement, statement } from '../shared/statement.ts'
-import { type ClaimValues, claimRequestValues, inTurn, newLease, SPARE_CANDIDATES, startEvents, turnOfKey } from '../sqlite/claim.ts'
+import type { Statement } from '../shared/statement.ts'
+import { isKeyTaken } from './classify-error.ts'
 
 /** The last ones are told that there is nothing: another process works through the queue faster. */
 const RACES_MAX = 8
 
-export function claimRuns(context: SqlContext): RunStore['claim'] {
-  const { session, env, isKeyTaken } = context
+export function claimRuns(deps: SqlDeps): RunStore['claim'] {
+  const { session, env } = deps
   const compiled = new Map<number, Statement<ClaimValues>>()
 
   /** A limit that stands in the text keeps the plan; sizes are rounded up, so there are few texts. */
   function claimUpTo(wanted: number): Statement<ClaimValues> {
     const size = 2 ** Math.ceil(Math.log2(wanted))
-    const known = compiled.get(size) ?? claimStatement(context, size + SPARE_CANDIDATES)
+    const known = compiled.get(size) ?? claimStatement(deps, size + SPARE_CANDIDATES)
     compiled.set(size, known)
     return known
   }
@@ -52,10 +53,10 @@ export function claimRuns(context: SqlContext): RunStore['claim'] {
   }
 }
 
-function claimStatement(context: SqlContext, candidatesMax: number): Statement<ClaimValues> {
-  const { db, tables: t, syntax, eventLog } = context
+function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimValues> {
+  const { statement, tables: t, syntax, eventLog } = deps
   const most = sql.lit(candidatesMax)
-  return statement<ClaimValues>(db, (p) => {
+  return statement<ClaimValues>((p) => {
     /** The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
     const candidates = sql`
       SELECT id, run_at FROM (
@@ -68,7 +69,7 @@ function claimStatement(context: SqlContext, candidatesMax: number): Statement<C
         WHERE NOT EXISTS (SELECT 1 FROM mine)) AS first_of_key
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
     const told = eventLog
-      ? sql`, started AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) ${startEvents(context, sql`claimed AS r`, p('at'))})`
+      ? sql`, started AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) ${startEvents(deps, sql`claimed AS r`, p('at'))})`
       : sql``
     return sql`${syntax.clock(p)},
       tokens AS MATERIALIZED (SELECT key, value FROM ${syntax.texts(p('tokens'))} AS token),
@@ -81,7 +82,7 @@ function claimStatement(context: SqlContext, candidatesMax: number): Statement<C
         SELECT picked.id AS given_id, tokens.value AS given_token
         FROM (SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM picked) AS picked JOIN tokens ON tokens.key = picked.place),
       claimed AS (
-        UPDATE ${t.runs} AS r SET ${newLease(context, p, sql`given_token`, syntax.now(p))} FROM given WHERE r.id = given_id RETURNING r.*)
+        UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`given_token`, syntax.now(p))} FROM given WHERE r.id = given_id RETURNING r.*)
       ${told}
       SELECT race.*, run.* FROM (SELECT EXISTS (SELECT 1 FROM candidates) AS contested) AS race
       LEFT JOIN (SELECT * FROM claimed UNION ALL SELECT * FROM mine) AS run ON true`

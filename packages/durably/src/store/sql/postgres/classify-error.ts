@@ -25,6 +25,16 @@ export function isOutdatedPlan(thrown: unknown): boolean {
   return sqlStateOf(thrown) === '0A000' && read(thrown, 'routine') === 'RevalidateCachedQuery'
 }
 
+/** Postgres refuses everything after a statement that failed, also when its error was caught. */
+export function isAborted(thrown: unknown): boolean {
+  return sqlStateOf(thrown) === '25P02'
+}
+
+/** Serialization failure or deadlock. */
+export function isConflict(thrown: unknown): boolean {
+  return /^(40001|40P01)$/.test(sqlStateOf(thrown) ?? '')
+}
+
 /** The server has ended the connection, or the driver could not make sense of it. */
 export function isConnectionLost(thrown: unknown): boolean {
   const state = sqlStateOf(thrown)

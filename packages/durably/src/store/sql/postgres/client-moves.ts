@@ -1,18 +1,16 @@
 // What clients do to a run that has ended, each as one statement: it locks the run, decides by the row that it got, and tells
 // what became of it.
 import { sql } from 'kysely'
-import type { RunStatus } from '../../../model/run.ts'
 import type { RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
-import { canGo, canMove, eventType, isRefused, isVersion, target } from '../shared/guards.ts'
+import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
+import type { SqlDeps } from '../shared/deps.ts'
+import { canMove, eventType, isDeletable, isRefused, isVersion, target } from '../shared/guards.ts'
 import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
-import { runRow } from '../shared/rows.ts'
-import { type Param, statement } from '../shared/statement.ts'
-import { type ClientValues, changed, clientValues, type GuardValues, retried } from '../sqlite/client-moves.ts'
+import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
 
-export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: SqlContext): Pick<RunStore, 'retry' | 'delete'> {
+export function clientMoves({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
   const told = (p: P) =>
     sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
   /**
@@ -20,7 +18,6 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
    * cancel does, so that none comes in between.
    */
   const retry = statement<ClientValues>(
-    db,
     (p) => sql`${syntax.clock(p)},
       parent AS MATERIALIZED (SELECT cancel_requested_at FROM ${t.runs}
         WHERE id = (SELECT parent_run_id FROM ${t.runs} WHERE id = ${p('id')}) FOR SHARE),
@@ -35,9 +32,8 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
   )
   /** Its events, steps and log lines go with it, also those that were committed while this waited for the lock. */
   const remove = statement<GuardValues>(
-    db,
     (p) => sql`WITH r AS (SELECT id, status, version, parent_run_id FROM ${t.runs} WHERE id = ${p('id')} FOR UPDATE),
-      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${canGo(t)} AND ${isVersion(p)} RETURNING run.id)
+      gone AS (DELETE FROM ${t.runs} AS run USING r WHERE run.id = r.id AND ${isDeletable(t)} AND ${isVersion(p)} RETURNING run.id)
       SELECT status, version, EXISTS (SELECT 1 FROM gone) AS deleted FROM r`,
   )
 
@@ -45,19 +41,13 @@ export function clientMoves({ db, session, env, tables: t, syntax, eventLog }: S
     async retry(id, options = {}) {
       const [rows] = await session.write([retry(clientValues(id, options, env.wall()))])
       const row = rows?.[0]
-      if (!row) return null
-      const run = runRow(row)
-      if (row.outcome === 'retried') return { outcome: 'retried', run }
-      return changed(run.version, options) ?? { outcome: 'refused', run }
+      return retryOutcome(row, row?.outcome === 'retried', options)
     },
 
     async delete(id, options = {}) {
       const [rows] = await session.write([remove({ id, ifVersion: options.ifVersion ?? null })])
       const row = rows?.[0]
-      if (!row) return null
-      const status = row.status as RunStatus
-      if (row.deleted) return { outcome: 'deleted', status }
-      return changed(Number(row.version), options) ?? { outcome: 'refused', status }
+      return deleteOutcome(row, row?.deleted === true, options)
     },
   }
 }

@@ -3,14 +3,13 @@ import { sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import { notStored } from '../../not-stored.ts'
 import type { Created, NewRun, RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
-import { chunked } from '../shared/json-rows.ts'
+import { chunkedRuns } from '../shared/json-rows.ts'
 import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import { runRow } from '../shared/rows.ts'
-import { queryRunner, type Row } from '../shared/session.ts'
-import { type Param, statement } from '../shared/statement.ts'
-import { charsOf } from '../sqlite/create.ts'
+import type { Row } from '../shared/session.ts'
+import type { Param } from '../shared/statement.ts'
 
 interface Columns {
   ids: string[]
@@ -32,7 +31,7 @@ type CreateValues = Columns & { now: number; at: string }
 /** A run that was neither stored nor found has just been deleted. */
 const LOOKS_MAX = 3
 
-export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
+export function createRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
       ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[]) WITH ORDINALITY
@@ -53,7 +52,6 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
    * steps and keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.
    */
   const insert = statement<CreateValues>(
-    db,
     (p) => sql`${syntax.clock(p)}, ${given(p)}, ${held},
       created AS (
         INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
@@ -65,24 +63,24 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
       ${eventLog ? told(p) : sql``}
       SELECT NULL::bigint AS position, r.*${syntax.readAt} FROM created AS r UNION ALL ${known}`,
   )
-  const look = statement<CreateValues>(db, (p) => sql`WITH ${given(p)} ${known}`)
+  const look = statement<CreateValues>((p) => sql`WITH ${given(p)} ${known}`)
 
   return async (runs, { within } = {}) => {
     if (runs.length === 0) return []
     const now = env.wall()
     const valuesOf = (some: readonly NewRun[]) => ({ ...columnsOf(some), now, at: iso(now) })
     const found = new Found(runs)
-    const chunks = chunked(runs, charsOf)
+    const chunks = chunkedRuns(runs)
     const queries = chunks.map((chunk) => insert(valuesOf(chunk)))
-    const results = within ? await session.writeWithin(queryRunner(within), queries) : await session.write(queries)
+    const results = within ? await session.writeWithin(within, queries) : await session.write(queries)
     chunks.forEach((chunk, i) => {
       found.add(chunk, results[i] ?? [])
     })
     // Someone else has just stored these keys, too late for the statement to see them.
     for (let looks = 1; found.missing().length > 0 && looks <= LOOKS_MAX; looks++) {
-      for (const chunk of chunked(found.missing(), charsOf)) {
+      for (const chunk of chunkedRuns(found.missing())) {
         const query = look(valuesOf(chunk.map((run) => ({ ...run, payload: null }))))
-        const [rows = []] = within ? await session.writeWithin(queryRunner(within), [query]) : [await session.read(query)]
+        const [rows = []] = within ? await session.writeWithin(within, [query]) : [await session.read(query)]
         found.add(chunk, rows)
       }
     }

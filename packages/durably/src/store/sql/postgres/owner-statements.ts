@@ -4,13 +4,13 @@
 //   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are those that are told of an end.
 import { type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { cancelOf, isActive } from '../shared/guards.ts'
 import {
   awokenParent,
   EVENT_COLUMNS,
   endsRun,
-  isWelcome,
+  isAccepted,
   LOG_COLUMNS,
   movedRun,
   moveOf,
@@ -19,8 +19,8 @@ import {
   STREAM_EVENTS,
   wasApplied,
 } from '../shared/owner-moves.ts'
-import type { WriteValues } from '../shared/owner-values.ts'
-import { type Param, type Statement, statement } from '../shared/statement.ts'
+import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
+import type { Param, Statement } from '../shared/statement.ts'
 
 type P = Param<WriteValues>
 type Fragment = RawBuilder<unknown>
@@ -42,32 +42,37 @@ export interface GroupValues {
 }
 
 export class OwnerStatements {
-  readonly #context: SqlContext
+  readonly #deps: SqlDeps
   readonly #single = new Map<string, Statement<WriteValues>>()
   readonly #group = new Map<string, Statement<GroupValues>>()
 
   /** Which of the writes that were not accepted are there already (W2). */
   readonly applied: Statement<GroupValues>
 
-  constructor(context: SqlContext) {
-    this.#context = context
-    const { db, tables: t } = context
+  constructor(deps: SqlDeps) {
+    this.#deps = deps
+    const { statement, tables: t } = deps
     this.applied = statement<GroupValues>(
-      db,
       (p) =>
-        sql`SELECT w.position, ${cancelOf(t)} AS cancel_requested_at FROM ${writesOf(p)} JOIN ${t.runs} AS r ON ${wasApplied(context, w)}`,
+        sql`SELECT w.position, ${cancelOf(t)} AS cancel_requested_at FROM ${writesOf(p)} JOIN ${t.runs} AS r ON ${wasApplied(deps, w)}`,
     )
   }
 
   single(write: OwnerWrite, values: WriteValues): Statement<WriteValues> {
-    const form = formOf([write], [values], this.#context)
-    return remembered(this.#single, form, () => singleStatement(this.#context, form))
+    const form = formOf([write], [values], this.#deps)
+    return remembered(this.#single, form, () => singleStatement(this.#deps, form))
   }
 
   group(writes: readonly OwnerWrite[], values: readonly WriteValues[]): Statement<GroupValues> {
-    const form = formOf(writes, values, this.#context)
-    return remembered(this.#group, form, () => groupStatement(this.#context, form))
+    const form = formOf(writes, values, this.#deps)
+    return remembered(this.#group, form, () => groupStatement(this.#deps, form))
   }
+}
+
+/** For `transact`: the write as one statement. */
+export function ownerQueries(deps: SqlDeps): OwnerQueries {
+  const statements = new OwnerStatements(deps)
+  return (write, values) => [statements.single(write, values)(values)]
 }
 
 function remembered<T>(statements: Map<string, T>, form: Form, compile: () => T): T {
@@ -77,7 +82,7 @@ function remembered<T>(statements: Map<string, T>, form: Form, compile: () => T)
   return known
 }
 
-function formOf(writes: readonly OwnerWrite[], values: readonly WriteValues[], { eventLog }: SqlContext): Form {
+function formOf(writes: readonly OwnerWrite[], values: readonly WriteValues[], { eventLog }: SqlDeps): Form {
   return {
     moves: [...new Set(writes.map(({ verb }) => moveOf(verb)))].sort(),
     steps: writes.some(({ verb }) => verb.type === 'recordStep'),
@@ -88,13 +93,13 @@ function formOf(writes: readonly OwnerWrite[], values: readonly WriteValues[], {
   }
 }
 
-function singleStatement(context: SqlContext, form: Form): Statement<WriteValues> {
-  const { db, tables: t, syntax } = context
-  return statement<WriteValues>(db, (p) => {
+function singleStatement(deps: SqlDeps, form: Form): Statement<WriteValues> {
+  const { statement, tables: t, syntax } = deps
+  return statement<WriteValues>((p) => {
     const [move = 'renew'] = form.moves
     const moved = sql`moved AS (
-      UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, syntax.now(p))} WHERE ${isWelcome(move, context, p)} RETURNING ${returned(t, p)})`
-    return sql`${syntax.clock(p)}, ${moved} ${rest(context, form, p, sql`moved AS r`)} SELECT cancel_requested_at FROM moved`
+      UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, syntax.now(p))} WHERE ${isAccepted(move, deps, p)} RETURNING ${returned(t, p)})`
+    return sql`${syntax.clock(p)}, ${moved} ${rest(deps, form, p, sql`moved AS r`)} SELECT cancel_requested_at FROM moved`
   })
 }
 
@@ -105,13 +110,13 @@ function writesOf(p: Param<GroupValues>): Fragment {
   return sql`json_to_recordset(${p('writes')}::json) AS w(position integer, move text, ${COLUMNS})`
 }
 
-function groupStatement(context: SqlContext, form: Form): Statement<GroupValues> {
-  const { db, tables: t, syntax } = context
-  return statement<GroupValues>(db, (p) => {
+function groupStatement(deps: SqlDeps, form: Form): Statement<GroupValues> {
+  const { statement, tables: t, syntax } = deps
+  return statement<GroupValues>((p) => {
     const movedBy = form.moves.map(
       (move) => sql`${sql.id(`moved_${move}`)} AS (
         UPDATE ${t.runs} AS r SET ${movedRun(move, t, w, syntax.now(p))} FROM w JOIN locked ON locked.id = w."runId"
-        WHERE w.move = ${sql.lit(move)} AND ${isWelcome(move, context, w)} RETURNING w.position, ${returned(t, w)})`,
+        WHERE w.move = ${sql.lit(move)} AND ${isAccepted(move, deps, w)} RETURNING w.position, ${returned(t, w)})`,
     )
     const isEnd = sql`w.move IN (${sql.join(form.moves.filter(endsRun).map((move) => sql.lit(move)))})`
     const moved = form.moves.map((move) => sql`SELECT * FROM ${sql.id(`moved_${move}`)}`)
@@ -120,16 +125,16 @@ function groupStatement(context: SqlContext, form: Form): Statement<GroupValues>
       locked AS MATERIALIZED (SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (
         SELECT w."runId" FROM w ${form.parents ? sql`UNION ALL SELECT w."parentRunId" FROM w WHERE ${isEnd}` : sql``}) ORDER BY r.id FOR NO KEY UPDATE),
       ${sql.join(movedBy)}, moved AS (${sql.join(moved, sql` UNION ALL `)})
-      ${rest(context, form, w, sql`moved AS r JOIN w ON w.position = r.position`, isEnd)} SELECT position, cancel_requested_at FROM moved`
+      ${rest(deps, form, w, sql`moved AS r JOIN w ON w.position = r.position`, isEnd)} SELECT position, cancel_requested_at FROM moved`
   })
 }
 
-function returned(t: SqlContext['tables'], p: P): Fragment {
+function returned(t: SqlDeps['tables'], p: P): Fragment {
   return sql`r.id, r.lease_generation, r.last_event_sequence - ${p('eventCount')} AS told, ${cancelOf(t)} AS cancel_requested_at`
 }
 
 /** What is written beside the runs, out of the accepted ones `r`. */
-function rest({ tables: t, syntax }: SqlContext, form: Form, p: P, accepted: Fragment, isEnd: Fragment = sql`true`): Fragment {
+function rest({ tables: t, syntax }: SqlDeps, form: Form, p: P, accepted: Fragment, isEnd: Fragment = sql`true`): Fragment {
   const parts: Fragment[] = []
   if (form.steps) {
     parts.push(sql`step AS (INSERT INTO ${t.steps} (${STEP_COLUMNS})

@@ -1,8 +1,8 @@
-// Postgres keeps no NUL in a text. Names and values have none (the API refuses it, JSON escapes it); a log line or an
-// error message may. Half of a surrogate pair is no text at all: the driver would make the same of it.
+// Postgres cannot store a NUL in a text. Names and values have none (the API refuses it, and JSON escapes it), but a log line or an error
+// message may: its NULs become U+FFFD. The driver itself does the same to half of a surrogate pair.
 import type { CompiledQuery } from 'kysely'
 
-export function storable(query: CompiledQuery): CompiledQuery {
+export function guarded(query: CompiledQuery): CompiledQuery {
   return query.parameters.some(isHazard) ? { ...query, parameters: query.parameters.map(harmless) } : query
 }
 

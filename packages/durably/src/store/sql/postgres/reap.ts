@@ -1,13 +1,13 @@
 // A reaper as one statement. A run whose owner is writing is passed over: its lease is being renewed.
 import { type RawBuilder, sql } from 'kysely'
 import { REAP_MAX, type RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { eventType, isActive, isTerminal, target } from '../shared/guards.ts'
 import { awokenParent, EVENT_COLUMNS } from '../shared/owner-moves.ts'
-import { type Param, statement } from '../shared/statement.ts'
-import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../sqlite/reap.ts'
+import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../shared/reap.ts'
+import type { Param } from '../shared/statement.ts'
 
-export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['reap'] {
+export function reapRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['reap'] {
   const told = (p: Param<ReapValues>) => sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
         SELECT r.id, r.last_event_sequence,
           CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
@@ -17,7 +17,7 @@ export function reapRuns({ db, session, env, tables: t, syntax, eventLog }: SqlC
         FROM (SELECT r.parent_run_id, count(*)::integer AS count FROM reaped AS r WHERE ${isTerminal()} GROUP BY 1) AS ended
         WHERE r.id = ended.parent_run_id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM reaped WHERE reaped.id = r.id))`
   const reap = (by: ReapedBy) =>
-    statement<ReapValues>(db, (p) => {
+    statement<ReapValues>((p) => {
       const now = syntax.now(p)
       // Rows cannot be locked inside a UNION, so each page is a part of its own.
       const [late, far = sql`SELECT * FROM late WHERE false`] = lostRuns({ tables: t, syntax }, p, by)

@@ -2,6 +2,8 @@
 //   - Comments may stand inside of comments.
 //   - In E'…' a backslash takes the next character with it, also where the string goes on after a line break.
 //   - A dollar or an E inside of a name begins nothing.
+import { CompiledQuery } from 'kysely'
+import type { TransactionWords } from '../shared/transaction.ts'
 import type { Script } from '../shared/transaction-word.ts'
 
 const QUOTED =
@@ -35,4 +37,11 @@ function endOfComment(sql: string, start: number): number {
 export const POSTGRES_SCRIPT: Script = {
   codeOf,
   opensBody: /^\s*create\s+(?:or\s+replace\s+)?(?:function|procedure)\b.*\bbegin\s+atomic\b(?!\s+end\b)/is,
+}
+
+export const POSTGRES_WORDS: TransactionWords = {
+  begin: CompiledQuery.raw('begin'),
+  commit: CompiledQuery.raw('commit'),
+  rollback: CompiledQuery.raw('rollback'),
+  script: POSTGRES_SCRIPT,
 }

@@ -1,26 +1,22 @@
 // PostgresSession — the connections of a Kysely dialect; each call takes one of them and gives it back.
 // Owns the transactions, the waiting for conflicts that pass, and the end of the pool.
 // Several calls are under way at once, so Q2 is kept by who asks: an owner waits for the answer to each of its writes.
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Kysely } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, Dialect, Kysely } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
+import type { OpenedSql } from '../open-sql.ts'
 import type { DurablyTables } from '../shared/schema.ts'
-import type { BoundTransaction, QueryRunner, Row, Session, Turn } from '../shared/session.ts'
-import { interact, type TransactionWords, transact } from '../shared/transaction.ts'
+import type { BoundTransaction, Row, Session, Turn } from '../shared/session.ts'
+import { transactOn, writeOn } from '../shared/transaction.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
-import { writeInOrder } from '../shared/write-in-order.ts'
+import { writeWithin } from '../shared/write-within.ts'
 import { classifyError } from './classify-error.ts'
-import { storable } from './parameters.ts'
-import { POSTGRES_SCRIPT } from './script.ts'
+import { guarded } from './parameters.ts'
+import { confirm } from './requirements.ts'
+import { POSTGRES_WORDS } from './script.ts'
+import { urgentKysely } from './urgent-kysely.ts'
 
-const WORDS: TransactionWords = {
-  begin: CompiledQuery.raw('begin'),
-  commit: CompiledQuery.raw('commit'),
-  rollback: CompiledQuery.raw('rollback'),
-  script: POSTGRES_SCRIPT,
-}
-
-interface PostgresSessionParts {
+interface PostgresSessionDeps {
   db: Kysely<DurablyTables>
   /** For what must not wait behind others. */
   urgent: Kysely<DurablyTables>
@@ -28,43 +24,50 @@ interface PostgresSessionParts {
   env: Env
 }
 
-export class PostgresSession implements Session {
-  readonly #parts: PostgresSessionParts
+export function openSession(opened: OpenedSql): Session {
+  const { db, dialect, env, detected } = opened
+  return new PostgresSession({ db, urgent: urgentKysely(opened), dialect, env }, async () => {
+    if (!detected.certain) await confirm(db, dialect)
+  })
+}
+
+class PostgresSession implements Session {
+  readonly #deps: PostgresSessionDeps
   readonly #prepare: () => Promise<void>
   readonly #underWay = new Set<Promise<unknown>>()
   #prepared: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  /** `prepare` looks at the database before its first use. */
-  constructor(parts: PostgresSessionParts, prepare: () => Promise<void>) {
-    this.#parts = parts
+  /** `prepare` is called before the first use of the database. */
+  constructor(deps: PostgresSessionDeps, prepare: () => Promise<void>) {
+    this.#deps = deps
     this.#prepare = prepare
   }
 
   async read(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
-    const guarded = storable(query)
-    return this.#call(() => this.#run(guarded, turn))
+    const guardedQuery = guarded(query)
+    return this.#call(() => this.#run(guardedQuery, turn))
   }
 
   async write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]> {
-    const guarded = queries.map(storable)
-    const [only] = guarded
+    const batch = queries.map(guarded)
+    const [only] = batch
     if (only === undefined) return []
     // One statement is a transaction of its own, and one round trip.
     return this.#call(
-      guarded.length === 1
+      batch.length === 1
         ? async () => [await this.#run(only, turn)]
-        : () => this.#onOne((connection) => transact(connection, WORDS, guarded), turn),
+        : () => this.#onOne((connection) => writeOn(connection, POSTGRES_WORDS, batch), turn),
     )
   }
 
-  async writeWithin(trx: QueryRunner, queries: readonly CompiledQuery[]): Promise<Row[][]> {
+  async writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]> {
     await this.#ready()
-    return writeInOrder(trx, queries.map(storable), classifyError)
+    return writeWithin(trx, queries.map(guarded), classifyError)
   }
 
   transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
-    return this.#call(() => this.#onOne((connection) => interact(connection, this.#parts.dialect, WORDS, work)))
+    return this.#call(() => this.#onOne((connection) => transactOn(connection, this.#deps.dialect, POSTGRES_WORDS, work)))
   }
 
   close(): Promise<void> {
@@ -75,7 +78,7 @@ export class PostgresSession implements Session {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#underWay)
     try {
-      await this.#parts.db.destroy()
+      await this.#deps.db.destroy()
     } catch (thrown) {
       throw classifyError(thrown)
     }
@@ -84,7 +87,7 @@ export class PostgresSession implements Session {
   async #call<T>(act: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
     const call = waitWhileBusy({
-      env: this.#parts.env,
+      env: this.#deps.env,
       attempt: async () => {
         await this.#ready()
         return act()
@@ -110,7 +113,7 @@ export class PostgresSession implements Session {
   }
 
   #kysely(turn: Turn | undefined): Kysely<DurablyTables> {
-    return turn === 'first' ? this.#parts.urgent : this.#parts.db
+    return turn === 'first' ? this.#deps.urgent : this.#deps.db
   }
 
   async #run(query: CompiledQuery, turn?: Turn): Promise<Row[]> {

@@ -1,7 +1,39 @@
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
-import { sqlChapters } from '../shared/sql-chapters.ts'
-import { postgresDatabase } from './database.ts'
+import { assembleStore } from '../shared/assemble-store.ts'
+import { applyWrites } from './apply.ts'
+import { cancelRuns } from './cancel.ts'
+import { claimRuns } from './claim.ts'
+import { classifyError, isAborted, isConflict } from './classify-error.ts'
+import { clientMoves } from './client-moves.ts'
+import { createRuns } from './create.ts'
+import { ownerQueries } from './owner-statements.ts'
+import { reapRuns } from './reap.ts'
+import { checkRequirements } from './requirements.ts'
+import { openSession } from './session.ts'
+import { postgresSyntax } from './syntax.ts'
 
+/**
+ * Each verb is one statement: one round trip, one transaction.
+ *   PG1. All parts of a statement see the database as it was at its start. What happened while it waited for a lock is
+ *        seen only in the row that it locked, so a verb decides by that row alone.
+ *   PG2. The run's row is locked before anything else is written, and what is written comes out of that lock (R2).
+ */
 export function postgresStore(opened: OpenedSql): SqlStore {
-  return sqlChapters(opened, postgresDatabase(opened))
+  return assembleStore(opened, {
+    session: openSession(opened),
+    syntax: postgresSyntax(opened.clock),
+    runVerbs: (deps) => ({
+      create: createRuns(deps),
+      claim: claimRuns(deps),
+      apply: applyWrites(deps),
+      reap: reapRuns(deps),
+      cancel: cancelRuns(deps),
+      ...clientMoves(deps),
+    }),
+    ownerQueries,
+    classify: classifyError,
+    isAborted,
+    isConflict,
+    checkRequirements,
+  })
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Clock } from '../shared/database.ts'
-import type { Syntax } from '../shared/deps.ts'
+import type { Clock } from '../open-sql.ts'
+import type { Syntax } from '../shared/syntax.ts'
 
 /** Any number, the same in every process that migrates. */
 const MIGRATION_LOCK = 5_832_717_406

@@ -1,5 +1,5 @@
 import { type Driver, Kysely } from 'kysely'
-import type { DatabaseParts } from '../shared/database.ts'
+import type { OpenedSql } from '../open-sql.ts'
 
 /** A driver that knows whose turn it is; `postgres()` brings one. Its `init` may be called twice. */
 export interface HurryingDriver extends Driver {
@@ -8,7 +8,7 @@ export interface HurryingDriver extends Driver {
 }
 
 /** The same connections as those of `db`, ahead of everybody who waits for one; `db` itself where the driver has no such thing. */
-export function urgentKysely<T>({ db, driver, dialect }: Pick<DatabaseParts, 'driver' | 'dialect'> & { db: Kysely<T> }): Kysely<T> {
+export function urgentKysely<T>({ db, driver, dialect }: Pick<OpenedSql, 'driver' | 'dialect'> & { db: Kysely<T> }): Kysely<T> {
   if (!isHurrying(driver)) return db
   const hurried: Driver = {
     init: () => driver.init(),

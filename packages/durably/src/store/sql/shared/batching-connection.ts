@@ -4,9 +4,9 @@ import type { Row } from './session.ts'
 /** A connection over which a whole transaction is one message. */
 export interface BatchingConnection extends DatabaseConnection {
   /** The rows that each statement returned; the write lock is held from the start. */
-  transact(queries: readonly CompiledQuery[]): Promise<Row[][]>
+  writeBatch(queries: readonly CompiledQuery[]): Promise<Row[][]>
 }
 
 export function isBatching(connection: DatabaseConnection): connection is BatchingConnection {
-  return 'transact' in connection
+  return 'writeBatch' in connection
 }

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { PHASES, type Phase } from '../../../model/phase.ts'
 import type { RunCount, RunStore } from '../../runs.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import { isOfJobs } from './guards.ts'
-import { type Param, statement } from './statement.ts'
+import type { Param } from './statement.ts'
 
 interface CountValues {
   jobs: string | null
@@ -18,8 +18,8 @@ function phaseOf(now: RawBuilder<unknown>): RawBuilder<unknown> {
     ELSE r.status END`
 }
 
-export function countRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['count'] {
-  const count = statement<CountValues>(db, (p: Param<CountValues>) => {
+export function countRuns({ statement, session, env, tables: t, syntax }: SqlDeps): RunStore['count'] {
+  const count = statement<CountValues>((p: Param<CountValues>) => {
     const now = syntax.now(p)
     return sql`${syntax.clock(p)} SELECT ${phaseOf(now)} AS phase, CASE WHEN r.attempts > 0 THEN 1 ELSE 0 END AS retried, count(*) AS count
       FROM ${t.runs} AS r WHERE ${isOfJobs({ syntax }, p)}

@@ -1,17 +1,14 @@
 import { sql } from 'kysely'
 import type { EventStore } from '../../events.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import { eventRow } from './rows.ts'
-import { statement } from './statement.ts'
 
-export function sqlEvents({ db, session, tables: t, syntax }: SqlContext): EventStore {
+export function sqlEvents({ statement, session, tables: t, syntax }: SqlDeps): EventStore {
   const list = statement<{ runId: string; after: number; limit: number }>(
-    db,
     (p) =>
       sql`SELECT * FROM ${t.events} WHERE run_id = ${p('runId')} AND seq > ${p('after')} ORDER BY seq LIMIT CAST(${p('limit')} AS bigint)`,
   )
   const heads = statement<{ ids: string }>(
-    db,
     (p) => sql`SELECT r.id, r.last_event_sequence FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.runs} AS r ON r.id = wanted.value`,
   )
   return {

@@ -4,7 +4,7 @@ import { RUN_STATUSES, TERMINAL_STATUSES } from '../../../model/run.ts'
 import type { StepStatus } from '../../../model/step.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../../model/transitions.ts'
 import { LEASE_MS_MAX } from '../../runs.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import type { Tables } from './schema.ts'
 import type { Param } from './statement.ts'
 
@@ -62,7 +62,7 @@ export function passesOn(): RawBuilder<unknown> {
 }
 
 /** The run `r` has ended, and nobody needs it any more (`DeleteOutcome`). */
-export function canGo(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
+export function isDeletable(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
   const mayAsk = RUN_STATUSES.filter((status) => !isFinal(status))
   return sql`${isTerminal()}
     AND NOT EXISTS (SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND ${isOneOf(sql`parent.status`, mayAsk)})
@@ -70,7 +70,7 @@ export function canGo(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
 }
 
 /** The run `r` is of one of the jobs in a JSON array; of any without one. */
-export function isOfJobs({ syntax }: Pick<SqlContext, 'syntax'>, p: Param<{ jobs: string | null }>): RawBuilder<unknown> {
+export function isOfJobs({ syntax }: Pick<SqlDeps, 'syntax'>, p: Param<{ jobs: string | null }>): RawBuilder<unknown> {
   return sql`(CAST(${p('jobs')} AS TEXT) IS NULL OR r.job_name IN (SELECT job.value FROM ${syntax.texts(sql`coalesce(${p('jobs')}, '[]')`)} AS job))`
 }
 

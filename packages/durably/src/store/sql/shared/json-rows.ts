@@ -1,4 +1,5 @@
 // Rows as one parameter: however many there are, it stays one statement.
+import type { NewRun } from '../../runs.ts'
 
 export type JsonRow = readonly (string | number | null)[]
 
@@ -16,6 +17,11 @@ const HAZARD = /\\u(?:d[89a-f]|0000)/
 
 function harmless(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD').toWellFormed() : value
+}
+
+/** New runs in chunks; their payloads are what makes them large. */
+export function chunkedRuns(runs: readonly NewRun[]): NewRun[][] {
+  return chunked(runs, (run) => run.payload?.length ?? 0)
 }
 
 const CHUNK_ROWS = 1000

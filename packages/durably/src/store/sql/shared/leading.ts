@@ -1,10 +1,10 @@
-// Which of several instances executes: whether that is to be decided. It can be said before the store is loaded.
+// Whether one of several instances leads and executes. This is known before the store is loaded.
 import type { Dialect, Driver } from 'kysely'
 import type { LeadingDialect } from '../../leadership.ts'
 import type { OpenedSql } from '../open-sql.ts'
 import { hasSqlocalClient, isPath } from '../sqlite/transport/sqlocal-shape.ts'
 
-/** A dialect may know it. SQLocal's tabs share a file too, but it does not say so. */
+/** A dialect may have a leader of its own. SQLocal has none, but its tabs share a file. */
 export function isLed({ dialect, driver }: OpenedSql): boolean {
   return isLeading(dialect) || isPath(sqlocalPath(driver))
 }

@@ -1,15 +1,13 @@
 import { sql } from 'kysely'
 import type { LogRow } from '../../../model/log.ts'
 import type { LogStore } from '../../logs.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import { chunked, type JsonRow, jsonRows } from './json-rows.ts'
 import { LOG_COLUMNS } from './owner-moves.ts'
 import { logRow } from './rows.ts'
-import { statement } from './statement.ts'
 
-export function sqlLogs({ db, session, tables: t, syntax }: SqlContext): LogStore {
+export function sqlLogs({ statement, session, tables: t, syntax }: SqlDeps): LogStore {
   const append = statement<{ lines: string }>(
-    db,
     (p) => sql`INSERT INTO ${t.logs} (${LOG_COLUMNS})
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
       FROM ${syntax.elements(p('lines'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 1 WHERE true
@@ -17,11 +15,9 @@ export function sqlLogs({ db, session, tables: t, syntax }: SqlContext): LogStor
       ON CONFLICT DO NOTHING`,
   )
   const list = statement<{ runId: string }>(
-    db,
     (p) => sql`SELECT * FROM ${t.logs} WHERE run_id = ${p('runId')} ORDER BY ${syntax.insertionOrder}`,
   )
   const find = statement<{ runId: string; ids: string }>(
-    db,
     (p) =>
       sql`SELECT l.* FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.logs} AS l ON l.id = wanted.value WHERE l.run_id = ${p('runId')}`,
   )

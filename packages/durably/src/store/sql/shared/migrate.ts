@@ -6,14 +6,15 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
 import { MIGRATIONS, type Migration } from '../migrations/index.ts'
-import type { SqlContext, Syntax } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
+import type { Syntax } from './syntax.ts'
 
-export async function migrate(context: SqlContext, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+export async function migrate(deps: SqlDeps, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
   const latest = migrations.length
-  let version = await readVersion(context)
+  let version = await readVersion(deps)
   if (version === null) {
-    await createVersions(context)
-    version = (await readVersion(context)) ?? 0
+    await createVersions(deps)
+    version = (await readVersion(deps)) ?? 0
   }
   if (version > latest) {
     throw new DurablyError(
@@ -21,22 +22,22 @@ export async function migrate(context: SqlContext, migrations: readonly Migratio
       `the database has schema version ${version}, this version of durably knows ${latest}; update the package of this process`,
     )
   }
-  for (const [i, migration] of migrations.entries()) if (i + 1 > version) await apply(context, i + 1, migration)
+  for (const [i, migration] of migrations.entries()) if (i + 1 > version) await apply(deps, i + 1, migration)
 }
 
-async function apply(context: SqlContext, version: number, migration: Migration): Promise<void> {
-  const { db, session, env, tables, syntax } = context
+async function apply(deps: SqlDeps, version: number, migration: Migration): Promise<void> {
+  const { db, session, env, tables, syntax } = deps
   const record = sql`INSERT INTO ${tables.versions} (version, applied_at) VALUES (${version}, ${iso(env.wall())})`
   try {
-    await session.write([...locked(syntax), record, ...migration(context)].map((statement) => statement.compile(db)))
+    await session.write([...locked(syntax), record, ...migration(deps)].map((statement) => statement.compile(db)))
   } catch (error) {
-    const reached = (await readVersion(context)) ?? 0
+    const reached = (await readVersion(deps)) ?? 0
     if (reached < version) throw explained(error)
   }
 }
 
 /** `null` when there is no such table yet. */
-async function readVersion({ db, session, tables }: SqlContext): Promise<number | null> {
+async function readVersion({ db, session, tables }: SqlDeps): Promise<number | null> {
   const query = sql`SELECT max(version) AS version FROM ${tables.versions}`
   try {
     const [row] = await session.read(query.compile(db))
@@ -47,7 +48,7 @@ async function readVersion({ db, session, tables }: SqlContext): Promise<number 
   }
 }
 
-async function createVersions({ db, session, tables, syntax }: SqlContext): Promise<void> {
+async function createVersions({ db, session, tables, syntax }: SqlDeps): Promise<void> {
   const table = sql`CREATE TABLE IF NOT EXISTS ${tables.versions} (version INTEGER PRIMARY KEY NOT NULL, applied_at TEXT NOT NULL)`
   await session.write([...locked(syntax), table].map((statement) => statement.compile(db)))
 }

@@ -2,10 +2,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isTerminal } from '../../../model/run.ts'
 import { type Move, TRANSITIONS } from '../../../model/transitions.ts'
-import type { OwnerVerb } from '../../owner-write.ts'
-import type { SqlContext } from './deps.ts'
+import type { OwnerVerb, WriteOutcome } from '../../owner-write.ts'
+import type { SqlDeps } from './deps.ts'
 import { cancelOf, isMine, target } from './guards.ts'
 import type { WriteValues } from './owner-values.ts'
+import type { Row } from './session.ts'
 import type { Param } from './statement.ts'
 
 type P = Param<WriteValues>
@@ -21,12 +22,12 @@ export function moveOf(verb: OwnerVerb): OwnerMove {
 }
 
 /** The SET clause of a write. */
-export function movedRun(move: OwnerMove, t: SqlContext['tables'], p: P, now: Fragment): Fragment {
+export function movedRun(move: OwnerMove, t: SqlDeps['tables'], p: P, now: Fragment): Fragment {
   return sql`${moved(move, t, p, now)}, lease_writes = ${p('number')}, progress = coalesce(${p('progress')}, r.progress), streams = coalesce(${p('streams')}, r.streams), effects = coalesce(${p('effects')}, r.effects),
           last_event_sequence = last_event_sequence + ${p('eventCount')}, updated_at = ${p('at')}`
 }
 
-function moved(move: OwnerMove, t: SqlContext['tables'], p: P, now: Fragment): Fragment {
+function moved(move: OwnerMove, t: SqlDeps['tables'], p: P, now: Fragment): Fragment {
   const renew = sql`lease_expires_at = ${now} + ${p('leaseMs')}, heartbeat_at = ${p('at')}`
   const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, version = version + 1`
   const finish = sql`${letGo}, finished_at = ${now}`
@@ -65,7 +66,7 @@ export function awokenParent(now: Fragment, ended: Fragment = sql`1`): Fragment 
 }
 
 /** W1, W2, and a step completes once: a write that would record it again is refused as a whole. */
-export function isWelcome(move: OwnerMove, { tables: t }: Pick<SqlContext, 'tables'>, p: P): Fragment {
+export function isAccepted(move: OwnerMove, { tables: t }: Pick<SqlDeps, 'tables'>, p: P): Fragment {
   if (move !== 'completeStep') return isMine(p)
   return sql`${isMine(p)}
       AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.run_id = r.id AND s.name = ${p('stepName')} AND s.status = 'completed')
@@ -73,10 +74,14 @@ export function isWelcome(move: OwnerMove, { tables: t }: Pick<SqlContext, 'tabl
 }
 
 /** W2: the write is there already, in the run `r`. */
-export function wasApplied({ tables: t }: Pick<SqlContext, 'tables'>, p: P): Fragment {
+export function wasApplied({ tables: t }: Pick<SqlDeps, 'tables'>, p: P): Fragment {
   return sql`r.id = ${p('runId')} AND r.lease_generation = ${p('generation')} AND (r.lease_owner IS NULL OR r.lease_owner = ${p('token')})
           AND r.lease_writes >= ${p('number')}
           AND (CAST(${p('stepId')} AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')} AND s.run_id = r.id))`
+}
+
+export function outcomeOf(run: Row | undefined): WriteOutcome {
+  return run ? { ok: true, cancelRequested: run.cancel_requested_at !== null } : { ok: false }
 }
 
 export const STEP_COLUMNS = sql`id, run_id, name, "index", status, output, error, failure, started_at, completed_at, lease_generation`

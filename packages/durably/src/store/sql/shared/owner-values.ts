@@ -1,4 +1,5 @@
 // What an owner write binds. Every statement of the write picks from the same values by name.
+import type { CompiledQuery } from 'kysely'
 import { type Env, iso } from '../../../model/env.ts'
 import type { StepRow } from '../../../model/step.ts'
 import { eventsOf } from '../../owner-events.ts'
@@ -39,6 +40,9 @@ export interface WriteValues extends OwnerParams {
   /** 1 when the step was a stream. */
   endsStream: number
 }
+
+/** The statements of one owner write. The first one updates the run; it returns a row if the write was accepted. */
+export type OwnerQueries = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
 
 export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
   const { claim, number, verb, logs, progress, streams, effects } = write

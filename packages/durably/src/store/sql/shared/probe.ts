@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import { farAhead } from './guards.ts'
-import { type Param, statement } from './statement.ts'
+import type { Param } from './statement.ts'
 
 interface ProbeValues {
   jobs: string
   now: number
 }
 
-export function probeRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['probe'] {
+export function probeRuns({ statement, session, env, tables: t, syntax }: SqlDeps): RunStore['probe'] {
   const jobs = (p: Param<ProbeValues>) => sql`${syntax.texts(p('jobs'))} AS job`
   const pending = sql`${t.runs} AS r ${syntax.by(t.index('runs_pick'))} WHERE r.status = 'pending' AND r.job_name = job.value`
   const running = sql`${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))} WHERE r.status = 'running'`
   /** Each line looks at one entry of an index, per registered job where it asks for pending runs. */
-  const probe = statement<ProbeValues>(db, (p) => {
+  const probe = statement<ProbeValues>((p) => {
     const now = syntax.now(p)
     const far = farAhead(now)
     return sql`${syntax.clock(p)} SELECT ${now} AS now,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
-import type { SqlContext } from './deps.ts'
-import { canGo, isOfJobs } from './guards.ts'
-import { type Param, statement } from './statement.ts'
+import type { SqlDeps } from './deps.ts'
+import { isDeletable, isOfJobs } from './guards.ts'
+import type { Param } from './statement.ts'
 
 interface PurgeValues {
   statuses: string
@@ -12,20 +12,19 @@ interface PurgeValues {
   now: number
 }
 
-export function purgeRuns({ db, session, env, tables: t, syntax }: SqlContext): RunStore['purge'] {
+export function purgeRuns({ statement, session, env, tables: t, syntax }: SqlDeps): RunStore['purge'] {
   const isOver = (p: Param<PurgeValues>) =>
     sql`r.finished_at <= ${syntax.now(p)} - ${p('olderThanMs')} AND r.status IN (SELECT wanted.value FROM ${syntax.texts(p('statuses'))} AS wanted)`
   const ended = (p: Param<PurgeValues>) => sql`SELECT r.id FROM ${t.runs} AS r ${syntax.by(t.index('runs_finished_at'))}
-      WHERE ${isOver(p)} AND ${canGo(t)}
+      WHERE ${isOver(p)} AND ${isDeletable(t)}
         AND ${isOfJobs({ syntax }, p)}
       ORDER BY r.finished_at, r.id LIMIT CAST(${p('limit')} AS bigint)`
   /** Explicitly, because a connection may not enforce foreign keys. */
   const children = [t.steps, t.logs, t.events, t.signals].map((table) =>
-    statement<PurgeValues>(db, (p) => sql`${syntax.clock(p)} DELETE FROM ${table} WHERE run_id IN (${ended(p)})`),
+    statement<PurgeValues>((p) => sql`${syntax.clock(p)} DELETE FROM ${table} WHERE run_id IN (${ended(p)})`),
   )
   /** Asked twice: one of them may have been sent back while this waited for its lock, and only its own row is read again then. */
   const runs = statement<PurgeValues>(
-    db,
     (p) => sql`${syntax.clock(p)} DELETE FROM ${t.runs} AS r WHERE r.id IN (${ended(p)}) AND ${isOver(p)} RETURNING id`,
   )
   return async ({ statuses, olderThanMs, jobNames, limit }) => {

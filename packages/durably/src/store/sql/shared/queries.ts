@@ -1,12 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { RUN_STATUSES, type RunStatus } from '../../../model/run.ts'
 import type { RunQuery, RunStore } from '../../runs.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import { runRow } from './rows.ts'
-import { statement } from './statement.ts'
 
-export function runQueries({ db, session, tables: t, syntax: { readAt } }: SqlContext): Pick<RunStore, 'get' | 'list'> {
-  const byId = statement<{ id: string }>(db, (p) => sql`SELECT *${readAt} FROM ${t.runs} WHERE id = ${p('id')}`)
+export function runQueries({ statement, db, session, tables: t, syntax: { readAt } }: SqlDeps): Pick<RunStore, 'get' | 'list'> {
+  const byId = statement<{ id: string }>((p) => sql`SELECT *${readAt} FROM ${t.runs} WHERE id = ${p('id')}`)
   return {
     async get(id) {
       const [row] = await session.read(byId({ id }))

@@ -4,19 +4,8 @@
 //       is overtaken by another of its run; with several of them, an owner waits for each answer before it asks again.
 //   Q3. It rejects with a DurablyError only. A rejected write left nothing behind, or its outcome is unknown (S2).
 import type { CompiledQuery, Kysely } from 'kysely'
-import { DurablyError } from '../../../model/errors.ts'
 
 export type Row = Readonly<Record<string, unknown>>
-
-/** A transaction of Kysely, of any copy of it. */
-export interface QueryRunner {
-  executeQuery(query: CompiledQuery): Promise<{ rows: unknown[] }>
-}
-
-export function queryRunner(trx: unknown): QueryRunner {
-  if (typeof trx === 'object' && trx !== null && typeof Reflect.get(trx, 'executeQuery') === 'function') return trx as QueryRunner
-  throw new DurablyError('invalid_argument', 'tx must be a transaction of Kysely, on the database that this instance uses')
-}
 
 export interface BoundTransaction {
   readonly db: Kysely<unknown>
@@ -32,8 +21,8 @@ export interface Session {
   read(query: CompiledQuery, turn?: Turn): Promise<Row[]>
   /** The rows that each statement returned. */
   write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]>
-  /** As `write`, inside a transaction that is the caller's to begin and to end. */
-  writeWithin(trx: QueryRunner, queries: readonly CompiledQuery[]): Promise<Row[][]>
+  /** As `write`, inside a transaction of Kysely that the caller began and will end. */
+  writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]>
   /** A transaction with code of the user in it; begun again only if it could not begin. Rejects with `TransactionFailed` then. */
   transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T>
   /** Lets what is under way finish, then closes the connection. */

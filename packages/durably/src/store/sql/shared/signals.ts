@@ -6,44 +6,38 @@ import type { RunStatus } from '../../../model/run.ts'
 import { isTerminal } from '../../../model/run.ts'
 import type { SignalRow } from '../../../model/signal.ts'
 import type { SignalStore } from '../../signals.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import { isActive } from './guards.ts'
 import { signalRow } from './rows.ts'
-import { type Param, statement } from './statement.ts'
+import type { Param } from './statement.ts'
 
 type SendValues = { id: string; runId: string; name: string; value: string | null; createdAt: string; now: number }
 
 /** The run `r` is parked for a signal of this name. */
-function isParkedFor({ syntax }: Pick<SqlContext, 'syntax'>, p: Param<SendValues>) {
+function isParkedFor({ syntax }: Pick<SqlDeps, 'syntax'>, p: Param<SendValues>) {
   return sql`r.status = 'pending' AND EXISTS (SELECT 1 FROM ${syntax.elements(sql`coalesce(r.waiting_for, '[]')`)} AS e
     WHERE e.value ->> 'kind' = 'signal' AND e.value ->> 'name' = ${p('name')})`
 }
 
-export function sqlSignals(context: SqlContext): SignalStore {
-  const { db, session, env, tables: t, syntax } = context
-  const lock = statement<SendValues>(db, (p) => sql`SELECT r.id FROM ${t.runs} AS r WHERE r.id = ${p('runId')} ${syntax.lock}`)
+export function sqlSignals(deps: SqlDeps): SignalStore {
+  const { statement, session, env, tables: t, syntax } = deps
+  const lock = statement<SendValues>((p) => sql`SELECT r.id FROM ${t.runs} AS r WHERE r.id = ${p('runId')} ${syntax.lock}`)
   const count = statement<SendValues>(
-    db,
     (p) => sql`${syntax.clock(p)} UPDATE ${t.runs} AS r SET signals = signals + 1,
-        run_at = CASE WHEN ${isParkedFor(context, p)} AND r.run_at > ${syntax.now(p)} THEN ${syntax.now(p)} ELSE r.run_at END
+        run_at = CASE WHEN ${isParkedFor(deps, p)} AND r.run_at > ${syntax.now(p)} THEN ${syntax.now(p)} ELSE r.run_at END
       WHERE r.id = ${p('runId')} AND ${isActive()}
         AND NOT EXISTS (SELECT 1 FROM ${t.signals} AS s WHERE s.run_id = r.id AND s.name = ${p('name')})`,
   )
   const insert = statement<SendValues>(
-    db,
     (p) => sql`INSERT INTO ${t.signals} (id, run_id, name, value, created_at)
       SELECT ${p('id')}, r.id, ${p('name')}, ${p('value')}, ${p('createdAt')} FROM ${t.runs} AS r WHERE r.id = ${p('runId')} AND ${isActive()}
       ON CONFLICT DO NOTHING`,
   )
   const look = statement<SendValues>(
-    db,
     (p) => sql`SELECT r.status, (SELECT s.id FROM ${t.signals} AS s WHERE s.run_id = r.id AND s.name = ${p('name')}) AS taken_by
       FROM ${t.runs} AS r WHERE r.id = ${p('runId')}`,
   )
-  const list = statement<{ runId: string }>(
-    db,
-    (p) => sql`SELECT * FROM ${t.signals} WHERE run_id = ${p('runId')} ORDER BY created_at, name`,
-  )
+  const list = statement<{ runId: string }>((p) => sql`SELECT * FROM ${t.signals} WHERE run_id = ${p('runId')} ORDER BY created_at, name`)
 
   return {
     async send(signal: SignalRow) {

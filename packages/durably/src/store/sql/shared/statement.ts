@@ -18,17 +18,16 @@ class Slot {
   }
 }
 
-/**
- * @example const byId = statement<{ id: string }>(db, (p) => sql`SELECT * FROM runs WHERE id = ${p('id')}`)
- */
-export function statement<P extends { [K in keyof P]: Value }>(
-  db: Kysely<DurablyTables>,
-  build: (param: Param<P>) => RawBuilder<unknown>,
-): Statement<P> {
-  const { sql: text, query, queryId, parameters } = build((name) => sql.val(new Slot(name))).compile(db)
-  const names = parameters.map((slot) => {
-    if (slot instanceof Slot) return slot.name as keyof P
-    throw new TypeError(`a statement takes its values by name, constants as sql.lit(): ${text}`)
-  })
-  return (values) => ({ sql: text, query, queryId, parameters: names.map((name) => values[name]) })
+/** @example const byId = statement<{ id: string }>((p) => sql`SELECT * FROM runs WHERE id = ${p('id')}`) */
+export type CompileStatement = <P extends { [K in keyof P]: Value }>(build: (param: Param<P>) => RawBuilder<unknown>) => Statement<P>
+
+export function statementsOf(db: Kysely<DurablyTables>): CompileStatement {
+  return <P extends { [K in keyof P]: Value }>(build: (param: Param<P>) => RawBuilder<unknown>): Statement<P> => {
+    const { sql: text, query, queryId, parameters } = build((name) => sql.val(new Slot(name))).compile(db)
+    const names = parameters.map((slot) => {
+      if (slot instanceof Slot) return slot.name as keyof P
+      throw new TypeError(`a statement takes its values by name, constants as sql.lit(): ${text}`)
+    })
+    return (values) => ({ sql: text, query, queryId, parameters: names.map((name) => values[name]) })
+  }
 }

@@ -1,23 +1,19 @@
 import { sql } from 'kysely'
 import type { StepStore } from '../../steps.ts'
-import type { SqlContext } from './deps.ts'
+import type { SqlDeps } from './deps.ts'
 import { isHeld, type OwnerParams } from './guards.ts'
 import { stepRow } from './rows.ts'
-import { statement } from './statement.ts'
 
-export function sqlSteps({ db, session, tables: t, syntax }: SqlContext): StepStore {
+export function sqlSteps({ statement, session, tables: t, syntax }: SqlDeps): StepStore {
   const inOrder = sql`${t.steps} ${syntax.by(t.index('steps_index'))}`
   const list = statement<{ runId: string }>(
-    db,
     (p) => sql`SELECT * FROM ${inOrder} WHERE run_id = ${p('runId')} ORDER BY "index", ${syntax.insertionOrder}`,
   )
   const listOwned = statement<Omit<OwnerParams, 'number'>>(
-    db,
     (p) => sql`SELECT s.* FROM ${t.runs} AS r LEFT JOIN ${t.steps} AS s ON s.run_id = r.id
       WHERE ${isHeld(p)} ORDER BY s."index", s.${syntax.insertionOrder}`,
   )
   const find = statement<{ runId: string; ids: string }>(
-    db,
     (p) =>
       sql`SELECT s.* FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.steps} AS s ON s.id = wanted.value WHERE s.run_id = ${p('runId')}`,
   )

@@ -1,4 +1,5 @@
-// Transactions on one connection: of statements that are known, and around code of the user.
+// Transactions on one connection. On every level `write` is a batch of known statements in one transaction, and `transact` is a
+// transaction around a function of the user (`ctx.transaction`).
 import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
 import { boundKysely, EndedByItself } from './bound-kysely.ts'
 import type { BoundTransaction, Row } from './session.ts'
@@ -31,8 +32,8 @@ export class TransactionFailed extends Error {
   }
 }
 
-/** The rows that each statement returned. */
-export async function transact(
+/** Answers with the rows that each statement returned. */
+export async function writeOn(
   connection: DatabaseConnection,
   words: TransactionWords,
   queries: readonly CompiledQuery[],
@@ -49,8 +50,8 @@ export async function transact(
   }
 }
 
-/** With code of the user in it. Rejects as it is when it could not begin. */
-export async function interact<T>(
+/** Runs `work` inside a transaction. An error of its begin is passed on as it is; every later one becomes `TransactionFailed`. */
+export async function transactOn<T>(
   connection: DatabaseConnection,
   dialect: Dialect,
   words: TransactionWords,

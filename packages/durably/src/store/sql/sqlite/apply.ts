@@ -8,26 +8,23 @@
 import { type CompiledQuery, sql } from 'kysely'
 import type { WriteOutcome } from '../../owner-write.ts'
 import type { RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { cancelOf } from '../shared/guards.ts'
-import { wasApplied } from '../shared/owner-moves.ts'
+import { outcomeOf, wasApplied } from '../shared/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
-import type { Row } from '../shared/session.ts'
-import { statement } from '../shared/statement.ts'
-import { ownerStatements } from './owner-statements.ts'
+import { ownerQueries } from './owner-statements.ts'
 
 interface Member {
   values: WriteValues
   queries: CompiledQuery[]
 }
 
-export function applyWrites(context: SqlContext): RunStore['apply'] {
-  const { db, session, env, tables: t } = context
-  const queriesOf = ownerStatements(context)
+export function applyWrites(deps: SqlDeps): RunStore['apply'] {
+  const { statement, session, env, tables: t } = deps
+  const queriesOf = ownerQueries(deps)
   /** A3. */
   const lookAgain = statement<WriteValues>(
-    db,
-    (p) => sql`SELECT ${cancelOf(t)} AS cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(context, p)}`,
+    (p) => sql`SELECT ${cancelOf(t)} AS cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(deps, p)}`,
   )
 
   return async (writes) => {
@@ -48,8 +45,4 @@ export function applyWrites(context: SqlContext): RunStore['apply'] {
     }
     return outcomes
   }
-}
-
-export function outcomeOf(run: Row | undefined): WriteOutcome {
-  return run ? { ok: true, cancelRequested: run.cancel_requested_at !== null } : { ok: false }
 }

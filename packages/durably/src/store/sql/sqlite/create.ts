@@ -3,20 +3,19 @@ import { sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import { notStored } from '../../not-stored.ts'
 import type { Created, NewRun, RunStore } from '../../runs.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
-import { chunked, jsonRows } from '../shared/json-rows.ts'
+import { chunkedRuns, jsonRows } from '../shared/json-rows.ts'
 import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import { runRow } from '../shared/rows.ts'
-import { queryRunner, type Row } from '../shared/session.ts'
-import { type Param, statement } from '../shared/statement.ts'
+import type { Row } from '../shared/session.ts'
+import type { Param } from '../shared/statement.ts'
 
-export function createRuns({ db, session, env, tables: t, syntax, eventLog }: SqlContext): RunStore['create'] {
+export function createRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['create'] {
   const due = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0))`
   const deadline = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 8, ${p('now')} + (e.value ->> 11))`
   /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string; now: number }>(
-    db,
     (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
         status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
@@ -27,14 +26,12 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
   )
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
   const insertEvents = statement<{ rows: string; at: string }>(
-    db,
     (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
       SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
       FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0 WHERE true
       ON CONFLICT DO NOTHING`,
   )
   const selectRuns = statement<{ rows: string }>(
-    db,
     (p) => sql`SELECT e.key AS position, r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = coalesce(
         (SELECT same.id FROM ${t.runs} AS same WHERE same.id = e.value ->> 0),
         (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = e.value ->> 9 AND child.parent_step = e.value ->> 10),
@@ -45,13 +42,13 @@ export function createRuns({ db, session, env, tables: t, syntax, eventLog }: Sq
     if (runs.length === 0) return []
     const now = env.wall()
     const at = iso(now)
-    const chunks = chunked(runs, charsOf)
+    const chunks = chunkedRuns(runs)
     const parameters = chunks.map((chunk) => jsonRows(chunk.map(toRow)))
     const inserts = parameters.flatMap((rows) =>
       eventLog ? [insertRuns({ rows, now }), insertEvents({ rows, at })] : [insertRuns({ rows, now })],
     )
     const queries = [...inserts, ...parameters.map((rows) => selectRuns({ rows }))]
-    const results = within ? await session.writeWithin(queryRunner(within), queries) : await session.write(queries)
+    const results = within ? await session.writeWithin(within, queries) : await session.write(queries)
     return chunks.flatMap((chunk, i) => answers(chunk, results[inserts.length + i] ?? []))
   }
 }
@@ -72,10 +69,6 @@ function toRow(run: NewRun) {
     run.deadlineMs,
     run.parentToken,
   ]
-}
-
-export function charsOf(run: NewRun): number {
-  return run.payload?.length ?? 0
 }
 
 function answers(runs: readonly NewRun[], rows: readonly Row[]): Created[] {

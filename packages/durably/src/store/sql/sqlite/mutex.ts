@@ -1,12 +1,12 @@
 import type { Turn } from '../shared/session.ts'
 
-/** One at a time, first come, first served; those whose turn is first come before the others that wait. */
-export class Turnstile {
+/** Lets one function run at a time, in the order in which they came; those with the turn `first` go before the others that wait. */
+export class Mutex {
   readonly #first: (() => void)[] = []
   readonly #others: (() => void)[] = []
   #isTaken = false
 
-  async pass<T>(work: () => Promise<T>, turn?: Turn): Promise<T> {
+  async run<T>(work: () => Promise<T>, turn?: Turn): Promise<T> {
     if (this.#isTaken) await new Promise<void>((resolve) => (turn ? this.#first : this.#others).push(resolve))
     this.#isTaken = true
     try {

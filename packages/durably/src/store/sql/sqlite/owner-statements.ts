@@ -1,13 +1,12 @@
 // The statements of owner writes where one statement changes one table; `apply` says in which order they go and why.
-import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
-import type { OwnerWrite } from '../../owner-write.ts'
-import type { SqlContext } from '../shared/deps.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { SqlDeps } from '../shared/deps.ts'
 import { isActive } from '../shared/guards.ts'
 import {
   awokenParent,
   EVENT_COLUMNS,
   endsRun,
-  isWelcome,
+  isAccepted,
   LOG_COLUMNS,
   movedRun,
   moveOf,
@@ -16,27 +15,23 @@ import {
   STEP_EVENTS,
   STREAM_EVENTS,
 } from '../shared/owner-moves.ts'
-import type { WriteValues } from '../shared/owner-values.ts'
-import { type Param, type Statement, statement } from '../shared/statement.ts'
+import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
+import type { Param, Statement } from '../shared/statement.ts'
 
 /** A1: the run of the write, if the statement before this one wrote something. */
-function isAccepted(p: Param<WriteValues>): RawBuilder<unknown> {
+function previousWrote(p: Param<WriteValues>): RawBuilder<unknown> {
   return sql`r.id = ${p('runId')} AND changes() > 0`
 }
 
-/** The statements of a write; the first one is the update of its run. */
-export type QueriesOf = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
-
-export function ownerStatements(context: SqlContext): QueriesOf {
-  const { db, tables: t, syntax, eventLog } = context
+export function ownerQueries(deps: SqlDeps): OwnerQueries {
+  const { statement, tables: t, syntax, eventLog } = deps
   /** The table has no other name in RETURNING. */
   const cancelOfOwned = (p: Param<WriteValues>) =>
     sql`coalesce(cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = ${p('parentRunId')}))`
   const update = (move: OwnerMove): Statement<WriteValues> =>
     statement<WriteValues>(
-      db,
       (p) =>
-        sql`UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, p('now'))} WHERE ${isWelcome(move, context, p)} RETURNING ${cancelOfOwned(p)} AS cancel_requested_at`,
+        sql`UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, p('now'))} WHERE ${isAccepted(move, deps, p)} RETURNING ${cancelOfOwned(p)} AS cancel_requested_at`,
     )
   const updates: Record<OwnerMove, Statement<WriteValues>> = {
     renew: update('renew'),
@@ -49,16 +44,14 @@ export function ownerStatements(context: SqlContext): QueriesOf {
     abandon: update('abandon'),
   }
   const step = statement<WriteValues>(
-    db,
     (p) => sql`INSERT INTO ${t.steps} (${STEP_COLUMNS})
         SELECT ${p('stepId')}, r.id, ${p('stepName')}, ${p('stepIndex')}, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')}, ${p('stepFailure')},
           ${p('stepStartedAt')}, ${p('stepCompletedAt')}, r.lease_generation
-        FROM ${t.runs} AS r WHERE ${isAccepted(p)}
+        FROM ${t.runs} AS r WHERE ${previousWrote(p)}
         ON CONFLICT DO NOTHING`,
   )
   /** A2: goes by the place of the step's own event, for there may be nothing to delete, and nothing deleted tells the next one nothing. */
   const forgetStream = statement<WriteValues>(
-    db,
     (
       p,
     ) => sql`DELETE FROM ${t.events} WHERE run_id = ${p('runId')} AND event_type IN (${STREAM_EVENTS}) AND ${syntax.member(sql`payload`, 'stepName')} = ${p('stepName')}
@@ -66,23 +59,20 @@ export function ownerStatements(context: SqlContext): QueriesOf {
           WHERE own.run_id = ${p('runId')} AND own.event_type IN (${STEP_EVENTS}) AND ${syntax.member(sql`own.payload`, 'stepId')} = ${p('stepId')})`,
   )
   const events = statement<WriteValues>(
-    db,
     (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
         SELECT r.id, r.last_event_sequence - ${p('eventCount')} + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2
-        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('events'))} AS e WHERE ${isAccepted(p)}
+        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('events'))} AS e WHERE ${previousWrote(p)}
         ON CONFLICT DO NOTHING`,
   )
   const logs = statement<WriteValues>(
-    db,
     (p) => sql`INSERT INTO ${t.logs} (${LOG_COLUMNS})
         SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
-        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('logs'))} AS e WHERE ${isAccepted(p)}
+        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('logs'))} AS e WHERE ${previousWrote(p)}
         ON CONFLICT DO NOTHING`,
   )
 
   /** A1: the run that ended is written once more, as it is, so that the next statement finds something written whatever the parent does. */
   const parent = statement<WriteValues>(
-    db,
     (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`(r.id = ${p('parentRunId')})`)}
         WHERE (r.id = ${p('runId')} OR (r.id = ${p('parentRunId')} AND ${isActive()})) AND changes() > 0`,
   )

@@ -1,8 +1,14 @@
-// What a driver would take badly never reaches it: a boolean aborts the process in libsql, a Date as the first value
-// is silently taken for named parameters by node:sqlite.
+// Parameters that a driver cannot handle never reach it: a boolean aborts the process in libsql, and node:sqlite silently takes a Date
+// as the first value for named parameters.
+import type { CompiledQuery } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
 
 export type Bindable = string | number | bigint | null | Uint8Array
+
+export function guarded(query: CompiledQuery): CompiledQuery {
+  const parameters = guardParameters(query.parameters)
+  return parameters === query.parameters ? query : { ...query, parameters }
+}
 
 export function guardParameters(parameters: readonly unknown[]): readonly Bindable[] {
   for (const value of parameters) {

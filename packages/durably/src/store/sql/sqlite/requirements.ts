@@ -1,6 +1,10 @@
-import { CompiledQuery } from 'kysely'
+// What a SQLite must have that somebody else brings. Those of `sqlite()` and `browserDialect()` have it, and do not load this file.
+import { CompiledQuery, type Dialect } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
+import { notConfirmed } from '../shared/detect.ts'
 import type { Session } from '../shared/session.ts'
+import { classifyError } from './classify-error.ts'
+import type { Transport } from './transport/transport.ts'
 
 /** `->>` and built-in JSON functions; RETURNING is older. */
 const OLDEST = [3, 38] as const
@@ -21,5 +25,14 @@ export async function checkRequirements(session: Session): Promise<void> {
     throw new DurablyError('unknown_dialect', `SQLite ${version} was built without its JSON functions; use a build that has them`, {
       cause,
     })
+  }
+}
+
+/** Where only the placeholders of a dialect were seen, its database must say that it is SQLite. */
+export async function confirm(transport: Transport, dialect: Dialect): Promise<void> {
+  try {
+    await transport.run(CompiledQuery.raw('select sqlite_version()'))
+  } catch (thrown) {
+    throw classifyError(thrown).code === 'store_busy' ? thrown : notConfirmed(dialect, 'sqlite_version()', thrown)
   }
 }

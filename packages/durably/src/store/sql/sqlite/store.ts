@@ -1,9 +1,52 @@
+import type { OpenLeadership } from '../../leadership.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
-import { sqlChapters } from '../shared/sql-chapters.ts'
-import { sqliteDatabase } from './database.ts'
+import { assembleStore } from '../shared/assemble-store.ts'
+import type { Session } from '../shared/session.ts'
+import { applyWrites } from './apply.ts'
+import { cancelRuns } from './cancel.ts'
+import { claimRuns } from './claim.ts'
+import { classifyError } from './classify-error.ts'
+import { clientMoves } from './client-moves.ts'
+import { createRuns } from './create.ts'
+import { ownerQueries } from './owner-statements.ts'
+import { reapRuns } from './reap.ts'
+import { SqliteSession } from './session.ts'
+import { sqliteSyntax } from './syntax.ts'
 import { kyselyTransport } from './transport/kysely-transport.ts'
+import type { Transport } from './transport/transport.ts'
 
-/** SQLite through a driver that its dialect vouches for, as `sqlite()` does. */
-export function sqliteStore(opened: OpenedSql): SqlStore {
-  return sqlChapters(opened, sqliteDatabase(opened, kyselyTransport(opened.db, opened.dialect)))
+/** For a driver other than those of `sqlite()` and `browserDialect()`. */
+interface OtherDriver {
+  transport?: Transport
+  /** Called before the first use of the connection. */
+  prepare?: () => Promise<void>
+  checkRequirements?: (session: Session) => Promise<void>
+  leadership?: ((session: Session) => OpenLeadership) | undefined
+}
+
+/**
+ * Each verb is a batch of statements in one transaction, for a database that lets one writer in at a time. Without a transport of its
+ * own it goes through the Kysely dialect, whose driver must reset a statement that met a lock, as that of `sqlite()` does.
+ */
+export function sqliteStore(
+  opened: OpenedSql,
+  { transport = kyselyTransport(opened), prepare, checkRequirements, leadership }: OtherDriver = {},
+): SqlStore {
+  const session = new SqliteSession(transport, opened.env, prepare)
+  return assembleStore(opened, {
+    session,
+    syntax: sqliteSyntax,
+    runVerbs: (deps) => ({
+      create: createRuns(deps),
+      claim: claimRuns(deps),
+      apply: applyWrites(deps),
+      reap: reapRuns(deps),
+      cancel: cancelRuns(deps),
+      ...clientMoves(deps),
+    }),
+    ownerQueries,
+    classify: classifyError,
+    checkRequirements,
+    openLeadership: leadership?.(session),
+  })
 }

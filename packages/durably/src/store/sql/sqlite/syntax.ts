@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Syntax } from '../shared/deps.ts'
+import type { Syntax } from '../shared/syntax.ts'
 
 /** Writers hold the whole database, so there is no row to lock. */
 const nothing = sql``

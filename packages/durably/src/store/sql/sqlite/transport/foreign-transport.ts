@@ -1,11 +1,19 @@
-import type { OpenedSql } from '../../open-sql.ts'
-import { CleanTransport } from './clean-transport.ts'
+import type { OpenedSql, SqlStore } from '../../open-sql.ts'
+import { checkRequirements } from '../requirements.ts'
+import { sqliteStore } from '../store.ts'
 import { kyselyTransport } from './kysely-transport.ts'
 import { libsqlClientOf, libsqlTransport } from './libsql-transport.ts'
+import { prepareConnection } from './prepare-connection.ts'
+import { StatementResetTransport } from './statement-reset-transport.ts'
 import type { Transport } from './transport.ts'
 
-/** Through a driver that nobody vouches for: it is taken for libsql. */
-export function foreignTransport({ db, driver, dialect, env }: Pick<OpenedSql, 'db' | 'driver' | 'dialect' | 'env'>): Transport {
-  const client = libsqlClientOf(driver)
-  return new CleanTransport(client ? libsqlTransport(db, client) : kyselyTransport(db, dialect), env)
+/** For a driver that no dialect vouches for: it may be libsql, so its statements are watched as if it were. */
+export function foreignTransport(opened: OpenedSql): Transport {
+  const client = libsqlClientOf(opened.driver)
+  return new StatementResetTransport(client ? libsqlTransport(opened.db, client) : kyselyTransport(opened), opened.env)
+}
+
+export function foreignSqliteStore(opened: OpenedSql): SqlStore {
+  const transport = foreignTransport(opened)
+  return sqliteStore(opened, { transport, prepare: () => prepareConnection(opened, transport), checkRequirements })
 }

@@ -1,42 +1,31 @@
 // Any SQLite dialect of Kysely. Its own transactions begin deferred, which fails at once with BUSY_SNAPSHOT when another
 // connection wrote in between; ours take the write lock first.
-import { CompiledQuery, type Dialect, type Kysely } from 'kysely'
+import { CompiledQuery } from 'kysely'
+import type { OpenedSql } from '../../open-sql.ts'
 import { isBatching } from '../../shared/batching-connection.ts'
-import type { DurablyTables } from '../../shared/schema.ts'
 import type { Row } from '../../shared/session.ts'
-import { interact, type TransactionWords, transact } from '../../shared/transaction.ts'
-import { SQLITE_SCRIPT } from '../script.ts'
+import { type TransactionWords, transactOn, writeOn } from '../../shared/transaction.ts'
+import { SQLITE_WORDS } from '../script.ts'
 import type { Transport } from './transport.ts'
 
-const BEGIN = CompiledQuery.raw('begin')
-export const WORDS: TransactionWords = {
-  begin: CompiledQuery.raw('begin immediate'),
-  commit: CompiledQuery.raw('commit'),
-  rollback: CompiledQuery.raw('rollback'),
-  script: SQLITE_SCRIPT,
-  watch: {
-    begin: CompiledQuery.raw('savepoint durably_transaction'),
-    end: CompiledQuery.raw('release durably_transaction'),
-    probe: BEGIN,
-  },
-}
-const WITHOUT_LOCK: TransactionWords = { ...WORDS, begin: BEGIN }
+/** Takes no lock before its first statement. */
+const DEFERRED: TransactionWords = { ...SQLITE_WORDS, begin: CompiledQuery.raw('begin') }
 
-export function kyselyTransport(db: Kysely<DurablyTables>, dialect: Dialect): Transport {
+export function kyselyTransport({ db, dialect }: Pick<OpenedSql, 'db' | 'dialect'>): Transport {
   const executor = db.getExecutor()
   return {
     async run(query) {
       const { rows } = await executor.executeQuery<Row>(query)
       return rows
     },
-    transact: (queries) =>
+    write: (queries) =>
       executor.provideConnection((connection) =>
-        isBatching(connection) ? connection.transact(queries) : transact(connection, WORDS, queries),
+        isBatching(connection) ? connection.writeBatch(queries) : writeOn(connection, SQLITE_WORDS, queries),
       ),
-    async transactNothing() {
-      await executor.provideConnection((connection) => transact(connection, WITHOUT_LOCK, []))
+    async writeNothing() {
+      await executor.provideConnection((connection) => writeOn(connection, DEFERRED, []))
     },
-    interact: (work) => executor.provideConnection((connection) => interact(connection, dialect, WORDS, work)),
+    transact: (work) => executor.provideConnection((connection) => transactOn(connection, dialect, SQLITE_WORDS, work)),
     close: () => db.destroy(),
   }
 }

@@ -24,14 +24,14 @@ export function libsqlTransport(db: Kysely<DurablyTables>, client: LibsqlClient)
       const { rows } = await db.executeQuery(query)
       return rows as Row[]
     },
-    async transact(queries) {
+    async write(queries) {
       const results = await client.batch(queries.map(toStatement), 'write')
       return results.map(({ rows }) => rows as Row[])
     },
-    async transactNothing() {
+    async writeNothing() {
       await client.batch([{ sql: 'select 1', args: [] }], 'deferred')
     },
-    async interact() {
+    async transact() {
       throw new DurablyError(
         'transaction_unsupported',
         'ctx.transaction needs a connection of its own, which @libsql/client cannot give; use sqlite() or another dialect',

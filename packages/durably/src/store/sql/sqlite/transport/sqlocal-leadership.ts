@@ -1,18 +1,23 @@
-// Which of the tabs that share a SQLocal file executes: the one that has the lock beside the file's own.
-// Where they share no file, as in memory or on a server, everybody does.
+// Which of the tabs that share a SQLocal file executes: the one that holds a Web Lock beside the lock of the file.
+// Where tabs share no file, as in memory or on a server, every one of them may execute.
 import { CompiledQuery } from 'kysely'
+import { lazyLeadership } from '../../../lazy-leadership.ts'
 import { LeaderLock } from '../../../leader-lock.ts'
-import type { Leadership, LeadershipParts, Term } from '../../../leadership.ts'
+import type { Leadership, OpenLeadership, Term } from '../../../leadership.ts'
+import type { OpenedSql } from '../../open-sql.ts'
+import { isLeading, sqlocalPath } from '../../shared/leading.ts'
 import type { Session } from '../../shared/session.ts'
+import { isPath } from './sqlocal-shape.ts'
 
-interface SqlocalLeadershipParts extends LeadershipParts {
-  path: string
-  session: Session
-}
-
-export async function openSqlocalLeadership({ path, session, env, leaseMs, tablePrefix }: SqlocalLeadershipParts): Promise<Leadership> {
-  if (!globalThis.navigator?.locks || !(await isFile(session))) return EVERYBODY
-  return new LeaderLock({ env, leaseMs, name: `durably:${path}:lead:${tablePrefix}` })
+export function sqlocalLeadership({ dialect, driver, tablePrefix }: OpenedSql): ((session: Session) => OpenLeadership) | undefined {
+  const path = sqlocalPath(driver)
+  if (isLeading(dialect) || !isPath(path)) return undefined
+  return (session) =>
+    ({ env, leaseMs }) =>
+      lazyLeadership(async () => {
+        if (!globalThis.navigator?.locks || !(await isFile(session))) return EVERYBODY
+        return new LeaderLock({ env, leaseMs, name: `durably:${path}:lead:${tablePrefix}` })
+      })
 }
 
 /** SQLite names the file that it has open. */

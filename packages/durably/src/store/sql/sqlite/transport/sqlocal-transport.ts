@@ -4,28 +4,33 @@
 //   L2. The opening and the first statement are one hold of the lock.
 //   L3. One client is one connection, which user code may use as well: a transaction is sent in one piece, or inside
 //       one of SQLocal's own, so that nobody's statement comes between.
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type Kysely } from 'kysely'
-import type { Env } from '../../../../model/env.ts'
+import { CompiledQuery, type DatabaseConnection, type Driver } from 'kysely'
 import { DurablyError } from '../../../../model/errors.ts'
-import type { DurablyTables } from '../../shared/schema.ts'
+import type { OpenedSql, SqlStore } from '../../open-sql.ts'
 import type { Row } from '../../shared/session.ts'
-import { interact, TransactionFailed } from '../../shared/transaction.ts'
+import { TransactionFailed, transactOn } from '../../shared/transaction.ts'
 import { classifyError } from '../classify-error.ts'
-import { WORDS } from './kysely-transport.ts'
+import { checkRequirements } from '../requirements.ts'
+import { SQLITE_WORDS } from '../script.ts'
+import { sqliteStore } from '../store.ts'
+import { prepareConnection } from './prepare-connection.ts'
 import { openOnOpfs } from './sqlocal-client.ts'
+import { sqlocalLeadership } from './sqlocal-leadership.ts'
 import { SqlocalLock } from './sqlocal-lock.ts'
 import { hasSqlocalClient, type SqlocalClient } from './sqlocal-shape.ts'
 import type { Transport } from './transport.ts'
 
-export interface SqlocalParts {
-  db: Kysely<DurablyTables>
-  driver: Driver
-  env: Env
-  dialect: Dialect
-  allowMemory: boolean
+export function sqlocalStore(opened: OpenedSql): SqlStore {
+  const transport = sqlocalTransport(opened)
+  return sqliteStore(opened, {
+    transport,
+    prepare: () => prepareConnection(opened, transport),
+    checkRequirements,
+    leadership: sqlocalLeadership(opened),
+  })
 }
 
-export function sqlocalTransport({ db, driver: found, env, dialect, allowMemory }: SqlocalParts): Transport {
+function sqlocalTransport({ db, driver: found, env, dialect, allowMemory }: OpenedSql): Transport {
   if (!hasSqlocalClient(found)) throw new TypeError('the driver is not that of SQLocal')
   const driver: Driver & { client: SqlocalClient } = found
   const lock = new SqlocalLock(env, `durably:${driver.client.config?.databasePath}`)
@@ -37,22 +42,22 @@ export function sqlocalTransport({ db, driver: found, env, dialect, allowMemory 
       return work().catch(explain)
     })
   }
-  const transact = (queries: readonly CompiledQuery[]) =>
+  const write = (queries: readonly CompiledQuery[]) =>
     alone(() => driver.client.batch(() => queries.map(({ sql, parameters }) => ({ sql, params: parameters }))) as Promise<Row[][]>)
   // The client opens its file when it is made: the lock should be there first.
   alone(async () => {}).catch(() => {})
   return {
     run: (query) => alone(async () => (await db.getExecutor().executeQuery<Row>(query)).rows),
-    transact,
-    async transactNothing() {
-      await transact([])
+    write,
+    async writeNothing() {
+      await write([])
     },
-    interact: (work) =>
+    transact: (work) =>
       alone(async () => {
         const connection = await driver.acquireConnection()
         await driver.beginTransaction(connection, {})
         try {
-          return await interact(connection, dialect, WORDS, work)
+          return await transactOn(connection, dialect, SQLITE_WORDS, work)
         } finally {
           await endScope(driver, connection)
         }

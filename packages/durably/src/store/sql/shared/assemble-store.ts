@@ -1,0 +1,78 @@
+// Puts the chapters of an SQL store together. It holds no SQL of its own: what differs between databases comes as a `Database`.
+import type { DurablyError } from '../../../model/errors.ts'
+import type { OpenLeadership } from '../../leadership.ts'
+import type { RunStore } from '../../runs.ts'
+import type { OpenedSql, SqlStore } from '../open-sql.ts'
+import { adoptRuns } from './claim.ts'
+import { countRuns } from './count.ts'
+import type { SqlDeps } from './deps.ts'
+import { sqlEvents } from './events.ts'
+import { isLeading } from './leading.ts'
+import { sqlLogs } from './logs.ts'
+import { migrate } from './migrate.ts'
+import type { OwnerQueries } from './owner-values.ts'
+import { probeRuns } from './probe.ts'
+import { purgeRuns } from './purge.ts'
+import { runQueries } from './queries.ts'
+import type { Session } from './session.ts'
+import { sqlSignals } from './signals.ts'
+import { statementsOf } from './statement.ts'
+import { sqlSteps } from './steps.ts'
+import type { Syntax } from './syntax.ts'
+import { transact } from './transact.ts'
+import { wasAlive } from './was-alive.ts'
+
+/** The verbs that each database has its own statements for. */
+export type RunVerbs = Pick<RunStore, 'create' | 'claim' | 'apply' | 'reap' | 'cancel' | 'retry' | 'delete'>
+
+/** What `sqlite/store.ts` and `postgres/store.ts` bring. */
+export interface Database {
+  session: Session
+  syntax: Syntax
+  runVerbs(deps: SqlDeps): RunVerbs
+  ownerQueries(deps: SqlDeps): OwnerQueries
+  /** The driver's error as one of ours. */
+  classify(thrown: unknown): DurablyError
+  /** A statement was refused because one before it had failed, whose error the user's function caught. Only Postgres does that. */
+  isAborted?: (thrown: unknown) => boolean
+  /** The database chose this one of several transactions to be undone. Only Postgres does: SQLite has one writer at a time. */
+  isConflict?: (thrown: unknown) => boolean
+  /** Rejects when the database is too old, or lacks what the store needs. */
+  checkRequirements?: ((session: Session) => Promise<void>) | undefined
+  /** Which of several instances executes; without it, the dialect may know. */
+  openLeadership?: OpenLeadership | undefined
+}
+
+export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
+  const { db, env, tables, eventLog } = opened
+  const { session, syntax, runVerbs, checkRequirements, openLeadership = leadershipOf(opened) } = database
+  const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, syntax, eventLog }
+  return {
+    db,
+    runs: {
+      ...runVerbs(deps),
+      adopt: adoptRuns(deps),
+      ...runQueries(deps),
+      probe: probeRuns(deps),
+      count: countRuns(deps),
+      purge: purgeRuns(deps),
+      wasAlive: wasAlive(deps),
+    },
+    steps: sqlSteps(deps),
+    events: sqlEvents(deps),
+    logs: sqlLogs(deps),
+    signals: sqlSignals(deps),
+    eventLog,
+    transact: transact(deps, database),
+    ...(openLeadership && { openLeadership }),
+    async migrate() {
+      await checkRequirements?.(session)
+      await migrate(deps)
+    },
+    close: () => session.close(),
+  }
+}
+
+function leadershipOf({ dialect, tablePrefix }: OpenedSql): OpenLeadership | undefined {
+  return isLeading(dialect) ? (deps) => dialect.openLeadership({ ...deps, tablePrefix }) : undefined
+}

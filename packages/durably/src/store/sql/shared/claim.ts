@@ -1,0 +1,73 @@
+// What the claims of all databases have in common: what a claim changes in a run, its events, and whose turn it is.
+import { type RawBuilder, sql } from 'kysely'
+import { iso } from '../../../model/env.ts'
+import type { ClaimRequest, RunStore } from '../../runs.ts'
+import type { SqlDeps } from './deps.ts'
+import { cancelOf, eventType, target } from './guards.ts'
+import { runRow } from './rows.ts'
+import type { Row } from './session.ts'
+import type { Param } from './statement.ts'
+
+/** Runs that may wait for the same keys as those before them; a longer queue makes a claim smaller. */
+export const SPARE_CANDIDATES = 16
+
+export interface ClaimValues {
+  /** A JSON array. */
+  jobs: string
+  /** A JSON array. */
+  tokens: string
+  wanted: number
+  /** How many runs of a job it looks at. */
+  candidates: number
+  now: number
+  leaseMs: number
+  at: string
+}
+
+type Fragment = RawBuilder<unknown>
+
+/** What a claim makes of a run: it starts, and what its last attempt left in its open streams is taken back. */
+export function newLease(
+  { syntax, tables: t }: Pick<SqlDeps, 'syntax' | 'tables'>,
+  p: Param<ClaimValues>,
+  token: Fragment,
+  now: Fragment,
+): Fragment {
+  return sql`status = ${target('claim')}, lease_owner = ${token}, lease_generation = lease_generation + 1,
+        lease_expires_at = ${now} + ${p('leaseMs')}, lease_writes = 0, heartbeat_at = ${p('at')}, updated_at = ${p('at')},
+        cancel_requested_at = ${cancelOf(t)}, started_at = coalesce(started_at, ${now}), version = version + 1,
+        last_event_sequence = last_event_sequence + 1 + ${syntax.count(sql`streams`)}`
+}
+
+/** The events of a claim, of the claimed runs `r`. Ends with a WHERE: SQLite takes an ON CONFLICT right after a join for its condition. */
+export function startEvents({ syntax }: Pick<SqlDeps, 'syntax'>, claimed: Fragment, at: Fragment): Fragment {
+  const before = sql`r.last_event_sequence - ${syntax.count(sql`r.streams`)}`
+  return sql`SELECT r.id, ${before}, ${eventType('claim')}, '{"generation":' || r.lease_generation || '}', ${at} FROM ${claimed}
+    UNION ALL SELECT r.id, ${before} + 1 + e.key, 'stream:reset', e.value ->> 0, ${at} FROM ${claimed} CROSS JOIN ${syntax.elements(sql`r.streams`)} AS e WHERE true`
+}
+
+/** SQLite takes the tables of a CROSS JOIN in their order: a look for each token, however many runs are running. */
+export function heldUnder({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax'>, tokens: Fragment, run: Fragment): Fragment {
+  return sql`${syntax.texts(tokens)} AS token CROSS JOIN ${t.runs} AS ${run} WHERE ${run}.lease_owner = token.value`
+}
+
+/** Of several runs `c` that wait for one key, only the first: one statement would take them all. */
+export const turnOfKey = sql`row_number() OVER (
+  PARTITION BY c.concurrency_key, CASE WHEN c.concurrency_key IS NULL THEN c.id END ORDER BY c.run_at, c.id)`
+
+export function claimRequestValues({ jobNames, tokens, leaseMs }: ClaimRequest, now: number): ClaimValues {
+  const wanted = tokens.length
+  const candidates = wanted === 1 ? 1 : wanted + SPARE_CANDIDATES
+  return { jobs: JSON.stringify(jobNames), tokens: JSON.stringify(tokens), wanted, candidates, now, leaseMs, at: iso(now) }
+}
+
+export function adoptRuns(deps: SqlDeps): RunStore['adopt'] {
+  const { statement, session } = deps
+  const byToken = statement<{ tokens: string }>((p) => sql`SELECT r.* FROM ${heldUnder(deps, p('tokens'), sql`r`)}`)
+  return async (tokens) => inTurn(await session.read(byToken({ tokens: JSON.stringify(tokens) }), 'first'))
+}
+
+/** Oldest first, as they would have been claimed one by one. */
+export function inTurn(rows: readonly Row[]) {
+  return rows.map(runRow).sort((a, b) => a.runAt - b.runAt || (a.id < b.id ? -1 : 1))
+}

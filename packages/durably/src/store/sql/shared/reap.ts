@@ -1,0 +1,106 @@
+// What the reaps of all databases have in common: which runs are lost, and what becomes of each.
+import { type RawBuilder, sql } from 'kysely'
+import { iso } from '../../../model/env.ts'
+import type { ErrorCode } from '../../../model/errors.ts'
+import type { RecordedPayload } from '../../../model/event.ts'
+import { crashLoopError, DEADLINE_ERROR, REAP_MAX, type Reaped, type ReapRequest } from '../../runs.ts'
+import type { SqlDeps } from './deps.ts'
+import { canMove, farAhead, target } from './guards.ts'
+import { runRow } from './rows.ts'
+import type { Param } from './statement.ts'
+
+export interface ReapValues {
+  now: number
+  at: string
+  /** Of the runs to take back, as a JSON array; `null` for those whose lease is over. */
+  tokens: string | null
+  /** `null` for no limit. */
+  maxRecoveries: number | null
+  error: string
+  failure: string
+  payload: string
+  deadlineError: string
+  deadlineFailure: string
+  deadlinePayload: string
+}
+
+type P = Param<ReapValues>
+
+type Fragment = RawBuilder<unknown>
+
+/** Which runs are taken back: those whose lease is over, or those that are held under `tokens`. */
+export type ReapedBy = 'lease' | 'tokens'
+
+/** In the order of their leases, each with its `lease_end`. Leases that are over stand at both ends of one index. */
+export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax'>, p: P, by: ReapedBy): Fragment[] {
+  const now = syntax.now(p)
+  const lost = (from: Fragment, when: Fragment) =>
+    sql`SELECT r.id, r.lease_expires_at AS lease_end FROM ${from} WHERE ${canMove('reclaim')} AND ${when}
+    ORDER BY r.lease_expires_at, r.${syntax.creationOrder} LIMIT ${sql.lit(REAP_MAX)} ${syntax.skipLocked}`
+  if (by === 'tokens') return [lost(sql`${t.runs} AS r`, sql`r.lease_owner IN (SELECT value FROM ${syntax.texts(p('tokens'))} AS named)`)]
+  const byLease = sql`${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))}`
+  return [lost(byLease, sql`r.lease_expires_at <= ${now}`), lost(byLease, sql`r.lease_expires_at > ${farAhead(now)}`)]
+}
+
+type Reclaim = Reaped['move']
+
+/** Of the lost run `r`: what `of` says of the move that it makes. */
+export function fate(p: P, now: Fragment, of: (move: Reclaim) => Fragment): Fragment {
+  return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${of('reclaimCancelled')} WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}
+    WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${of('reclaimCrashLoop')} ELSE ${of('reclaim')} END`
+}
+
+export function ifItEnds(then: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
+  return (move) => (move === 'reclaim' ? otherwise : then)
+}
+
+export function ifItFails(timedOut: Fragment, crashLoop: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
+  return (move) => (move === 'reclaimTimedOut' ? timedOut : move === 'reclaimCrashLoop' ? crashLoop : otherwise)
+}
+
+/** What becomes of a lost run. */
+export function takenBack(p: P, now: Fragment): Fragment {
+  const by = (of: (move: Reclaim) => Fragment) => fate(p, now, of)
+  return sql`status = ${by(target)},
+        recoveries = ${by(ifItEnds(sql`recoveries`, sql`recoveries + 1`))},
+        error = ${by(ifItFails(p('deadlineError'), p('error'), sql`error`))},
+        failure = ${by(ifItFails(p('deadlineFailure'), p('failure'), sql`failure`))},
+        reason = ${by(ifItFails(sql`'timeout'`, sql`'crash_loop'`, sql`reason`))},
+        finished_at = ${by(ifItEnds(now, sql`NULL`))},
+        lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
+}
+
+export function reapValues(now: number, { maxRecoveries, tokens }: ReapRequest): ReapValues {
+  const crashLoop = reapFailure('crash_loop', crashLoopError(maxRecoveries))
+  const timeout = reapFailure('timeout', DEADLINE_ERROR)
+  return {
+    now,
+    at: iso(now),
+    tokens: tokens ? JSON.stringify(tokens) : null,
+    maxRecoveries: Number.isFinite(maxRecoveries) ? maxRecoveries : null,
+    ...crashLoop,
+    deadlineError: timeout.error,
+    deadlineFailure: timeout.failure,
+    deadlinePayload: timeout.payload,
+  }
+}
+
+function reapFailure(code: ErrorCode, error: string) {
+  return {
+    error,
+    failure: JSON.stringify({ name: 'DurablyError', code, message: error }),
+    payload: JSON.stringify({ error, failedStepName: '' } satisfies RecordedPayload),
+  }
+}
+
+export function toReaped(row: Parameters<typeof runRow>[0]): Reaped {
+  const run = runRow(row)
+  switch (run.status) {
+    case 'cancelled':
+      return { run, move: 'reclaimCancelled' }
+    case 'failed':
+      return { run, move: run.reason === 'timeout' ? 'reclaimTimedOut' : 'reclaimCrashLoop' }
+    default:
+      return { run, move: 'reclaim' }
+  }
+}

@@ -1,0 +1,46 @@
+import type { RawBuilder } from 'kysely'
+import type { Param } from './statement.ts'
+
+/** The few words that databases spell differently. */
+export interface Syntax {
+  /** The members of a JSON array as rows with `key` (from 0) and `value`; the array may be a column of a table before it. */
+  elements(json: RawBuilder<unknown>): RawBuilder<unknown>
+  /** After a table in FROM: go by this index, whatever the planner thinks of others. */
+  by(index: RawBuilder<unknown>): RawBuilder<unknown>
+  /** The members of a JSON array of texts as rows with `key` (from 0) and `value`. */
+  texts(json: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Opens a statement that asks for the time. */
+  clock(p: Param<{ now: number }>): RawBuilder<unknown>
+  /** The time that decides, in milliseconds; the same wherever it stands in a statement. */
+  now(p: Param<{ now: number }>): RawBuilder<unknown>
+  /** After the columns of a run that is read: the time that decides, as `read_at`, where it is not that of the process. */
+  readAt: RawBuilder<unknown>
+  /** How many members a JSON array has; 0 for NULL. */
+  count(json: RawBuilder<unknown>): RawBuilder<unknown>
+  /** The text of a member of a JSON object. */
+  member(json: RawBuilder<unknown>, name: string): RawBuilder<unknown>
+  /** Ends a SELECT whose rows `r` will be moved: those that someone else is moving are left out. */
+  skipLocked: RawBuilder<unknown>
+  /** Ends a SELECT of a row `r` that nobody may move until the commit. */
+  lock: RawBuilder<unknown>
+  /** Ends a SELECT whose rows `r` must still be there at the commit. */
+  keep: RawBuilder<unknown>
+  /** The order in which the steps, or the log lines, were inserted. */
+  insertionOrder: RawBuilder<unknown>
+  /** The column behind `insertionOrder`, where a table has none by itself. */
+  insertionColumn: RawBuilder<unknown>
+  /** The column of a run that comes nearest to the order in which runs were created. */
+  creationOrder: RawBuilder<unknown>
+  /** The type of a text that is looked up or ordered: by its bytes, whatever the language of the database. */
+  key: RawBuilder<unknown>
+  /** After the column of a table whose rows go with their run. */
+  belongsTo(runs: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Rows that belong to a run go with it by themselves. */
+  cascades: boolean
+  /** Ends a CREATE TABLE whose rows are small and always found by their primary key: the rows stand in its index. */
+  clustered: RawBuilder<unknown>
+  /** The type of a column that holds milliseconds, or a count without an end. */
+  bigint: RawBuilder<unknown>
+  /** The first statement of a migration where creating one table twice at once is an error; null where writers wait anyway. */
+  migrationLock: RawBuilder<unknown> | null
+}
