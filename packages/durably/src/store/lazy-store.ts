@@ -11,18 +11,21 @@ export interface LazyStoreDeps {
   eventLog: boolean
   /** It will say which of several instances executes. */
   isLed?: boolean
-  load: () => Promise<Store>
+  load: () => Promise<TransactionalStore>
 }
+
+/** A store in a database. */
+export type TransactionalStore = Store & Required<Pick<Store, 'transact'>>
 
 type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals'
 type Verb = (...args: unknown[]) => Promise<unknown>
 type Verbs = Record<string | symbol, Verb>
 
-export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps): Store {
-  let there: Store | null = null
-  let coming: Promise<Store> | null = null
+export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps): TransactionalStore {
+  let there: TransactionalStore | null = null
+  let coming: Promise<TransactionalStore> | null = null
 
-  function store(): Promise<Store> {
+  function store(): Promise<TransactionalStore> {
     coming ??= loaded(env, load).then(
       (store) => {
         there = store
@@ -63,11 +66,7 @@ export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps)
     logs: chapter('logs'),
     signals: chapter('signals'),
     eventLog,
-    async transact(body) {
-      const { transact } = await store()
-      if (!transact) throw new DurablyError('transaction_unsupported', 'this store has no transactions')
-      return transact(body)
-    },
+    transact: async (body) => (await store()).transact(body),
     ...(isLed && { openLeadership }),
     migrate: async () => (await store()).migrate(),
     close: async () => (await store()).close(),

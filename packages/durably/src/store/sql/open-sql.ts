@@ -2,7 +2,7 @@
 // `createDurably` needs this at once, so nothing here imports a statement (ADR 0009).
 import { type Dialect, type Driver, Kysely } from 'kysely'
 import { type Env, systemEnv } from '../../model/env.ts'
-import type { Store } from '../store.ts'
+import type { TransactionalStore } from '../lazy-store.ts'
 import { type Detected, type DialectKind, detectDialect } from './shared/detect.ts'
 import { type DurablyTables, type Tables, tablesOf } from './shared/schema.ts'
 import { hasSqlocalClient } from './sqlite/transport/sqlocal-shape.ts'
@@ -26,7 +26,7 @@ export interface SqlStoreOptions {
 /** Whose time decides. A database that has no clock of its own, like SQLite, goes by the environment's. */
 export type Clock = 'database' | 'env'
 
-export interface SqlStore extends Store {
+export interface SqlStore extends TransactionalStore {
   readonly db: Kysely<DurablyTables>
 }
 

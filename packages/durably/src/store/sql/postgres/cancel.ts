@@ -11,17 +11,17 @@ import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.t
 import { type ClientValues, clientValues } from '../shared/client-moves.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove, eventType, isActive, target } from '../shared/guards.ts'
-import { awokenParent, EVENT_COLUMNS } from '../shared/owner-moves.ts'
+import { awokenParent } from '../shared/owner-moves.ts'
 import { runRow } from '../shared/rows.ts'
 import type { Param } from '../shared/statement.ts'
 
-export function cancelRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['cancel'] {
+export function cancelRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['cancel'] {
   const lock = statement<ClientValues>(
     (p) => sql`WITH family AS MATERIALIZED (${family(t, p)})
       SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (SELECT id FROM family UNION SELECT parent_run_id FROM family) AND ${isActive()}
       ORDER BY r.id ${syntax.lock}`,
   )
-  const told = (p: Param<ClientValues>) => sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
+  const told = (p: Param<ClientValues>) => sql`, told AS (INSERT INTO ${into.events}
       SELECT id, last_event_sequence, ${eventType('cancel')}, '{}', ${p('at')} FROM stopped WHERE status = ${target('cancel')})`
   const cancel = statement<ClientValues>(
     (p) => sql`${syntax.clock(p)}, family AS MATERIALIZED (${family(t, p)}),

@@ -12,7 +12,6 @@ import type { ClaimRequest, RunStore } from '../../runs.ts'
 import { type ClaimValues, claimRequestValues, inTurn, newLease, SPARE_CANDIDATES, startEvents, turnOfKey } from '../shared/claim.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
-import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import type { Statement } from '../shared/statement.ts'
 import { isKeyTaken } from './classify-error.ts'
 
@@ -54,7 +53,7 @@ export function claimRuns(deps: SqlDeps): RunStore['claim'] {
 }
 
 function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimValues> {
-  const { statement, tables: t, syntax, eventLog } = deps
+  const { statement, tables: t, into, syntax, eventLog } = deps
   const most = sql.lit(candidatesMax)
   return statement<ClaimValues>((p) => {
     /** The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
@@ -68,9 +67,7 @@ function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimVa
           ORDER BY p.run_at, p.id LIMIT ${most}) AS c
         WHERE NOT EXISTS (SELECT 1 FROM mine)) AS first_of_key
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
-    const told = eventLog
-      ? sql`, started AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) ${startEvents(deps, sql`claimed AS r`, p('at'))})`
-      : sql``
+    const told = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p('at'))})` : sql``
     return sql`${syntax.clock(p)},
       tokens AS MATERIALIZED (SELECT key, value FROM ${syntax.texts(p('tokens'))} AS token),
       mine AS MATERIALIZED (SELECT r.* FROM tokens JOIN ${t.runs} AS r ON r.lease_owner = tokens.value),

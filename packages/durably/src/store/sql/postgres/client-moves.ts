@@ -5,14 +5,13 @@ import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove, eventType, isDeletable, isRefused, isVersion, target } from '../shared/guards.ts'
-import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
 
-export function clientMoves({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
+export function clientMoves({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
   const told = (p: P) =>
-    sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
+    sql`, told AS (INSERT INTO ${into.events} SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
   /**
    * PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. The run above it is locked first, as a
    * cancel does, so that none comes in between.

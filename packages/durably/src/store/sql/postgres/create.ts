@@ -6,7 +6,6 @@ import type { Created, NewRun, RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
 import { chunkedRuns } from '../shared/json-rows.ts'
-import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import { runRow } from '../shared/rows.ts'
 import type { Row } from '../shared/session.ts'
 import type { Param } from '../shared/statement.ts'
@@ -31,7 +30,7 @@ type CreateValues = Columns & { now: number; at: string }
 /** A run that was neither stored nor found has just been deleted. */
 const LOOKS_MAX = 3
 
-export function createRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['create'] {
+export function createRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
       ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[]) WITH ORDINALITY
@@ -46,7 +45,7 @@ export function createRuns({ statement, session, env, tables: t, syntax, eventLo
       (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = g.parent_run_id AND child.parent_step = g.parent_step),
       (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = g.job_name AND known.idempotency_key = g.idempotency_key))`
   const told = (p: Param<CreateValues>) =>
-    sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS}) SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)`
+    sql`, told AS (INSERT INTO ${into.events} SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)`
   /**
    * A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. In the order of
    * steps and keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.

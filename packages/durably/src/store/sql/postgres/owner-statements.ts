@@ -6,19 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { cancelOf, isActive } from '../shared/guards.ts'
-import {
-  awokenParent,
-  EVENT_COLUMNS,
-  endsRun,
-  isAccepted,
-  LOG_COLUMNS,
-  movedRun,
-  moveOf,
-  type OwnerMove,
-  STEP_COLUMNS,
-  STREAM_EVENTS,
-  wasApplied,
-} from '../shared/owner-moves.ts'
+import { awokenParent, endsRun, isAccepted, movedRun, moveOf, type OwnerMove, STREAM_EVENTS, wasApplied } from '../shared/owner-moves.ts'
 import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
 import type { Param, Statement } from '../shared/statement.ts'
 
@@ -134,10 +122,10 @@ function returned(t: SqlDeps['tables'], p: P): Fragment {
 }
 
 /** What is written beside the runs, out of the accepted ones `r`. */
-function rest({ tables: t, syntax }: SqlDeps, form: Form, p: P, accepted: Fragment, isEnd: Fragment = sql`true`): Fragment {
+function rest({ tables: t, into, syntax }: SqlDeps, form: Form, p: P, accepted: Fragment, isEnd: Fragment = sql`true`): Fragment {
   const parts: Fragment[] = []
   if (form.steps) {
-    parts.push(sql`step AS (INSERT INTO ${t.steps} (${STEP_COLUMNS})
+    parts.push(sql`step AS (INSERT INTO ${into.steps}
       SELECT ${p('stepId')}, r.id, ${p('stepName')}, ${p('stepIndex')}::integer, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')},
         ${p('stepFailure')}, ${p('stepStartedAt')}, ${p('stepCompletedAt')}, r.lease_generation FROM ${accepted}
       WHERE ${p('stepId')}::text IS NOT NULL ON CONFLICT (id) DO NOTHING)`)
@@ -148,11 +136,11 @@ function rest({ tables: t, syntax }: SqlDeps, form: Form, p: P, accepted: Fragme
       WHERE e.run_id = r.id AND e.seq <= r.told AND e.event_type IN (${STREAM_EVENTS}) AND ${syntax.member(sql`e.payload`, 'stepName')} = r.stream)`)
   }
   if (form.events) {
-    parts.push(sql`events AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
+    parts.push(sql`events AS (INSERT INTO ${into.events}
       SELECT r.id, r.told + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2 FROM ${accepted} CROSS JOIN ${syntax.elements(p('events'))} AS e)`)
   }
   if (form.logs) {
-    parts.push(sql`logs AS (INSERT INTO ${t.logs} (${LOG_COLUMNS})
+    parts.push(sql`logs AS (INSERT INTO ${into.logs}
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
       FROM ${accepted} CROSS JOIN ${syntax.elements(p('logs'))} AS e ORDER BY r.id, e.key ON CONFLICT DO NOTHING)`)
   }

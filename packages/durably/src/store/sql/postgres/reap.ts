@@ -3,12 +3,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { REAP_MAX, type RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { eventType, isActive, isTerminal, target } from '../shared/guards.ts'
-import { awokenParent, EVENT_COLUMNS } from '../shared/owner-moves.ts'
+import { awokenParent } from '../shared/owner-moves.ts'
 import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../shared/reap.ts'
 import type { Param } from '../shared/statement.ts'
 
-export function reapRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['reap'] {
-  const told = (p: Param<ReapValues>) => sql`, told AS (INSERT INTO ${t.events} (${EVENT_COLUMNS})
+export function reapRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['reap'] {
+  const told = (p: Param<ReapValues>) => sql`, told AS (INSERT INTO ${into.events}
         SELECT r.id, r.last_event_sequence,
           CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
           CASE WHEN r.status <> ${target('reclaimCrashLoop')} THEN '{}' WHEN r.reason = 'timeout' THEN ${p('deadlinePayload')} ELSE ${p('payload')} END, ${p('at')} FROM reaped AS r)`

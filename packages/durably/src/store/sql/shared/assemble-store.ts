@@ -1,4 +1,5 @@
-// Puts the chapters of an SQL store together. It holds no SQL of its own: what differs between databases comes as a `Database`.
+// Puts the chapters of an SQL store together. What differs between databases comes as a `Database`.
+import { sql } from 'kysely'
 import type { DurablyError } from '../../../model/errors.ts'
 import type { OpenLeadership } from '../../leadership.ts'
 import type { RunStore } from '../../runs.ts'
@@ -46,7 +47,12 @@ export interface Database {
 export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
   const { db, env, tables, eventLog } = opened
   const { session, syntax, runVerbs, checkRequirements, openLeadership = leadershipOf(opened) } = database
-  const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, syntax, eventLog }
+  const into = {
+    events: sql`${tables.events} (run_id, seq, event_type, payload, created_at)`,
+    steps: sql`${tables.steps} (id, run_id, name, "index", status, output, error, failure, started_at, completed_at, lease_generation)`,
+    logs: sql`${tables.logs} (id, run_id, step_name, level, message, data, timestamp)`,
+  }
+  const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, into, syntax, eventLog }
   return {
     db,
     runs: {

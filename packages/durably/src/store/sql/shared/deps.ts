@@ -1,9 +1,16 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import type { DurablyTables, Tables } from './schema.ts'
 import type { Session } from './session.ts'
 import type { CompileStatement } from './statement.ts'
 import type { Syntax } from './syntax.ts'
+
+/** What stands after INSERT INTO: a table and its columns, in the order in which all statements write them. */
+interface InsertTargets {
+  events: RawBuilder<unknown>
+  steps: RawBuilder<unknown>
+  logs: RawBuilder<unknown>
+}
 
 /** What every chapter of the store is built from. */
 export interface SqlDeps {
@@ -14,6 +21,7 @@ export interface SqlDeps {
   session: Session
   env: Env
   tables: Tables
+  into: InsertTargets
   syntax: Syntax
   /** False: events are counted, not kept. */
   eventLog: boolean

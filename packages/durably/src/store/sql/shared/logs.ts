@@ -3,12 +3,11 @@ import type { LogRow } from '../../../model/log.ts'
 import type { LogStore } from '../../logs.ts'
 import type { SqlDeps } from './deps.ts'
 import { chunked, type JsonRow, jsonRows } from './json-rows.ts'
-import { LOG_COLUMNS } from './owner-moves.ts'
 import { logRow } from './rows.ts'
 
-export function sqlLogs({ statement, session, tables: t, syntax }: SqlDeps): LogStore {
+export function sqlLogs({ statement, session, tables: t, into, syntax }: SqlDeps): LogStore {
   const append = statement<{ lines: string }>(
-    (p) => sql`INSERT INTO ${t.logs} (${LOG_COLUMNS})
+    (p) => sql`INSERT INTO ${into.logs}
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
       FROM ${syntax.elements(p('lines'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 1 WHERE true
       ORDER BY e.key ${syntax.keep}

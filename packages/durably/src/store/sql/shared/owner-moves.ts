@@ -84,9 +84,6 @@ export function outcomeOf(run: Row | undefined): WriteOutcome {
   return run ? { ok: true, cancelRequested: run.cancel_requested_at !== null } : { ok: false }
 }
 
-export const STEP_COLUMNS = sql`id, run_id, name, "index", status, output, error, failure, started_at, completed_at, lease_generation`
 export const STEP_EVENTS = sql`'step:complete', 'step:fail'`
 /** What a stream told before its step was recorded. */
 export const STREAM_EVENTS = sql`'stream:chunk', 'stream:reset'`
-export const EVENT_COLUMNS = sql`run_id, seq, event_type, payload, created_at`
-export const LOG_COLUMNS = sql`id, run_id, step_name, level, message, data, timestamp`

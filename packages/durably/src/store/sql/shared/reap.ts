@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../../model/errors.ts'
 import type { RecordedPayload } from '../../../model/event.ts'
 import { crashLoopError, DEADLINE_ERROR, REAP_MAX, type Reaped, type ReapRequest } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
-import { canMove, farAhead, target } from './guards.ts'
+import { canMove, eventType, farAhead, target } from './guards.ts'
 import { runRow } from './rows.ts'
 import type { Param } from './statement.ts'
 
@@ -45,17 +45,27 @@ export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax
 type Reclaim = Reaped['move']
 
 /** Of the lost run `r`: what `of` says of the move that it makes. */
-export function fate(p: P, now: Fragment, of: (move: Reclaim) => Fragment): Fragment {
+function fate(p: P, now: Fragment, of: (move: Reclaim) => Fragment): Fragment {
   return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${of('reclaimCancelled')} WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}
     WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${of('reclaimCrashLoop')} ELSE ${of('reclaim')} END`
 }
 
-export function ifItEnds(then: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
+function ifItEnds(then: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
   return (move) => (move === 'reclaim' ? otherwise : then)
 }
 
-export function ifItFails(timedOut: Fragment, crashLoop: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
+function ifItFails(timedOut: Fragment, crashLoop: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
   return (move) => (move === 'reclaimTimedOut' ? timedOut : move === 'reclaimCrashLoop' ? crashLoop : otherwise)
+}
+
+/** The type and the payload of the event of the lost run `r`, before it is taken back. */
+export function reclaimEvent(p: P, now: Fragment): Fragment {
+  return sql`${fate(p, now, eventType)}, ${fate(p, now, ifItFails(p('deadlinePayload'), p('payload'), sql`'{}'`))}`
+}
+
+/** 1 if the lost run `r` will end. */
+export function reclaimEnds(p: P, now: Fragment): Fragment {
+  return fate(p, now, ifItEnds(sql`1`, sql`0`))
 }
 
 /** What becomes of a lost run. */

@@ -5,17 +5,17 @@ import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.t
 import { type ClientValues, clientValues } from '../shared/client-moves.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove, eventType, isActive } from '../shared/guards.ts'
-import { awokenParent, EVENT_COLUMNS } from '../shared/owner-moves.ts'
+import { awokenParent } from '../shared/owner-moves.ts'
 import { runRow } from '../shared/rows.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
 
-export function cancelRuns({ statement, session, env, tables: t, eventLog }: SqlDeps): RunStore['cancel'] {
+export function cancelRuns({ statement, session, env, tables: t, into, eventLog }: SqlDeps): RunStore['cancel'] {
   /** Those that will end. */
   const ending = (p: P) => sql`SELECT r.id, r.parent_run_id FROM (${family(t, p)}) AS r WHERE ${canMove('cancel')}`
   const events = statement<ClientValues>(
-    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
+    (p) => sql`INSERT INTO ${into.events}
       SELECT r.id, r.last_event_sequence + 1, ${eventType('cancel')}, '{}', ${p('at')} FROM (${ending(p)}) AS ending CROSS JOIN ${t.runs} AS r WHERE r.id = ending.id`,
   )
   const parents = statement<ClientValues>(

@@ -4,7 +4,6 @@ import type { ClaimRequest, RunStore } from '../../runs.ts'
 import { adoptRuns, type ClaimValues, claimRequestValues, heldUnder, inTurn, newLease, startEvents, turnOfKey } from '../shared/claim.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
-import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import type { Param } from '../shared/statement.ts'
 import { isKeyTaken } from './classify-error.ts'
 
@@ -12,7 +11,7 @@ import { isKeyTaken } from './classify-error.ts'
 const RACES_MAX = 5
 
 export function claimRuns(deps: SqlDeps): RunStore['claim'] {
-  const { statement, session, env, tables: t, syntax, eventLog } = deps
+  const { statement, session, env, tables: t, into, syntax, eventLog } = deps
   const adopt = adoptRuns(deps)
   /**
    * The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. For a bare parameter
@@ -38,7 +37,7 @@ export function claimRuns(deps: SqlDeps): RunStore['claim'] {
   /** A run that was written since was claimed by an earlier sending. */
   const started = statement<ClaimValues>((p) => {
     const claimed = sql`(SELECT r.* FROM ${heldUnder(deps, p('tokens'), sql`r`)} AND r.lease_writes = 0) AS r`
-    return sql`INSERT INTO ${t.events} (${EVENT_COLUMNS}) ${startEvents(deps, claimed, p('at'))}
+    return sql`INSERT INTO ${into.events} ${startEvents(deps, claimed, p('at'))}
       ON CONFLICT DO NOTHING`
   })
 

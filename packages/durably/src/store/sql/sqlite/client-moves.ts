@@ -5,16 +5,15 @@ import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { eventType, isDeletable, isRefused, isRetryable, isVersion, target } from '../shared/guards.ts'
-import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 
-export function clientMoves({ statement, session, env, tables: t, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
+export function clientMoves({ statement, session, env, tables: t, into, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
   const forgetSignals = statement<ClientValues>(
     (p) => sql`DELETE FROM ${t.signals} AS s WHERE s.run_id = ${p('id')} AND ${isRefused(t)}
       AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = s.run_id AND ${isRetryable(t)} AND ${isVersion(p)})`,
   )
   /** Reads the row as it was. */
   const event = statement<ClientValues>(
-    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
+    (p) => sql`INSERT INTO ${into.events}
       SELECT r.id, r.last_event_sequence + 1, ${eventType('retry')}, '{}', ${p('at')} FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isRetryable(t)} AND ${isVersion(p)}`,
   )
   const retry = statement<ClientValues>(

@@ -6,12 +6,11 @@ import type { Created, NewRun, RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
 import { chunkedRuns, jsonRows } from '../shared/json-rows.ts'
-import { EVENT_COLUMNS } from '../shared/owner-moves.ts'
 import { runRow } from '../shared/rows.ts'
 import type { Row } from '../shared/session.ts'
 import type { Param } from '../shared/statement.ts'
 
-export function createRuns({ statement, session, env, tables: t, syntax, eventLog }: SqlDeps): RunStore['create'] {
+export function createRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['create'] {
   const due = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0))`
   const deadline = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 8, ${p('now')} + (e.value ->> 11))`
   /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
@@ -26,7 +25,7 @@ export function createRuns({ statement, session, env, tables: t, syntax, eventLo
   )
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
   const insertEvents = statement<{ rows: string; at: string }>(
-    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
+    (p) => sql`INSERT INTO ${into.events}
       SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
       FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0 WHERE true
       ON CONFLICT DO NOTHING`,

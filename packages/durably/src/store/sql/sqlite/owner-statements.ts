@@ -2,19 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { SqlDeps } from '../shared/deps.ts'
 import { isActive } from '../shared/guards.ts'
-import {
-  awokenParent,
-  EVENT_COLUMNS,
-  endsRun,
-  isAccepted,
-  LOG_COLUMNS,
-  movedRun,
-  moveOf,
-  type OwnerMove,
-  STEP_COLUMNS,
-  STEP_EVENTS,
-  STREAM_EVENTS,
-} from '../shared/owner-moves.ts'
+import { awokenParent, endsRun, isAccepted, movedRun, moveOf, type OwnerMove, STEP_EVENTS, STREAM_EVENTS } from '../shared/owner-moves.ts'
 import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
 import type { Param, Statement } from '../shared/statement.ts'
 
@@ -24,7 +12,7 @@ function previousWrote(p: Param<WriteValues>): RawBuilder<unknown> {
 }
 
 export function ownerQueries(deps: SqlDeps): OwnerQueries {
-  const { statement, tables: t, syntax, eventLog } = deps
+  const { statement, tables: t, into, syntax, eventLog } = deps
   /** The table has no other name in RETURNING. */
   const cancelOfOwned = (p: Param<WriteValues>) =>
     sql`coalesce(cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = ${p('parentRunId')}))`
@@ -33,18 +21,15 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
       (p) =>
         sql`UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, p('now'))} WHERE ${isAccepted(move, deps, p)} RETURNING ${cancelOfOwned(p)} AS cancel_requested_at`,
     )
-  const updates: Record<OwnerMove, Statement<WriteValues>> = {
-    renew: update('renew'),
-    completeStep: update('completeStep'),
-    complete: update('complete'),
-    fail: update('fail'),
-    release: update('release'),
-    retryLater: update('retryLater'),
-    park: update('park'),
-    abandon: update('abandon'),
+  /** Each is compiled at its first use. */
+  const updates = new Map<OwnerMove, Statement<WriteValues>>()
+  function updateFor(move: OwnerMove): Statement<WriteValues> {
+    const known = updates.get(move) ?? update(move)
+    updates.set(move, known)
+    return known
   }
   const step = statement<WriteValues>(
-    (p) => sql`INSERT INTO ${t.steps} (${STEP_COLUMNS})
+    (p) => sql`INSERT INTO ${into.steps}
         SELECT ${p('stepId')}, r.id, ${p('stepName')}, ${p('stepIndex')}, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')}, ${p('stepFailure')},
           ${p('stepStartedAt')}, ${p('stepCompletedAt')}, r.lease_generation
         FROM ${t.runs} AS r WHERE ${previousWrote(p)}
@@ -59,13 +44,13 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
           WHERE own.run_id = ${p('runId')} AND own.event_type IN (${STEP_EVENTS}) AND ${syntax.member(sql`own.payload`, 'stepId')} = ${p('stepId')})`,
   )
   const events = statement<WriteValues>(
-    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
+    (p) => sql`INSERT INTO ${into.events}
         SELECT r.id, r.last_event_sequence - ${p('eventCount')} + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2
         FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('events'))} AS e WHERE ${previousWrote(p)}
         ON CONFLICT DO NOTHING`,
   )
   const logs = statement<WriteValues>(
-    (p) => sql`INSERT INTO ${t.logs} (${LOG_COLUMNS})
+    (p) => sql`INSERT INTO ${into.logs}
         SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
         FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('logs'))} AS e WHERE ${previousWrote(p)}
         ON CONFLICT DO NOTHING`,
@@ -78,7 +63,7 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
   )
 
   return ({ verb }, values) => {
-    const queries = [updates[moveOf(verb)](values)]
+    const queries = [updateFor(moveOf(verb))(values)]
     if (eventLog && values.eventCount > 0) queries.push(events(values))
     if (verb.type === 'recordStep') queries.push(step(values))
     if (endsRun(moveOf(verb)) && values.parentRunId !== null) queries.push(parent(values))

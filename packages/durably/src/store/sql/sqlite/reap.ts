@@ -2,9 +2,9 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { REAP_MAX, type RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
-import { eventType, isActive } from '../shared/guards.ts'
-import { awokenParent, EVENT_COLUMNS } from '../shared/owner-moves.ts'
-import { fate, ifItEnds, ifItFails, lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../shared/reap.ts'
+import { isActive } from '../shared/guards.ts'
+import { awokenParent } from '../shared/owner-moves.ts'
+import { lostRuns, type ReapedBy, type ReapValues, reapValues, reclaimEnds, reclaimEvent, takenBack, toReaped } from '../shared/reap.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ReapValues>
@@ -22,7 +22,7 @@ export function reapRuns(deps: SqlDeps): RunStore['reap'] {
   }
 }
 
-function reapQueries({ statement, tables: t, syntax, eventLog }: SqlDeps, by: ReapedBy): (values: ReapValues) => CompiledQuery[] {
+function reapQueries({ statement, tables: t, into, syntax, eventLog }: SqlDeps, by: ReapedBy): (values: ReapValues) => CompiledQuery[] {
   /** Nothing before the update changes a lease, so every statement means the same runs. */
   const lost = (p: P) => {
     const pages = lostRuns({ tables: t, syntax }, p, by).map((page) => sql`SELECT * FROM (${page})`)
@@ -31,15 +31,15 @@ function reapQueries({ statement, tables: t, syntax, eventLog }: SqlDeps, by: Re
 
   const order = statement<ReapValues>(lost)
   const events = statement<ReapValues>(
-    (p) => sql`INSERT INTO ${t.events} (${EVENT_COLUMNS})
+    (p) => sql`INSERT INTO ${into.events}
       SELECT r.id, r.last_event_sequence + 1,
-        ${fate(p, p('now'), eventType)}, ${fate(p, p('now'), ifItFails(p('deadlinePayload'), p('payload'), sql`'{}'`))}, ${p('at')}
+        ${reclaimEvent(p, p('now'))}, ${p('at')}
       FROM ${t.runs} AS r WHERE r.id IN (${lost(p)})`,
   )
   const parents = statement<ReapValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`ended.count`)}
       FROM (SELECT r.parent_run_id, count(*) AS count FROM ${t.runs} AS r
-        WHERE r.id IN (${lost(p)}) AND ${fate(p, p('now'), ifItEnds(sql`1`, sql`0`))} GROUP BY 1) AS ended
+        WHERE r.id IN (${lost(p)}) AND ${reclaimEnds(p, p('now'))} GROUP BY 1) AS ended
       WHERE r.id = ended.parent_run_id AND ${isActive()}`,
   )
   const update = statement<ReapValues>(
