@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const FIRST_BYTES_MAX = 20_000
 /** With what a page fetches later that keeps its runs in SQLite (`browserDialect`) and executes them. It shall not grow unnoticed. */
 const SQLITE_PAGE_BYTES_MAX = 47_000
-/** Of what is loaded late: other databases and drivers, and what a page that calls `start()` and has no streams never asks for (ADR 0009). */
+/** Of the files that are loaded late: other databases and drivers, and what a page that calls `start()` and has no streams never asks for (ADR 0009). */
 const NOT_FOR_EVERY_PAGE = /postgres|sqlocal|foreign|stream|process-until-idle|capabilities/
 /** Node's are left in sight, to be found. */
 const EXTERNAL = [/^node:/, /^kysely/, 'zod', /^@sqlite\.org/]
@@ -75,9 +75,10 @@ test('createDurably with its jobs is small, and so is a page that executes them'
     false,
   )
   const [entry = ''] = chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName)
-  const late = chunks.filter(({ isDynamicEntry }) => isDynamicEntry).map(({ fileName }) => fileName)
+  const late = chunks.filter(({ isDynamicEntry }) => isDynamicEntry)
+  const forEveryPage = late.filter(({ facadeModuleId }) => !NOT_FOR_EVERY_PAGE.test(relative(ROOT, facadeModuleId ?? '')))
   const first = withImports(chunks, [entry])
-  const page = withImports(chunks, [entry, ...late.filter((fileName) => !NOT_FOR_EVERY_PAGE.test(fileName))])
+  const page = withImports(chunks, [entry, ...forEveryPage.map(({ fileName }) => fileName)])
   console.log(
     `createDurably: ${gzippedBytes(first)} bytes minified and gzipped, without kysely and zod; ` +
       `with the store for SQLite and the executor, loaded when needed: ${gzippedBytes(page)}; with Postgres, SQLocal, other drivers, streams and processUntilIdle: ${gzippedBytes(chunks)}`,

@@ -5,7 +5,8 @@
 //       (A refused step stays refused, also when a later number was accepted: its row is not there.)
 //   W3. Events, log lines, progress and open streams that gathered since the last write ride along.
 
-import type { RecordedEvent } from '../model/event.ts'
+import { iso } from '../model/env.ts'
+import type { EventType, RecordedEvent, RecordedPayload } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { FailureReason } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
@@ -59,4 +60,39 @@ export type EndingVerb = Extract<OwnerVerb, { type: Move }>
 
 export function endsLease(verb: OwnerVerb): verb is EndingVerb {
   return verb.type in TRANSITIONS
+}
+
+/** All events of a write in their order: what gathered, then the verb's own. */
+export function eventsOf(write: OwnerWrite, createdAt: string): RecordedEvent[] {
+  const { verb, claim, events } = write
+  if (verb.type === 'heartbeat') return [...events]
+  const own = { type: ownEventType(verb), payload: ownPayload(verb, claim), createdAt }
+  return events.length === 0 ? [own] : [...events, own]
+}
+
+/** All but a heartbeat have an event of their own. */
+export type EventfulVerb = Exclude<OwnerVerb, { type: 'heartbeat' }>
+
+export function ownEventType(verb: EventfulVerb): EventType {
+  if (verb.type === 'recordStep') return verb.step.status === 'completed' ? 'step:complete' : 'step:fail'
+  return eventOf(verb.type)
+}
+
+export function ownPayload(verb: EventfulVerb, { generation }: Claim): RecordedPayload {
+  switch (verb.type) {
+    case 'recordStep':
+      return { generation, stepId: verb.step.id }
+    case 'fail':
+      return { generation, error: verb.error, failedStepName: verb.failedStepName }
+    case 'retryLater':
+      return { generation, error: verb.error, attempt: verb.attempt, runAt: iso(verb.runAt) }
+    case 'park':
+      return { generation, runAt: iso(verb.runAt) }
+    default:
+      return { generation }
+  }
+}
+
+export function eventOf(move: Move): EventType {
+  return TRANSITIONS[move].event
 }

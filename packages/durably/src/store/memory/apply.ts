@@ -1,7 +1,6 @@
 import type { RunRow } from '../../model/run.ts'
 import { canMove } from '../../model/transitions.ts'
-import { eventsOf } from '../owner-events.ts'
-import { type EndingVerb, endsLease, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../owner-write.ts'
+import { type EndingVerb, endsLease, eventsOf, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../owner-write.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Tables } from './tables.ts'
 

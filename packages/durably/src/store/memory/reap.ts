@@ -1,6 +1,6 @@
 import type { RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
-import { eventOf } from '../owner-events.ts'
+import { eventOf } from '../owner-write.ts'
 import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
 import { byLeaseEnd, leaseEnd, type Tables } from './tables.ts'
 

@@ -4,8 +4,7 @@ import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { notStored } from '../not-stored.ts'
-import { eventOf } from '../owner-events.ts'
-import type { Claim, OwnerWrite } from '../owner-write.ts'
+import { type Claim, eventOf, type OwnerWrite } from '../owner-write.ts'
 import {
   type CancelOutcome,
   type Changed,
