@@ -30,7 +30,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'same-generation',
     guard: 'every claim raises the generation',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/claim.ts',
     find: 'const generation = row.leaseGeneration + 1',
     replace: 'const generation = Math.max(1, row.leaseGeneration)',
   },
@@ -79,7 +79,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'cancel-overwrites',
     guard: 'a running run is only asked to stop',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/cancel.ts',
     find: "if (canMove('cancel', row.status)) {",
     replace: 'if (!isTerminal(row.status)) {',
   },
@@ -135,21 +135,21 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'retry-anything',
     guard: 'only a failed run can be retried',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/client-moves.ts',
     find: "if (!canMove('retry', row.status) ||",
     replace: 'if (!isTerminal(row.status) ||',
   },
   {
     name: 'retry-below-a-cancel',
     guard: 'below a run that was asked to stop nothing is retried',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/client-moves.ts',
     find: '|| (parent && parent.cancelRequestedAt !== null)',
     replace: '',
   },
   {
     name: 'move-untold',
     guard: 'a move and its event are written together (S5)',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/client-moves.ts',
     find: '(row) => Object.assign(row, columns), [{ type: eventOf(move), payload: {}, createdAt: tables.nowIso }])',
     replace: '(row) => Object.assign(row, columns), [])',
   },
@@ -163,7 +163,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'idempotency-ignored',
     guard: 'one run per job and idempotency key',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/create.ts',
     find: 'if (known) return { run: { ...known.row }, created: false }',
     replace: 'if (known && !run) return { run: known, created: false }',
   },
@@ -260,7 +260,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'no-reset',
     guard: 'a claim takes back what the attempt before it had put out',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/claim.ts',
     find: '...decodeStreams(row.streams).map(',
     replace: '...decodeStreams(null).map(',
   },
@@ -332,7 +332,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'delay-ignored',
     guard: 'a delay counts from when the store has the run',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/create.ts',
     find: 'const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)',
     replace: 'const dueAt = run.runAt ?? nowMs',
   },
@@ -474,14 +474,14 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'attempts-not-reset',
     guard: 'a retry by hand begins the count anew',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/client-moves.ts',
     find: 'attempts: 0,\n    retryGeneration: row.leaseGeneration,',
     replace: 'retryGeneration: row.leaseGeneration,',
   },
   {
     name: 'tries-not-reset',
     guard: 'a retry by hand gives its steps new tries',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/client-moves.ts',
     find: 'retryGeneration: row.leaseGeneration,',
     replace: '',
   },
@@ -601,14 +601,14 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'cancel-not-passed-on',
     guard: 'a cancel reaches the children that sleep',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/cancel.ts',
     find: 'const others = passesOn(row) ? stopBelow(tables, id) : []',
     replace: 'const others: StoppedRun[] = []',
   },
   {
     name: 'cancel-in-pieces',
     guard: 'a cancel is one commit, at every depth',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/cancel.ts',
     find: 'parents.push(child.id)',
     replace: 'parents.push()',
     also: [
@@ -622,7 +622,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'cancel-one-level',
     guard: 'a cancel reaches every depth',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/cancel.ts',
     find: 'parents.push(child.id)',
     replace: 'parents.push()',
   },
@@ -707,14 +707,14 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'purged-too-soon',
     guard: 'only what ended long enough ago is purged',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/purge.ts',
     find: 'endOf(row) > end || old.length === limit',
     replace: 'old.length === limit',
   },
   {
     name: 'awaited-child-purged',
     guard: 'an ended child is kept as long as its parent may ask for it',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/purge.ts',
     find: '(!jobNames || jobNames.includes(row.jobName)) && tables.isDeletable(row)',
     replace: '!jobNames || jobNames.includes(row.jobName)',
   },
@@ -735,14 +735,14 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'deletes-the-living',
     guard: 'only what has ended is deleted',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/client-moves.ts',
     find: 'if (!isTerminal(status) || !tables.isDeletable(record.row)) return',
     replace: 'if (!tables.isDeletable(record.row)) return',
   },
   {
     name: 'deletes-the-awaited',
     guard: 'what somebody may still need is not deleted',
-    file: 'store/memory/runs.ts',
+    file: 'store/memory/client-moves.ts',
     find: 'if (!isTerminal(status) || !tables.isDeletable(record.row)) return',
     replace: 'if (!isTerminal(status)) return',
   },

@@ -4,7 +4,11 @@ import { type EndingVerb, endsLease, eventsOf, type OwnerVerb, type OwnerWrite, 
 import type { RunRecord } from './run-record.ts'
 import type { Tables } from './tables.ts'
 
-export function applyWrite(tables: Tables, write: OwnerWrite): WriteOutcome {
+export function apply(tables: Tables, writes: readonly OwnerWrite[]): WriteOutcome[] {
+  return writes.map((write) => applyOne(tables, write))
+}
+
+function applyOne(tables: Tables, write: OwnerWrite): WriteOutcome {
   const record = tables.records.get(write.claim.runId)
   if (!record) return { ok: false }
   const { row } = record

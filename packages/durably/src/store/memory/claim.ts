@@ -1,0 +1,75 @@
+import type { RunRow } from '../../model/run.ts'
+import { decodeStreams } from '../../model/stream.ts'
+import { canMove } from '../../model/transitions.ts'
+import { eventOf } from '../owner-write.ts'
+import type { ClaimRequest } from '../runs.ts'
+import { byTurn } from './job-queue.ts'
+import type { Tables } from './tables.ts'
+
+export function claim(tables: Tables, { jobNames, tokens, leaseMs }: ClaimRequest): RunRow[] {
+  const sentBefore = adopt(tables, tokens)
+  if (sentBefore.length > 0) return sentBefore
+  const claimed: RunRow[] = []
+  /** Of those that this claim has taken: as it was before, for one statement of a database would see nothing else. */
+  const asked = new Map<string, number | null>()
+  for (const token of tokens) {
+    const row = claimOne(tables, jobNames, token, leaseMs, asked)
+    if (!row) break
+    claimed.push(row)
+  }
+  return claimed
+}
+
+function claimOne(
+  tables: Tables,
+  jobNames: readonly string[],
+  token: string,
+  leaseMs: number,
+  asked: Map<string, number | null>,
+): RunRow | null {
+  const { nowMs } = tables
+  const row = firstClaimable(tables, jobNames)
+  const record = row && tables.records.get(row.id)
+  if (!record || !canMove('claim', row.status)) return null
+  const generation = row.leaseGeneration + 1
+  const own = () => {
+    row.leaseGeneration = generation
+    row.leaseOwner = token
+    row.leaseExpiresAt = nowMs + leaseMs
+    row.leaseWrites = 0
+    const before = row.cancelRequestedAt
+    const parentAsked = row.parentRunId === null ? undefined : asked.get(row.parentRunId)
+    row.cancelRequestedAt = parentAsked === undefined ? tables.cancelOf(row) : (before ?? parentAsked)
+    asked.set(row.id, before)
+    row.heartbeatAt = tables.nowIso
+    row.startedAt ??= nowMs
+  }
+  const createdAt = tables.nowIso
+  tables.move(record, 'claim', own, [
+    { type: eventOf('claim'), payload: { generation }, createdAt },
+    ...decodeStreams(row.streams).map(({ stepName, kept }) => ({
+      type: 'stream:reset' as const,
+      payload: { stepName, to: kept },
+      createdAt,
+    })),
+  ])
+  return { ...row }
+}
+
+function firstClaimable(tables: Tables, jobNames: readonly string[]): RunRow | undefined {
+  let first: RunRow | undefined
+  for (const jobName of jobNames) {
+    const row = tables.queue(jobName)?.firstClaimable(tables.nowMs)
+    if (row && (!first || byTurn(row, first) < 0)) first = row
+  }
+  return first
+}
+
+export function adopt(tables: Tables, tokens: readonly string[]): RunRow[] {
+  const held: RunRow[] = []
+  for (const token of tokens) {
+    const row = tables.heldUnder(token)
+    if (row) held.push({ ...row })
+  }
+  return held.sort(byTurn)
+}

@@ -1,0 +1,56 @@
+// Retry and delete: what clients do to a run that has ended.
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import { canMove, type Move } from '../../model/transitions.ts'
+import { eventOf } from '../owner-write.ts'
+import type { Changed, DeleteOutcome, IfVersion, RetryOutcome } from '../runs.ts'
+import type { RunRecord } from './run-record.ts'
+import type { Tables } from './tables.ts'
+
+export function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): RetryOutcome | Changed | null {
+  const record = tables.records.get(id)
+  if (!record) return null
+  const { row } = record
+  if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
+  const parent = tables.records.get(row.parentRunId ?? '')?.row
+  if (!canMove('retry', row.status) || (parent && parent.cancelRequestedAt !== null)) return { outcome: 'refused', run: { ...row } }
+  forgetRefusedSignals(record)
+  moveRun(tables, record, 'retry', {
+    error: null,
+    failure: null,
+    reason: null,
+    output: null,
+    cancelRequestedAt: null,
+    recoveries: 0,
+    attempts: 0,
+    retryGeneration: row.leaseGeneration,
+    // One that is over would only let it fail again.
+    deadlineAt: row.deadlineAt !== null && row.deadlineAt > tables.nowMs ? row.deadlineAt : null,
+  })
+  return { outcome: 'retried', run: { ...row } }
+}
+
+/** Those that a step failed by and that never got through: it waits for another one. */
+function forgetRefusedSignals({ kept, own }: RunRecord): void {
+  const failed = new Set(kept.steps.flatMap(({ name, status }) => (status === 'failed' ? name : [])))
+  own.signals = kept.signals.filter(({ name }) => !failed.has(name) || kept.completedStepNames.has(name))
+}
+
+export function deleteRun(tables: Tables, id: string, { ifVersion }: IfVersion = {}): DeleteOutcome | Changed | null {
+  const record = tables.records.get(id)
+  if (!record) return null
+  const { status, version } = record.row
+  if (isChanged(record.row, ifVersion)) return { outcome: 'changed', version }
+  if (!isTerminal(status) || !tables.isDeletable(record.row)) return { outcome: 'refused', status }
+  tables.remove(record)
+  return { outcome: 'deleted', status }
+}
+
+/** The run has another version than the one that was asked for. */
+export function isChanged({ version }: RunRow, ifVersion: number | undefined): boolean {
+  return ifVersion !== undefined && version !== ifVersion
+}
+
+/** A move by a client, which changes these columns and tells nothing but itself. */
+export function moveRun(tables: Tables, record: RunRecord, move: Move, columns: Partial<RunRow>): void {
+  tables.move(record, move, (row) => Object.assign(row, columns), [{ type: eventOf(move), payload: {}, createdAt: tables.nowIso }])
+}

@@ -1,0 +1,17 @@
+import { LEASE_MS_MAX, type Probe } from '../runs.ts'
+import { leaseEnd, type Tables } from './tables.ts'
+
+export function probe(tables: Tables, jobNames: readonly string[]): Probe {
+  const { nowMs } = tables
+  const queues = jobNames.flatMap((jobName) => tables.queue(jobName) ?? [])
+  const firstLease = tables.leases.first()
+  const nextLease = tables.leases.firstPast((row) => leaseEnd(row) > nowMs)
+  const brokenLease = tables.leases.firstPast((row) => leaseEnd(row) > nowMs + LEASE_MS_MAX)
+  const ahead = queues.flatMap((queue) => queue.nextRunAt(nowMs) ?? [])
+  if (nextLease && nextLease !== brokenLease) ahead.push(leaseEnd(nextLease))
+  return {
+    due: queues.some((queue) => queue.hasDue(nowMs)),
+    stale: brokenLease !== undefined || (firstLease !== undefined && leaseEnd(firstLease) <= nowMs),
+    nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - nowMs,
+  }
+}
