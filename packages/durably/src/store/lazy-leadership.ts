@@ -1,6 +1,6 @@
 import type { Leadership } from './leadership.ts'
 
-/** Opened when it is first asked for; if that fails, the next one who asks tries again. */
+/** Opened at its first use; if that fails, the next use tries again. */
 export function lazyLeadership(open: () => Promise<Leadership>): Leadership {
   let opening: Promise<Leadership> | null = null
   const opened = () => {

@@ -1,5 +1,5 @@
-// LazyStore — a store whose code is loaded when it is first used: nobody carries databases that they do not have.
-// When it cannot be had, the verb rejects, and the next one tries again.
+// LazyStore — a store whose code is loaded with the first verb, so that nobody loads the code of a database that they do not use.
+// If it cannot be loaded, the verb rejects, and the next verb tries again.
 import { type Env, loaded } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { lazyLeadership } from './lazy-leadership.ts'
@@ -9,7 +9,7 @@ import type { Store } from './store.ts'
 export interface LazyStoreDeps {
   env: Env
   eventLog: boolean
-  /** It will say which of several instances executes. */
+  /** The store will know which of several instances executes. */
   isLed?: boolean
   load: () => Promise<TransactionalStore>
 }
@@ -22,28 +22,28 @@ type Verb = (...args: unknown[]) => Promise<unknown>
 type Verbs = Record<string | symbol, Verb>
 
 export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps): TransactionalStore {
-  let there: TransactionalStore | null = null
-  let coming: Promise<TransactionalStore> | null = null
+  let loadedStore: TransactionalStore | null = null
+  let loading: Promise<TransactionalStore> | null = null
 
   function store(): Promise<TransactionalStore> {
-    coming ??= loaded(env, load).then(
+    loading ??= loaded(env, load).then(
       (store) => {
-        there = store
+        loadedStore = store
         return store
       },
       (error) => {
-        coming = null
+        loading = null
         throw error
       },
     )
-    return coming
+    return loading
   }
 
-  /** Its verbs are made when they are first asked for: their names are the store's to know. */
+  /** A proxy, because only the loaded store knows the names of its verbs. */
   function chapter<C extends Chapter>(name: C): Store[C] {
     const lazily = (verb: string | symbol): Verb => {
       const call = (store: Store, args: unknown[]) => (store[name] as unknown as Verbs)[verb]?.(...args) as Promise<unknown>
-      return (...args) => (there ? call(there, args) : store().then((store) => call(store, args)))
+      return (...args) => (loadedStore ? call(loadedStore, args) : store().then((store) => call(store, args)))
     }
     const get = (made: Verbs, verb: string | symbol) => {
       made[verb] ??= lazily(verb)

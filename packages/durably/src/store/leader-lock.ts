@@ -1,15 +1,16 @@
-// LeaderLock — of all instances that ask for it, in whatever tab, one leads. A Web Lock decides.
-//   B1. The leader says now and then that it lives, by a timer. A frozen page keeps its lock, but its timers stop.
-//   B2. A leader that was silent for two leases is robbed of the lock: whatever it owned is long over, what it still writes is
-//       refused. Not while the database cannot be reached: then there is nothing to be done with the lead. And not by one that
-//       stood still itself, for it could not hear.
-//   B3. Who stood still may have got the lock and been robbed of it unheard: it inherits only within a lease of when it was last
-//       awake before the grant.
-//   B4. When the page goes away the term ends at once, so that what has settled is given back; if it returns, it queues again.
+// LeaderLock — elects one leader among all instances in all tabs. A Web Lock decides.
+//   B1. The leader sends a heartbeat by a timer. A frozen page keeps its lock, but its timers stop.
+//   B2. If the leader was silent for two leases, another instance steals the lock: the leases of the old leader are long over, and what
+//       it still writes is refused. The lock is not stolen while the database cannot be reached, because a leader could do nothing
+//       then, nor by an instance that was frozen itself, because it could not hear the heartbeats.
+//   B3. An instance that was frozen may have got the lock and lost it again without noticing. It inherits only within a lease of the
+//       time when it was last known to be awake before the grant.
+//   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
+//       back. If the page is shown again, it queues again.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { Leadership, Term } from './leadership.ts'
 
-/** What a page has from its browser; a simulation brings its own. */
+/** What the lock needs from the browser; a simulation brings its own. */
 export interface Page {
   requestLock(name: string, options: LockOptions, granted: (lock: unknown) => Promise<void> | undefined): Promise<unknown>
   openChannel(name: string): Channel
@@ -28,8 +29,8 @@ const BROWSER: Page = {
   on: (...listening) => globalThis.addEventListener(...listening),
 }
 
-export interface LeaderLockParts {
-  /** Of the lock, and of a channel beside it. */
+export interface LeaderLockDeps {
+  /** The name of the lock, and of a broadcast channel beside it. */
   name: string
   env: Env
   leaseMs: number
@@ -38,72 +39,72 @@ export interface LeaderLockParts {
   page?: Page
 }
 
-type Parts = LeaderLockParts & { page: Page }
+type Deps = LeaderLockDeps & { page: Page }
 
 /** Four times in a lease. */
 const beatMs = (leaseMs: number) => Math.max(200, leaseMs / 4)
 
 export class LeaderLock implements Leadership {
-  readonly #parts: Parts
-  /** Until a page that was put aside is shown again. */
-  #away: Promise<unknown> | null = null
+  readonly #deps: Deps
+  /** Resolves when a page that was hidden is shown again; null while it is shown. */
+  #untilShown: Promise<unknown> | null = null
 
-  constructor(parts: LeaderLockParts) {
-    this.#parts = { page: BROWSER, ...parts }
+  constructor(deps: LeaderLockDeps) {
+    this.#deps = { page: BROWSER, ...deps }
   }
 
   async take(signal: AbortSignal): Promise<Term | null> {
-    if (this.#away && !signal.aborted) await Promise.race([this.#away, aborted(signal)])
+    if (this.#untilShown && !signal.aborted) await Promise.race([this.#untilShown, aborted(signal)])
     const queued = await this.#queue(signal)
-    return queued === 'silent' ? this.#request({ steal: true }, () => NEVER) : queued
+    return queued === 'leader silent' ? this.#request({ steal: true }, () => NEVER) : queued
   }
 
   async takeIfFree(): Promise<Term | null> {
-    if (this.#away) return null
-    const askedAt = momentOf(this.#parts.env)
+    if (this.#untilShown) return null
+    const askedAt = momentOf(this.#deps.env)
     return this.#request({ ifAvailable: true }, () => askedAt)
   }
 
-  /** `silent`: it is time to take the lock from whoever has it. */
-  async #queue(signal: AbortSignal): Promise<Term | 'silent' | null> {
+  /** Answers `leader silent` when it is time to steal the lock. */
+  async #queue(signal: AbortSignal): Promise<Term | 'leader silent' | null> {
     if (signal.aborted) return null
     const queue = new AbortController()
     const leaveQueue = () => queue.abort()
     signal.addEventListener('abort', leaveQueue)
-    let isSilent = false
-    const patrol = new Patrol(this.#parts, () => {
-      isSilent = true
+    let isLeaderSilent = false
+    const watch = new LeaderWatch(this.#deps, () => {
+      isLeaderSilent = true
       leaveQueue()
     })
     try {
-      const term = await this.#request({ signal: queue.signal }, () => patrol.lookedAt)
-      return !term && isSilent && !signal.aborted ? 'silent' : term
+      const term = await this.#request({ signal: queue.signal }, () => watch.lookedAt)
+      return !term && isLeaderSilent && !signal.aborted ? 'leader silent' : term
     } finally {
-      patrol.stop()
+      watch.stop()
       signal.removeEventListener('abort', leaveQueue)
     }
   }
 
-  /** `awakeAt`: when it was last known to be awake before the lock was granted; never, for one that inherits nothing. */
+  /** `awakeAt`: when this instance was last known to be awake before the grant; `NEVER` for a term that inherits nothing. */
   #request(options: LockOptions, awakeAt: () => Moment): Promise<Term | null> {
     return new Promise((resolve, reject) => {
-      const { name, page } = this.#parts
-      const reign = new Reign(this.#parts, () => this.#putAside())
+      const { name, page } = this.#deps
+      const held = new HeldTerm(this.#deps, () => this.#onHidden())
       page
         .requestLock(name, options, (lock) => {
           if (!lock) return void resolve(null)
-          resolve(reign)
-          return reign.begin(awakeAt())
+          resolve(held)
+          return held.begin(awakeAt())
         })
         .catch((error) => (options.signal?.aborted ? resolve(null) : reject(error)))
-        .finally(() => reign.end())
+        .finally(() => held.end())
     })
   }
 
-  #putAside(): void {
-    const { page } = this.#parts
-    this.#away = new Promise<void>((resolve) => page.on('pageshow', resolve, { once: true })).then(() => {
-      this.#away = null
+  #onHidden(): void {
+    const { page } = this.#deps
+    this.#untilShown = new Promise<void>((resolve) => page.on('pageshow', resolve, { once: true })).then(() => {
+      this.#untilShown = null
     })
   }
 }
@@ -123,9 +124,9 @@ function momentOf(env: Env): Moment {
   return { mono: env.mono(), wall: env.wall() }
 }
 
-/** A term, from the lock's grant to its end. */
-class Reign implements Term {
-  readonly #parts: Parts
+/** A term, from the grant of the lock to its end. */
+class HeldTerm implements Term {
+  readonly #deps: Deps
   readonly #ended = new AbortController()
   readonly #over = new AbortController()
   readonly #onPageHide: () => void
@@ -135,13 +136,13 @@ class Reign implements Term {
   /** For a lease from then on nobody can have taken it away unheard. */
   #awakeAt = NEVER
 
-  constructor(parts: Parts, onPageHide: () => void) {
-    this.#parts = parts
+  constructor(deps: Deps, onPageHide: () => void) {
+    this.#deps = deps
     this.#onPageHide = onPageHide
   }
 
   get inherits(): boolean {
-    const { env, leaseMs } = this.#parts
+    const { env, leaseMs } = this.#deps
     const { mono, wall } = this.#awakeAt
     // A machine that sleeps stops one of the clocks: the larger difference counts.
     return !this.#ended.signal.aborted && Math.max(env.mono() - mono, env.wall() - wall) < leaseMs
@@ -151,12 +152,12 @@ class Reign implements Term {
     return this.#ended.signal
   }
 
-  /** Resolves when the lock shall be given back. */
+  /** Resolves when the lock is to be released. */
   begin(awakeAt: Moment): Promise<void> {
-    const { name, page } = this.#parts
+    const { name, page } = this.#deps
     this.#awakeAt = awakeAt
-    this.#sayAlive(page.openChannel(name))
-    page.on('pagehide', () => this.#putAside(), { signal: this.#over.signal })
+    this.#beatAndRepeat(page.openChannel(name))
+    page.on('pagehide', () => this.#onHidden(), { signal: this.#over.signal })
     return new Promise((resolve) => {
       this.#release = resolve
       if (this.#isReleased) resolve()
@@ -168,68 +169,68 @@ class Reign implements Term {
     this.#release()
   }
 
-  #sayAlive(channel: Channel): void {
-    const { env, leaseMs } = this.#parts
+  #beatAndRepeat(channel: Channel): void {
+    const { env, leaseMs } = this.#deps
     channel.postMessage(ALIVE)
-    this.#beat = { channel, timer: env.timer(beatMs(leaseMs), () => this.#sayAlive(channel)) }
+    this.#beat = { channel, timer: env.timer(beatMs(leaseMs), () => this.#beatAndRepeat(channel)) }
   }
 
-  #putAside(): void {
+  #onHidden(): void {
     this.#onPageHide()
     this.#ended.abort()
   }
 
-  /** The lock is gone: given back, or robbed. */
+  /** The lock was released or stolen. */
   end(): void {
-    if (this.#beat) this.#parts.env.clear(this.#beat.timer)
+    if (this.#beat) this.#deps.env.clear(this.#beat.timer)
     this.#beat?.channel.close()
     this.#over.abort()
     if (!this.#isReleased) this.#ended.abort()
   }
 }
 
-/** Hears whether the leader lives, as long as somebody waits for its lock. */
-class Patrol {
-  readonly #parts: Parts
+/** Listens to the heartbeats of the leader, as long as somebody waits for its lock. */
+class LeaderWatch {
+  readonly #deps: Deps
   readonly #channel: Channel
-  readonly #onSilent: () => void
+  readonly #onLeaderSilent: () => void
   #heardAt: number
-  /** When it was last awake. */
+  /** When this instance was last known to be awake. */
   lookedAt: Moment
   #timer: TimerHandle
 
-  constructor(parts: Parts, onSilent: () => void) {
-    this.#parts = parts
-    this.#onSilent = onSilent
-    this.#heardAt = parts.env.mono()
-    this.lookedAt = momentOf(parts.env)
-    const { name, page } = parts
+  constructor(deps: Deps, onLeaderSilent: () => void) {
+    this.#deps = deps
+    this.#onLeaderSilent = onLeaderSilent
+    this.#heardAt = deps.env.mono()
+    this.lookedAt = momentOf(deps.env)
+    const { name, page } = deps
     this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
-      if (data === ALIVE) this.#heardAt = parts.env.mono()
+      if (data === ALIVE) this.#heardAt = deps.env.mono()
     }
     this.#timer = this.#later()
   }
 
   stop(): void {
-    this.#parts.env.clear(this.#timer)
+    this.#deps.env.clear(this.#timer)
     this.#channel.close()
     this.#timer = null
   }
 
   #later(): TimerHandle {
-    const { env, leaseMs } = this.#parts
+    const { env, leaseMs } = this.#deps
     return env.timer(beatMs(leaseMs), () => void this.#look())
   }
 
   async #look(): Promise<void> {
-    const { env, leaseMs, isReachable = async () => true } = this.#parts
+    const { env, leaseMs, isReachable = async () => true } = this.#deps
     const wasAsleep = env.mono() - this.lookedAt.mono > leaseMs
     const canWork = await isReachable()
     if (this.#timer === null) return
     this.lookedAt = momentOf(env)
     if (wasAsleep || !canWork) this.#heardAt = env.mono()
-    if (env.mono() - this.#heardAt > 2 * leaseMs) return this.#onSilent()
+    if (env.mono() - this.#heardAt > 2 * leaseMs) return this.#onLeaderSilent()
     this.#timer = this.#later()
   }
 }

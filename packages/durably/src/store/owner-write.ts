@@ -3,7 +3,7 @@
 //   W2. Numbers grow by one within a lease. A number that is not above the last accepted one was already applied:
 //       the answer is ok and nothing is written, so a write whose outcome is unknown is simply sent again.
 //       (A refused step stays refused, also when a later number was accepted: its row is not there.)
-//   W3. Events, log lines, progress and open streams that gathered since the last write ride along.
+//   W3. Events, log lines, progress and open streams that gathered since the last write are written with it.
 
 import { iso } from '../model/env.ts'
 import type { EventType, RecordedEvent, RecordedPayload } from '../model/event.ts'
@@ -16,7 +16,7 @@ export interface Claim {
   runId: string
   generation: number
   token: string
-  /** Who is told when the run ends. */
+  /** The run that is woken when this one ends. */
   parentRunId?: string | null
 }
 

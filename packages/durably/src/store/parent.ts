@@ -1,6 +1,6 @@
 import type { Created, NewRun, RunStore } from './runs.ts'
 
-/** How `ctx.trigger` and `ctx.invoke` tell `trigger` which step of which run asks; nobody else can say it. */
+/** How `ctx.trigger` and `ctx.invoke` pass to `trigger` which step of which run calls it; user code cannot set it. */
 export const PARENT = Symbol('parent')
 
 /** What a child is known by: a step has one, however often it is executed. */

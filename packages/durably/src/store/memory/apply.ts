@@ -53,7 +53,7 @@ function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
     if (verb.endsStream) tables.forgetStream(record, verb.step.name)
   }
   tables.renewLease(record.row, verb.leaseMs)
-  tables.tell(record, events)
+  tables.appendEvents(record, events)
 }
 
 function addStep(record: RunRecord, step: Extract<OwnerVerb, { type: 'recordStep' }>['step']): void {

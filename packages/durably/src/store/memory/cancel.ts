@@ -31,7 +31,7 @@ function passesOn({ status }: RunRow): boolean {
   return !isTerminal(status) || status === TRANSITIONS.cancel.to
 }
 
-/** From the top down: one that ends is not told of the end of those below it. */
+/** From the top down, so that a run that ends is not woken by the end of those below it. */
 function stopBelow(tables: Tables, id: string): StoppedRun[] {
   const stopped: StoppedRun[] = []
   for (const parents = [id]; parents.length > 0; ) {

@@ -50,7 +50,7 @@ export function isChanged({ version }: RunRow, ifVersion: number | undefined): b
   return ifVersion !== undefined && version !== ifVersion
 }
 
-/** A move by a client, which changes these columns and tells nothing but itself. */
+/** A move by a client: changes these columns and appends the event of the move. */
 export function moveRun(tables: Tables, record: RunRecord, move: Move, columns: Partial<RunRow>): void {
   tables.move(record, move, (row) => Object.assign(row, columns), [{ type: eventOf(move), payload: {}, createdAt: tables.nowIso }])
 }

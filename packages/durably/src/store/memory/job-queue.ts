@@ -1,5 +1,5 @@
 // JobQueue — the pending runs of one job, in their turn: by `runAt`, then by id.
-// Owns the order, and one line per concurrency key. Does not hold keys: it is told when one is taken or free.
+// Owns the order, and one line per concurrency key. Does not hold keys: `keyTaken` and `keyFreed` are called when that changes.
 //   Q1. `#ready` holds the runs without a key and, of each free key, the first in its line; `#behind` holds all others.
 //       So the first that is ready is the one to claim, however many wait for a key.
 import type { RunRow } from '../../model/run.ts'

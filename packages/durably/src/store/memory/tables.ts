@@ -18,7 +18,7 @@ import { SortedSet } from './sorted-set.ts'
 interface Bounds {
   /** False: events are counted, not kept. */
   eventLog: boolean
-  /** So many that have ended are kept. One that cannot go stays, and counts. */
+  /** How many ended runs are kept. A run that must not be deleted stays, and counts. */
   endedMax: number
 }
 
@@ -90,7 +90,7 @@ export class Tables {
       if (row.parentStep !== null) grow(this.#ofStep, row.parentRunId, () => new Map()).set(row.parentStep, record)
     }
     this.#enter(row)
-    this.tell(record, events)
+    this.appendEvents(record, events)
     return record
   }
 
@@ -107,7 +107,7 @@ export class Tables {
     return [...(this.#children.get(id) ?? [])]
   }
 
-  /** Of a run that has ended: nobody needs it any more (`DeleteOutcome`). */
+  /** Whether nobody needs a run that has ended any more (`DeleteOutcome`). */
   isDeletable({ id, status, parentRunId }: RunRow): boolean {
     return !this.#isAwaited(parentRunId) && !(status === 'cancelled' && this.childrenOf(id).some((child) => !isTerminal(child.status)))
   }
@@ -141,16 +141,16 @@ export class Tables {
       row.leaseExpiresAt = null
     }
     this.#enter(row)
-    this.tell(record, events)
+    this.appendEvents(record, events)
     if (isTerminal(to)) this.#wakeParent(row)
     while (this.#endedCount > this.#bounds.endedMax && this.#removeOldest());
   }
 
-  /** Those that it kept may go after it. */
+  /** Runs that could not be deleted because of it may be deletable after it. */
   #removeOldest(): boolean {
     let oldest: RunRow | undefined
     for (const status of TERMINAL_STATUSES) {
-      const row = this.#firstToGo(this.ended[status])
+      const row = this.#firstDeletable(this.ended[status])
       if (row && (!oldest || byEnd(row, oldest) < 0)) oldest = row
     }
     const record = oldest && this.records.get(oldest.id)
@@ -158,13 +158,13 @@ export class Tables {
     return record !== undefined
   }
 
-  #firstToGo(ended: SortedSet<RunRow>): RunRow | undefined {
+  #firstDeletable(ended: SortedSet<RunRow>): RunRow | undefined {
     const first = ended.first()
     if (!first || this.isDeletable(first)) return first
     for (const row of ended.ascending()) if (this.isDeletable(row)) return row
   }
 
-  /** It is told, and goes on if that is what it waits for. */
+  /** Counts the end of a child as a signal, and makes the parent due if that is what it waits for. */
   #wakeParent({ parentRunId }: RunRow): void {
     const parent = parentRunId === null ? undefined : this.records.get(parentRunId)
     if (parent && !isTerminal(parent.row.status)) this.signalled(parent, wakesByChild(parent.row))
@@ -178,9 +178,9 @@ export class Tables {
     this.leases.add(row)
   }
 
-  tell(record: RunRecord, told: readonly RecordedEvent[]): void {
+  appendEvents(record: RunRecord, events: readonly RecordedEvent[]): void {
     const { row } = record
-    for (const { type, payload, createdAt } of told) {
+    for (const { type, payload, createdAt } of events) {
       row.lastEventSequence += 1
       if (!this.#bounds.eventLog) continue
       record.own.events.push({ runId: row.id, seq: row.lastEventSequence, type, payload: JSON.stringify(payload), createdAt })
@@ -201,7 +201,7 @@ export class Tables {
     this.#enter(row)
   }
 
-  /** What was told of a stream, until now. */
+  /** Deletes the events of a stream so far. */
   forgetStream({ own }: RunRecord, stepName: string): void {
     own.events = own.events.filter(({ type, payload }) => !(isStreamEvent(type) && JSON.parse(payload).stepName === stepName))
   }

@@ -62,14 +62,14 @@ function note(found: Map<Member, Row>, asked: readonly Member[], rows: readonly 
 }
 
 /**
- * A statement changes a row once, so the second write of a run goes into the second round; so does the write of a run that
- * is told of the end of another. Several that tell the same one are counted together.
+ * A statement changes a row once, so the second write of a run goes into the second round; so does the write of a parent whose child
+ * ends in the first. Several children of one parent that end are counted together.
  */
 function roundsOf(members: readonly Member[]): Member[][] {
   const rounds: Member[][] = []
   for (const member of members) {
     const last = rounds.findLastIndex((round) =>
-      round.some((other) => tells(other, member.values.runId) || tells(member, other.values.runId)),
+      round.some((other) => changesRun(other, member.values.runId) || changesRun(member, other.values.runId)),
     )
     const round = rounds[last + 1]
     if (round) round.push(member)
@@ -78,7 +78,7 @@ function roundsOf(members: readonly Member[]): Member[][] {
   return rounds
 }
 
-/** It changes this run: its own, or the one that hears of its end. */
-function tells({ write, values }: Member, runId: string): boolean {
+/** Whether the write changes this run: its own, or the parent of a run that ends. */
+function changesRun({ write, values }: Member, runId: string): boolean {
   return values.runId === runId || (values.parentRunId === runId && endsRun(moveOf(write.verb)))
 }

@@ -2,7 +2,7 @@
 //   K1. The first one waits until nobody moves the run or one below it, in the order of their ids; the second one begins after
 //       that, so it sees what they wrote and triggered meanwhile (PG1), and no one has to be waited for.
 //   K2. A run that is triggered, claimed and parked while the second one is under way is not seen by it. Whoever triggered it
-//       was asked to stop, and is kept as long as it has a child that has not ended: the child is told at its next claim or
+//       was asked to stop, and is kept as long as it has a child that has not ended: the child learns of it at its next claim or
 //       write, and a cancel that is asked for again finds it.
 //   K3. The end of a child locks the child and then its parent. A deadlock with that is undone whole, and tried again.
 import { sql } from 'kysely'
@@ -21,7 +21,7 @@ export function cancelRuns({ statement, session, env, tables: t, into, syntax, e
       SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (SELECT id FROM family UNION SELECT parent_run_id FROM family) AND ${isActive()}
       ORDER BY r.id ${syntax.lock}`,
   )
-  const told = (p: Param<ClientValues>) => sql`, told AS (INSERT INTO ${into.events}
+  const events = (p: Param<ClientValues>) => sql`, events AS (INSERT INTO ${into.events}
       SELECT id, last_event_sequence, ${eventType('cancel')}, '{}', ${p('at')} FROM stopped WHERE status = ${target('cancel')})`
   const cancel = statement<ClientValues>(
     (p) => sql`${syntax.clock(p)}, family AS MATERIALIZED (${family(t, p)}),
@@ -32,7 +32,7 @@ export function cancelRuns({ statement, session, env, tables: t, into, syntax, e
       parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(syntax.now(p), sql`ended.count`)} FROM ended
         WHERE r.id = ended.id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM stopped WHERE stopped.id = r.id) RETURNING r.*),
       changed AS (SELECT * FROM stopped UNION ALL SELECT * FROM parents)
-      ${eventLog ? told(p) : sql``}
+      ${eventLog ? events(p) : sql``}
       SELECT (SELECT json_agg(json_build_object('id', id, 'job_name', job_name, 'status', status))::text FROM stopped) AS all_stopped, run.*
       FROM (SELECT * FROM changed WHERE id = ${p('id')}
         UNION ALL SELECT * FROM ${t.runs} WHERE id = ${p('id')} AND NOT EXISTS (SELECT 1 FROM changed WHERE id = ${p('id')})) AS run`,

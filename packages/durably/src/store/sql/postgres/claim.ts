@@ -15,7 +15,7 @@ import { canMove } from '../shared/guards.ts'
 import type { Statement } from '../shared/statement.ts'
 import { isKeyTaken } from './classify-error.ts'
 
-/** The last ones are told that there is nothing: another process works through the queue faster. */
+/** After so many lost races the answer is that there is nothing: other processes work through the queue faster. */
 const RACES_MAX = 8
 
 export function claimRuns(deps: SqlDeps): RunStore['claim'] {
@@ -67,7 +67,7 @@ function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimVa
           ORDER BY p.run_at, p.id LIMIT ${most}) AS c
         WHERE NOT EXISTS (SELECT 1 FROM mine)) AS first_of_key
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
-    const told = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p('at'))})` : sql``
+    const events = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p('at'))})` : sql``
     return sql`${syntax.clock(p)},
       tokens AS MATERIALIZED (SELECT key, value FROM ${syntax.texts(p('tokens'))} AS token),
       mine AS MATERIALIZED (SELECT r.* FROM tokens JOIN ${t.runs} AS r ON r.lease_owner = tokens.value),
@@ -80,7 +80,7 @@ function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimVa
         FROM (SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM picked) AS picked JOIN tokens ON tokens.key = picked.place),
       claimed AS (
         UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`given_token`, syntax.now(p))} FROM given WHERE r.id = given_id RETURNING r.*)
-      ${told}
+      ${events}
       SELECT race.*, run.* FROM (SELECT EXISTS (SELECT 1 FROM candidates) AS contested) AS race
       LEFT JOIN (SELECT * FROM claimed UNION ALL SELECT * FROM mine) AS run ON true`
   })

@@ -1,5 +1,5 @@
-// What clients do to a run that has ended, each as one statement: it locks the run, decides by the row that it got, and tells
-// what became of it.
+// Retry and delete: what clients do to a run that has ended. Each is one statement, which locks the run, decides by the locked row and
+// returns what became of it.
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
@@ -10,8 +10,8 @@ import type { Param } from '../shared/statement.ts'
 type P = Param<ClientValues>
 
 export function clientMoves({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
-  const told = (p: P) =>
-    sql`, told AS (INSERT INTO ${into.events} SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
+  const events = (p: P) =>
+    sql`, events AS (INSERT INTO ${into.events} SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
   /**
    * PG1: `r` is the run as it is now, and the guards ask it, not the row that the update finds. The run above it is locked first, as a
    * cancel does, so that none comes in between.
@@ -25,7 +25,7 @@ export function clientMoves({ statement, session, env, tables: t, into, syntax, 
       moved AS (UPDATE ${t.runs} AS run SET status = ${target('retry')}, ${retried(syntax.now(p))}, version = run.version + 1,
           last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}
         FROM r WHERE run.id = r.id AND ${canMove('retry')} AND ${isVersion(p)}
-          AND NOT EXISTS (SELECT 1 FROM parent WHERE cancel_requested_at IS NOT NULL) RETURNING run.*)${eventLog ? told(p) : sql``},
+          AND NOT EXISTS (SELECT 1 FROM parent WHERE cancel_requested_at IS NOT NULL) RETURNING run.*)${eventLog ? events(p) : sql``},
       forgotten AS (DELETE FROM ${t.signals} AS s USING moved WHERE s.run_id = moved.id AND ${isRefused(t)})
       SELECT 'retried' AS outcome, moved.*${syntax.readAt} FROM moved UNION ALL SELECT 'refused', locked.*${syntax.readAt} FROM locked WHERE NOT EXISTS (SELECT 1 FROM moved)`,
   )

@@ -44,8 +44,8 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
       (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = g.parent_run_id AND child.parent_step = g.parent_step),
       (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = g.job_name AND known.idempotency_key = g.idempotency_key))`
-  const told = (p: Param<CreateValues>) =>
-    sql`, told AS (INSERT INTO ${into.events} SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)`
+  const events = (p: Param<CreateValues>) =>
+    sql`, events AS (INSERT INTO ${into.events} SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)`
   /**
    * A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. In the order of
    * steps and keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.
@@ -59,7 +59,7 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
         WHERE parent_token IS NULL OR EXISTS (SELECT 1 FROM held WHERE held.id = given.parent_run_id AND held.lease_owner = given.parent_token)
         ORDER BY CASE WHEN parent_step IS NOT NULL THEN parent_run_id END, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
-      ${eventLog ? told(p) : sql``}
+      ${eventLog ? events(p) : sql``}
       SELECT NULL::bigint AS position, r.*${syntax.readAt} FROM created AS r UNION ALL ${known}`,
   )
   const look = statement<CreateValues>((p) => sql`WITH ${given(p)} ${known}`)

@@ -1,7 +1,7 @@
 // Owner writes as one statement: the guarded update of a run takes its lock, and the rest is selected from what it
 // returned, so a refused write writes nothing and a takeover waits until the step is committed.
 //   G1. One write binds its values; several come as the rows `w` of one JSON parameter. Nothing else differs.
-//   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are those that are told of an end.
+//   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are the parents of runs that end.
 import { type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { SqlDeps } from '../shared/deps.ts'
@@ -118,7 +118,7 @@ function groupStatement(deps: SqlDeps, form: Form): Statement<GroupValues> {
 }
 
 function returned(t: SqlDeps['tables'], p: P): Fragment {
-  return sql`r.id, r.lease_generation, r.last_event_sequence - ${p('eventCount')} AS told, ${cancelOf(t)} AS cancel_requested_at`
+  return sql`r.id, r.lease_generation, r.last_event_sequence - ${p('eventCount')} AS seq_before, ${cancelOf(t)} AS cancel_requested_at`
 }
 
 /** What is written beside the runs, out of the accepted ones `r`. */
@@ -132,12 +132,12 @@ function rest({ tables: t, into, syntax }: SqlDeps, form: Form, p: P, accepted: 
   }
   if (form.streams) {
     parts.push(sql`forgotten AS (DELETE FROM ${t.events} AS e USING (
-        SELECT r.id, r.told, ${p('stepName')}::text AS stream FROM ${accepted} WHERE ${p('endsStream')}::integer = 1) AS r
-      WHERE e.run_id = r.id AND e.seq <= r.told AND e.event_type IN (${STREAM_EVENTS}) AND ${syntax.member(sql`e.payload`, 'stepName')} = r.stream)`)
+        SELECT r.id, r.seq_before, ${p('stepName')}::text AS stream FROM ${accepted} WHERE ${p('endsStream')}::integer = 1) AS r
+      WHERE e.run_id = r.id AND e.seq <= r.seq_before AND e.event_type IN (${STREAM_EVENTS}) AND ${syntax.member(sql`e.payload`, 'stepName')} = r.stream)`)
   }
   if (form.events) {
     parts.push(sql`events AS (INSERT INTO ${into.events}
-      SELECT r.id, r.told + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2 FROM ${accepted} CROSS JOIN ${syntax.elements(p('events'))} AS e)`)
+      SELECT r.id, r.seq_before + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2 FROM ${accepted} CROSS JOIN ${syntax.elements(p('events'))} AS e)`)
   }
   if (form.logs) {
     parts.push(sql`logs AS (INSERT INTO ${into.logs}

@@ -8,7 +8,7 @@ import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReap
 import type { Param } from '../shared/statement.ts'
 
 export function reapRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['reap'] {
-  const told = (p: Param<ReapValues>) => sql`, told AS (INSERT INTO ${into.events}
+  const events = (p: Param<ReapValues>) => sql`, events AS (INSERT INTO ${into.events}
         SELECT r.id, r.last_event_sequence,
           CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
           CASE WHEN r.status <> ${target('reclaimCrashLoop')} THEN '{}' WHEN r.reason = 'timeout' THEN ${p('deadlinePayload')} ELSE ${p('payload')} END, ${p('at')} FROM reaped AS r)`
@@ -25,7 +25,7 @@ export function reapRuns({ statement, session, env, tables: t, into, syntax, eve
       lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
         ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
       reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end)
-      ${eventLog ? told(p) : sql``}, ${parents(now)}
+      ${eventLog ? events(p) : sql``}, ${parents(now)}
       SELECT * FROM reaped ORDER BY lease_end, id`
     })
 

@@ -59,7 +59,7 @@ export function endsRun(move: OwnerMove): boolean {
   return move in TRANSITIONS && isTerminal(TRANSITIONS[move as Move].to)
 }
 
-/** What the end of so many runs changes in the one that triggered them: it is told, and goes on if that is what it waits for. */
+/** What the end of so many children changes in their parent: they count as signals, and it is due if it waits for a child. */
 export function awokenParent(now: Fragment, ended: Fragment = sql`1`): Fragment {
   return sql`signals = r.signals + ${ended},
     run_at = CASE WHEN r.status = 'pending' AND r.run_at > ${now} AND r.waiting_for LIKE '%"kind":"child"%' THEN ${now} ELSE r.run_at END`
@@ -85,5 +85,5 @@ export function outcomeOf(run: Row | undefined): WriteOutcome {
 }
 
 export const STEP_EVENTS = sql`'step:complete', 'step:fail'`
-/** What a stream told before its step was recorded. */
+/** The events of a stream before its step was recorded. */
 export const STREAM_EVENTS = sql`'stream:chunk', 'stream:reset'`

@@ -98,7 +98,7 @@ async function begin(connection: DatabaseConnection, words: TransactionWords): P
   }
 }
 
-/** A lost connection, a full disk or an I/O error has rolled back by itself; the first error is the one to tell. */
+/** Answers with its own error: after a lost connection, a full disk or an I/O error the database has rolled back by itself already. */
 async function rollBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<unknown> {
   try {
     await connection.executeQuery(rollback)

@@ -1,8 +1,9 @@
 // Owner writes as a batch without branching: the guarded update of the run, then what goes with it.
-//   A1. A write takes effect as a whole or not at all, and a refused one fails alone: what goes with it asks whether the
-//       statement before it wrote something. Only the log lines, which may all be known, may come to nothing: they go last.
-//   A2. What a stream told is deleted after them, so it cannot ask that: it goes by the event of its own step.
-//       The transaction holds SQLite's write lock from its start, so nothing moves between the statements.
+//   A1. A write takes effect as a whole or not at all, and a refused one fails alone: each statement after the update asks, by
+//       changes(), whether the statement before it wrote something. Log lines go last, because if all of them are known already,
+//       they write nothing.
+//   A2. The events of a stream are deleted after the log lines, so that statement cannot ask changes(): it looks for the event of the
+//       step instead. The transaction holds SQLite's write lock from its start, so nothing changes between the statements.
 //       A database that can write several tables in one statement needs none of this (postgres/apply.ts).
 //   A3. A write whose update returned nothing is looked at once more: it was refused, or applied before (W2).
 import { type CompiledQuery, sql } from 'kysely'

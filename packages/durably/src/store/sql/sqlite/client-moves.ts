@@ -1,5 +1,5 @@
-// Retry and delete: what clients do to a run that has ended. In each batch the guards read the row as it was, and a read tells what
-// became of it.
+// Retry and delete: what clients do to a run that has ended. In each batch the guards read the row as it was, and a read at its
+// end shows what became of it.
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'

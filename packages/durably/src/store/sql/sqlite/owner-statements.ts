@@ -35,7 +35,7 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
         FROM ${t.runs} AS r WHERE ${previousWrote(p)}
         ON CONFLICT DO NOTHING`,
   )
-  /** A2: goes by the place of the step's own event, for there may be nothing to delete, and nothing deleted tells the next one nothing. */
+  /** A2. Deleting 0 rows would make changes() look like a refusal, so it finds the events by the step's own event. */
   const forgetStream = statement<WriteValues>(
     (
       p,
@@ -56,7 +56,7 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
         ON CONFLICT DO NOTHING`,
   )
 
-  /** A1: the run that ended is written once more, as it is, so that the next statement finds something written whatever the parent does. */
+  /** A1. It also writes the run that ended, unchanged, so that changes() is not 0 for the next statement when the parent is not active. */
   const parent = statement<WriteValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`(r.id = ${p('parentRunId')})`)}
         WHERE (r.id = ${p('runId')} OR (r.id = ${p('parentRunId')} AND ${isActive()})) AND changes() > 0`,

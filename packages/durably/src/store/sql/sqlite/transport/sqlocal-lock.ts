@@ -1,18 +1,18 @@
-// SqlocalLock — one tab at a time uses a SQLocal file: a Web Lock of its name.
-//   - It keeps the order among us. What keeps the file whole are SQLite's own locks below it.
-//   - So it can be taken from a tab that was frozen with it. A tab that was frozen with SQLite's in hand keeps the file shut.
+// SqlocalLock — lets one tab at a time use a SQLocal file, by a Web Lock of its name.
+//   - It only puts our own calls in order. SQLite's own locks below it protect the file.
+//   - So it can be stolen from a tab that was frozen while it held it. A tab that was frozen while it held SQLite's lock blocks the file.
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
 
-/** A tab that holds the lock for longer is stuck: the caller shall know. */
+/** A tab that holds the lock for longer is stuck, and the caller gets an error. */
 const PATIENCE_MS = 5000
-/** And for so much longer, frozen: no opening takes as long. */
-const SIEGE_MS = 30_000
+/** After this time as well, the tab is frozen: even opening the file does not take as long. */
+const STEAL_AFTER_MS = 30_000
 
 export class SqlocalLock {
   readonly #env: Env
   readonly #name: string
-  #siege: Promise<unknown> | null = null
+  #stealing: Promise<unknown> | null = null
 
   constructor(env: Env, name: string) {
     this.#env = env
@@ -20,20 +20,20 @@ export class SqlocalLock {
   }
 
   async hold<T>(work: () => Promise<T>): Promise<T> {
-    // A server that renders the page makes the client too.
+    // Without Web Locks this is a server that renders the page.
     if (!globalThis.navigator?.locks) return work()
     let result: Promise<T> | undefined
     await this.#request(PATIENCE_MS, () => {
       result = work()
       return result
     })
-    // What was begun ends, also if the lock was taken from us meanwhile.
+    // Work that has begun is awaited, also if the lock was stolen meanwhile.
     if (result) return result
-    this.#besiege()
+    this.#stealAfterTimeout()
     throw new DurablyError('store_busy', `another tab has held the database for ${PATIENCE_MS} ms`)
   }
 
-  /** True when `work` was begun, however it ended. */
+  /** Answers whether `work` has begun, however it ended. */
   async #request(patienceMs: number, work: () => Promise<unknown>): Promise<boolean> {
     let hasBegun = false
     const patience = new AbortController()
@@ -52,12 +52,12 @@ export class SqlocalLock {
     return hasBegun
   }
 
-  /** Queues for all calls of this instance, and takes the lock from whoever does not give it back. */
-  #besiege(): void {
-    this.#siege ??= this.#takeIn(SIEGE_MS)
+  /** Queues once for all calls of this instance, and steals the lock from a tab that does not release it. */
+  #stealAfterTimeout(): void {
+    this.#stealing ??= this.#takeIn(STEAL_AFTER_MS)
       .catch(() => {})
       .finally(() => {
-        this.#siege = null
+        this.#stealing = null
       })
   }
 

@@ -75,7 +75,7 @@ async function endScope(driver: Driver, connection: DatabaseConnection): Promise
 /** The largest value that a step may return by default, its row, and the journal. */
 const ROOM_BYTES = 32 * 1024 * 1024
 
-/** Without room SQLite undoes the transaction by itself; SQLocal then tells of its own ROLLBACK that failed, or of an I/O error. */
+/** When the storage is full, SQLite rolls back by itself, and SQLocal reports that its own ROLLBACK failed, or an I/O error. */
 async function explain(thrown: unknown): Promise<never> {
   const error = thrown instanceof TransactionFailed ? thrown : classifyError(thrown)
   if (error instanceof DurablyError && error.code === 'store_unavailable') {
