@@ -14,10 +14,7 @@ import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 
-<<<<<<< HEAD
-
-import { ownEventType, ownPayload } from '../store/owner-events.ts'
-import type { OwnerWrite } from '../store/owner-write.ts'
+import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
 import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
 import type { LeaseAge, Moment } from './lease/lease-age.ts'
@@ -27,21 +24,6 @@ import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
 import { Parking } from './steps/parking.ts'
 import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
 import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
-
-=======
-
-import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
-import type { Claimed } from './claim-runs.ts'
-import { Heartbeat } from './heartbeat.ts'
-import type { LeaseAge, Moment } from './lease-age.ts'
-import { OpenEffects } from './open-effects.ts'
-import { OpenStreams } from './open-streams.ts'
-import { Owner, type OwnerKit } from './owner.ts'
-import { Parking } from './parking.ts'
-import type { Pulse } from './pulse.ts'
-import { StoreTime } from './store-time.ts'
-
->>>>>>> 99d82d7 (Keep the events of an owner write with the write)
 
 import { TimeLimits } from './time-limit.ts'
 
