@@ -116,15 +116,15 @@ export class TabAudit implements TabWatch {
     const { process } = grant
     const heardAt = grant.heardAt ?? 0
     const { length } = this.#plan.happened
-    const { base } = this.#world
+    const { base, leaseMs } = this.#world
     const askedAt = base.mono()
     const left = await this.#world.store.runs.list({ status: 'running' })
     // A transaction holds the store up: the heir hears of what is left when it may be the heir no more.
     if (base.mono() - askedAt > AT_ONCE_MS) return
     await this.#later(AT_ONCE_MS)
     const isDisturbed = this.#plan.happened.slice(length).some((fault) => fault.startsWith(`${process.name}#`))
-    // Who hears of it when it wakes stood still while it was given the lead.
-    const stoodStill = process.wokeAt > 0 && process.wokeAt >= heardAt
+    // It stood still while it was given the lead, or just before: it does not know whether that was taken from it meanwhile.
+    const stoodStill = process.wokeAt > 0 && process.wokeAt >= heardAt - leaseMs / 2
     // One whose clock is set cannot know for how long it was the heir.
     if (isDisturbed || grant.isOver || stoodStill || process.isClockSet || this.#stopping.has(process)) return
     const running = await this.#world.store.runs.list({ status: 'running' })
