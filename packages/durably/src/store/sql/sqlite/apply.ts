@@ -13,6 +13,7 @@ import type { SqlDeps } from '../shared/deps.ts'
 import { cancelOf } from '../shared/guards.ts'
 import { outcomeOf, wasApplied } from '../shared/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
+import type { Session } from '../shared/session.ts'
 import { ownerQueries } from './owner-statements.ts'
 
 interface Member {
@@ -23,8 +24,7 @@ interface Member {
 export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   const { statement, session, env, tables: t } = deps
   const queriesOf = ownerQueries(deps)
-  /** A3. */
-  const lookAgain = statement<WriteValues>(
+  const appliedBefore = statement<WriteValues>(
     (p) => sql`SELECT ${cancelOf(t)} AS cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(deps, p)}`,
   )
 
@@ -42,8 +42,14 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
     for (const { values, queries } of members) {
       const [accepted] = results[first] ?? []
       first += queries.length
-      outcomes.push(outcomeOf(accepted ?? (await session.read(lookAgain(values), 'first'))[0]))
+      outcomes.push(accepted ? outcomeOf(accepted) : await lookAgain(session, appliedBefore(values)))
     }
     return outcomes
   }
+}
+
+/** A3. */
+async function lookAgain(session: Session, query: CompiledQuery): Promise<WriteOutcome> {
+  const [run] = await session.read(query, 'first')
+  return outcomeOf(run)
 }
