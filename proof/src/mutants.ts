@@ -140,13 +140,6 @@ export const MUTANTS: Mutant[] = [
     replace: 'if (!isTerminal(row.status) ||',
   },
   {
-    name: 'retry-below-a-cancel',
-    guard: 'below a run that was asked to stop nothing is retried',
-    file: 'store/memory/client-moves.ts',
-    find: '|| (parent && parent.cancelRequestedAt !== null)',
-    replace: '',
-  },
-  {
     name: 'move-untold',
     guard: 'a move and its event are written together (S5)',
     file: 'store/memory/client-moves.ts',
