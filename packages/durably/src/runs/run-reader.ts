@@ -4,20 +4,11 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Log } from '../model/log.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
-import { type Run, type RunRow, type RunStatus, toRun } from '../model/run.ts'
+import { type Run, type RunRow, toRun } from '../model/run.ts'
+import { checkFilter, type RunFilter } from '../model/run-filter.ts'
 import { type Step, toStep } from '../model/step.ts'
 import { isUlid, timeOfId } from '../model/ulid.ts'
 import type { Store } from '../store/store.ts'
-import { checkFilter } from './run-filter.ts'
-
-export interface RunFilter {
-  status?: RunStatus
-  jobName?: string
-  /** Without it all runs are returned. */
-  limit?: number
-  /** The id of the last run of the page before. */
-  cursor?: string
-}
 
 interface RunReaderDeps {
   store: Store

@@ -1,9 +1,9 @@
 // Subscription — the events of a run, from a place in its log to its end.
 import { type TailDeps, tail } from '../events/tail.ts'
+import { checkSubscription } from '../model/check-subscription.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
-import { checkSubscription } from './check-subscription.ts'
-import { type Pulled, pulled } from './pulled.ts'
+import { type Pulled, pulled } from '../model/pulled.ts'
 
 export interface SubscribeOptions {
   /** The `sequence` of the last event that was seen; 0, the default, begins with the first. */

@@ -1,11 +1,11 @@
 // Watches the newest runs that match: yields them now and whenever they changed.
 import type { RunListWatcher } from '../events/run-list-watcher.ts'
 import { unlessAborted } from '../model/abort.ts'
+import { type Pulled, pulled } from '../model/pulled.ts'
 import type { Run } from '../model/run.ts'
+import type { RunFilter } from '../model/run-filter.ts'
+import { checkWatchFilter, WATCHED_RUNS } from '../model/run-filter.ts'
 import type { RunQuery } from '../store/runs.ts'
-import { type Pulled, pulled } from './pulled.ts'
-import { checkWatchFilter, WATCHED_RUNS } from './run-filter.ts'
-import type { RunFilter } from './run-reader.ts'
 
 export interface WatchFilter extends Omit<RunFilter, 'cursor' | 'limit'> {
   /** Default 50, at most 200. */

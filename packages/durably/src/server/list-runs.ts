@@ -3,7 +3,7 @@
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
 import { RUN_STATUSES, type Run, type RunStatus } from '../model/run.ts'
-import type { RunFilter } from '../runs/run-reader.ts'
+import type { RunFilter } from '../model/run-filter.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { jsonResponse } from './json-response.ts'

@@ -2,7 +2,7 @@
 
 import { DurablyError } from '../model/errors.ts'
 import type { RunRow } from '../model/run.ts'
-import type { RunFilter } from '../runs/run-reader.ts'
+import type { RunFilter } from '../model/run-filter.ts'
 import type { Page, PageRequest } from './queue.ts'
 import type { TaskRecord } from './task-record.ts'
 import { STATUS_OF, TASK_STATES } from './task-state.ts'

@@ -1,4 +1,4 @@
-import { DurablyError } from '../model/errors.ts'
+import { DurablyError } from './errors.ts'
 
 /** The checks of a subscription, the same on the instance and in the HTTP client. */
 export function checkSubscription(runId: string, after: number): void {

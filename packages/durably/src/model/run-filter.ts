@@ -1,7 +1,15 @@
-// The checks of a RunFilter, the same on the instance and in the HTTP client.
-import { DurablyError } from '../model/errors.ts'
-import { RUN_STATUSES } from '../model/run.ts'
-import type { RunFilter } from './run-reader.ts'
+// RunFilter — which runs are asked for. It is checked in the same way on the instance and in the HTTP client.
+import { DurablyError } from './errors.ts'
+import { RUN_STATUSES, type RunStatus } from './run.ts'
+
+export interface RunFilter {
+  status?: RunStatus
+  jobName?: string
+  /** Without it all runs are returned. */
+  limit?: number
+  /** The id of the last run of the page before. */
+  cursor?: string
+}
 
 export const WATCHED_RUNS = 50
 const WATCHED_RUNS_MAX = 200
