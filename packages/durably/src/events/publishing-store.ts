@@ -84,6 +84,17 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
       return reaped
     },
     wasAlive: (claim) => runs.wasAlive(claim),
+    ...publishingCommands(runs, publish),
+    get: (id) => runs.get(id),
+    list: (query) => runs.list(query),
+    probe: (jobNames) => runs.probe(jobNames),
+    count: (jobNames) => runs.count(jobNames),
+    purge: (request) => runs.purge(request),
+  }
+}
+
+function publishingCommands(runs: RunStore, publish: (change: Change) => void): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
+  return {
     async cancel(id, options) {
       const answer = await runs.cancel(id, options)
       if (!answer || answer.outcome === 'changed') return answer
@@ -107,10 +118,5 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
       if (answer?.outcome === 'deleted') publish({ type: 'events', runId: id })
       return answer
     },
-    get: (id) => runs.get(id),
-    list: (query) => runs.list(query),
-    probe: (jobNames) => runs.probe(jobNames),
-    count: (jobNames) => runs.count(jobNames),
-    purge: (request) => runs.purge(request),
   }
 }
