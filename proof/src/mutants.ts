@@ -765,7 +765,7 @@ export const MUTANTS: Mutant[] = [
     guard: 'who stole the lead waits for leases (E2)',
     file: 'store/leader-lock.ts',
     find: 'this.#request({ steal: true }, () => NEVER)',
-    replace: 'this.#request({ steal: true }, () => momentOf(this.#parts.env))',
+    replace: 'this.#request({ steal: true }, () => momentOf(this.#deps.env))',
   },
   {
     name: 'sleeper-inherits',
