@@ -298,7 +298,7 @@ export const MUTANTS: Mutant[] = [
     file: 'store/memory/apply.ts',
     find: 'if (!isOwner(row, write) || !isPossible(record, write.verb)) return { ok: false }',
     replace: `if (!isOwner(row, write) && row.status === 'running')
-    tables.tell(record, write.events.filter(({ type }) => type === 'stream:chunk'))
+    tables.appendEvents(record, write.events.filter(({ type }) => type === 'stream:chunk'))
   if (!isOwner(row, write) || !isPossible(record, write.verb)) return { ok: false }`,
   },
   {
