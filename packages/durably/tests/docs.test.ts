@@ -141,6 +141,11 @@ test('every link between pages leads somewhere', () => {
   expect(broken).toStrictEqual([])
 })
 
+test('no page holds the marks of an unresolved merge', () => {
+  const pages = ['.', 'docs', 'docs/guides', 'docs/adr'].flatMap(pagesIn)
+  expect(pages.filter((page) => /^(<{7}|>{7}) /m.test(read(page)))).toStrictEqual([])
+})
+
 test('every file that a page names exists', () => {
   const folders = ['packages/durably', 'packages/durably-react/src', 'proof/src', 'examples', 'docs']
   const files = folders.flatMap((folder) =>
