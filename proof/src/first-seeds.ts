@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPO } from './engine-build.ts'
-import { MUTANTS } from './mutants.ts'
+import { MUTANTS } from './mutants/index.ts'
 
 const FIRST_SEEDS = join(REPO, 'proof', 'first-seeds.json')
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Plugin } from 'vite'
 import { REPO } from './engine-build.ts'
-import type { Mutant, Patch } from './mutants.ts'
+import type { Mutant, Patch } from './mutants/mutant.ts'
 
 const ENGINE = join(REPO, 'packages', 'durably')
 const SOURCE = join(ENGINE, 'src')

@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os'
 import { firstSeeds, recordFirstSeeds } from './first-seeds.ts'
 import { buildMutant } from './mutant-build.ts'
-import { MUTANTS, type Mutant } from './mutants.ts'
+import { MUTANTS } from './mutants/index.ts'
+import type { Mutant } from './mutants/mutant.ts'
 import { SimulatingProcess } from './sim-pool.ts'
 
 export const MUTANT_SEEDS_MAX = 2000

@@ -20,7 +20,7 @@ Then a control, the same engine without its fence, must be caught in the same ti
   npm run torture -- --faults kill,skew   these faults alone, or none; else all that the workload is made for:
 ${FAULTS.map((fault) => `      ${fault.padEnd(10)}${FAULTS_IN_WORDS[fault]}`).join('\n')}
   npm run torture -- --control            the controls only, and all of them
-  npm run torture -- --mutant no-reap     a control only: any mutant, by its name in proof/src/mutants.ts
+  npm run torture -- --mutant no-reap     a control only: any mutant, by its name in proof/src/mutants/
   npm run torture -- --json               the figures as JSON
 
 Where a promise is broken the folder with what every process did (ledger/) and what was done to it (incidents) is kept and named.`

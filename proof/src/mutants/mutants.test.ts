@@ -1,8 +1,8 @@
 // Without a build, so that whoever changes a line that a mutant patches hears of it at once.
 import { expect, test } from 'vitest'
-import { patchedSources } from './mutant-build.ts'
-import { MUTANTS } from './mutants.ts'
-import { controlsOf } from './torture/controls.ts'
+import { patchedSources } from '../mutant-build.ts'
+import { controlsOf } from '../torture/controls.ts'
+import { MUTANTS } from './index.ts'
 
 const controls = [...controlsOf('inside'), ...controlsOf('outside')].map(({ mutant }) => mutant)
 

@@ -1,6 +1,7 @@
 // Controls: engines with one guard taken out. A torture that they survive proves nothing.
 import { buildMutant } from '../mutant-build.ts'
-import { MUTANTS, type Mutant } from '../mutants.ts'
+import { MUTANTS } from '../mutants/index.ts'
+import type { Mutant } from '../mutants/mutant.ts'
 import type { FaultName } from './faults.ts'
 import { UNFENCED } from './races.ts'
 import { type Tortured, type TortureOptions, torture } from './torture.ts'

@@ -15,7 +15,7 @@ import {
   send,
 } from '../../../packages/durably/dist/testing/store-contract/world.js'
 import type { Engine } from '../engine-build.ts'
-import type { Mutant } from '../mutants.ts'
+import type { Mutant } from '../mutants/mutant.ts'
 import { type Race, type Raced, race } from './interleaving.ts'
 
 /** A guard taken out of the engine, and where the database is a second one, out of it too. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { ENGINE_DIST, type Engine, loadEngine } from '../engine-build.ts'
 import { buildMutant, type MutantBuild } from '../mutant-build.ts'
-import type { Mutant } from '../mutants.ts'
+import type { Mutant } from '../mutants/mutant.ts'
 import { RACES } from './races.ts'
 
 /** Compiling an engine and racing it, on a machine that is busy. */

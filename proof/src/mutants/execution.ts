@@ -1,0 +1,172 @@
+// Guards taken out of how runs are claimed, executed, limited in time, retried and ended.
+import type { Mutant } from './mutant.ts'
+
+export const EXECUTION_MUTANTS: Mutant[] = [
+  {
+    name: 'no-reap',
+    guard: 'lost runs are taken back',
+    file: 'worker/loop/reap.ts',
+    find: 'const reaped = await deps.store.runs.reap({ maxRecoveries: deps.maxRecoveries, ...which })',
+    replace: 'const reaped: Reaped[] = []',
+  },
+  {
+    name: 'steps-not-read',
+    guard: 'completed steps are read after the claim (R4)',
+    file: 'worker/execute-run.ts',
+    find: 'if (claim.generation === 1) return []',
+    replace: 'if (claim.generation >= 1) return []',
+  },
+  {
+    name: 'poison-ignored',
+    guard: 'whoever was told to stop starts nothing more (X1)',
+    file: 'worker/execution.ts',
+    find: 'if (!this.interrupted) return',
+    replace: 'if (this.run) return',
+  },
+  {
+    name: 'siblings-abandoned',
+    guard: 'nothing ends while a step is in flight (X2)',
+    file: 'worker/execution.ts',
+    find: 'if (!this.isLeaving) return this.#settled()',
+    replace: 'if (!this.isLeaving) return',
+  },
+  {
+    name: 'siblings-left-at-once',
+    guard: 'the steps of a job that threw have time to stop (X2)',
+    file: 'worker/execution.ts',
+    find: 'const IGNORED_ABORT_MS = 500',
+    replace: 'const IGNORED_ABORT_MS = 0',
+  },
+  {
+    name: 'late-claim-starts',
+    guard: 'a lease is as old as its request, not its answer',
+    file: 'worker/loop/claim-runs.ts',
+    find: 'lease: new LeaseAge(env, sent), answered',
+    replace: 'lease: new LeaseAge(env, answered), answered',
+  },
+  {
+    name: 'steps-read-early',
+    guard: 'completed steps are read after the claim, not before it (R4)',
+    file: 'worker/loop/claim-runs.ts',
+    find: 'return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))',
+    replace: `const runs = await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs })
+    store.stale = store.early
+    store.early = new Map()
+    for (const { id } of await store.runs.list({})) store.early.set(id, await store.steps.list(id))
+    return claimed(runs)`,
+    also: [
+      {
+        file: 'worker/execute-run.ts',
+        find: 'return untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
+        replace: 'return deps.store.stale?.get(claim.runId) ?? untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
+      },
+    ],
+  },
+  {
+    name: 'adopts-only-one',
+    guard: 'after a claim with an unknown outcome all of its tokens are looked up (R4)',
+    file: 'worker/loop/claim-runs.ts',
+    find: 'store.runs.adopt(tokens)',
+    replace: 'store.runs.adopt(tokens.slice(0, 1))',
+  },
+  {
+    name: 'starts-only-one',
+    guard: 'every run that was claimed is started',
+    file: 'worker/loop/worker.ts',
+    find: 'for (const one of claimed) void executor.launch(one)',
+    replace: 'for (const one of claimed.slice(0, 1)) void executor.launch(one)',
+  },
+  {
+    name: 'tries-without-end',
+    guard: 'a policy ends after so many attempts',
+    file: 'model/retry-policy.ts',
+    find: "return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')",
+    replace: "return (attempt) => (attempt < maxAttempts + 3 ? delayMs : 'dead')",
+  },
+  {
+    name: 'tries-too-few',
+    guard: 'a policy allows so many attempts',
+    file: 'model/retry-policy.ts',
+    find: "return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')",
+    replace: "return (attempt) => (attempt + 1 < maxAttempts ? delayMs : 'dead')",
+  },
+  {
+    name: 'fatal-retried',
+    guard: 'NonRetryableError ends it (P2)',
+    file: 'model/retry-policy.ts',
+    find: "if (isNonRetryable(error)) return 'dead'",
+    replace: '',
+  },
+  {
+    name: 'retry-after-ignored',
+    guard: 'what is thrown can set the delay (P2)',
+    file: 'model/retry-policy.ts',
+    find: 'Math.ceil(delays.get(error as object) ?? chosen)',
+    replace: 'Math.ceil(chosen)',
+  },
+  {
+    name: 'spoiled-output-is-final',
+    guard: 'a job whose output cannot be stored has failed, and may try again',
+    file: 'worker/execute-run.ts',
+    find: '(job.name)}`) }\n  } catch (error) {\n    return failureOrRetry(deps, execution, job, error)',
+    replace: "(job.name)}`) }\n  } catch (error) {\n    return failure(deps, error, '')",
+  },
+  {
+    name: 'retried-at-once',
+    guard: 'the next attempt comes after the delay of the policy',
+    file: 'worker/execute-run.ts',
+    find: 'runAt: Math.ceil(runAt),',
+    replace: 'runAt: Math.ceil(execution.time.latest()),',
+  },
+  {
+    name: 'deadline-not-watched',
+    guard: 'an owner stops at the deadline',
+    file: 'worker/time-limit.ts',
+    find: 'this.#deadlineAt = execution.run.deadlineAt ?? Number.POSITIVE_INFINITY',
+    replace: 'this.#deadlineAt = (execution.run.deadlineAt ?? Number.POSITIVE_INFINITY) + 20_000',
+  },
+  {
+    name: 'sleep-not-slept',
+    guard: 'what is counted from now is asked of the store when the clocks differ (T1)',
+    file: 'worker/execution.ts',
+    find: 'while (!this.time.isKnown && !this.owner.lost) await this.askForTime()\n    return this.time.latest()',
+    replace: 'return this.time.earliest()',
+  },
+  {
+    name: 'decided-once-for-all',
+    guard: 'a decision is about one start',
+    file: 'model/effect.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: 'return `${DECISION_PREFIX}${generation}/${stepName}`',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: 'return `${DECISION_PREFIX}${generation && 0}/${stepName}`',
+  },
+  {
+    name: 'follower-claims',
+    guard: 'only who leads claims (K4)',
+    file: 'worker/loop/worker.ts',
+    find: 'if (!this.#leadership.isHeld) {',
+    replace: 'if (this.#active.size < 0) {',
+  },
+  {
+    name: 'heir-waits',
+    guard: 'who inherits the lead takes back what is left running (E2)',
+    file: 'worker/loop/leadership-holder.ts',
+    find: 'if (!term?.inherits || this.#hasInherited) return',
+    replace: 'if (this.#users >= 0) return',
+  },
+  {
+    name: 'inherits-from-itself',
+    guard: 'what a term inherits is taken back once, before its first claim',
+    file: 'worker/loop/leadership-holder.ts',
+    find: 'this.#hasInherited = true',
+    replace: 'this.#hasInherited = false',
+  },
+  {
+    name: 'lead-kept-on-stop',
+    guard: 'who has stopped gives the lead back',
+    file: 'worker/loop/leadership-holder.ts',
+    find: 'if (--this.#users > 0) return',
+    replace: 'if (--this.#users >= 0) return',
+  },
+]

@@ -1,0 +1,17 @@
+// All mutants. The proof must find every one of them, or it proves nothing.
+import { EXECUTION_MUTANTS } from './execution.ts'
+import { LEADERSHIP_MUTANTS } from './leadership.ts'
+import { LEASE_MUTANTS } from './lease.ts'
+import type { Mutant } from './mutant.ts'
+import { SQL_MUTANTS } from './sql.ts'
+import { STEP_MUTANTS } from './steps.ts'
+import { STORE_MUTANTS } from './store.ts'
+
+export const MUTANTS: Mutant[] = [
+  ...STORE_MUTANTS,
+  ...LEASE_MUTANTS,
+  ...EXECUTION_MUTANTS,
+  ...STEP_MUTANTS,
+  ...LEADERSHIP_MUTANTS,
+  ...SQL_MUTANTS,
+]

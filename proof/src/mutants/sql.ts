@@ -1,0 +1,71 @@
+// Guards taken out of statements of the SQL stores.
+import type { Mutant } from './mutant.ts'
+
+export const SQL_MUTANTS: Mutant[] = [
+  {
+    name: 'transaction-unfenced',
+    guard: 'a transaction commits only if its step is accepted (W1)',
+    store: 'sqlite',
+    file: 'store/sql/shared/transact.ts',
+    find: 'if (!accepted) throw new Refused()',
+    replace: 'if (!accepted) return { ok: false }',
+  },
+  {
+    name: 'transaction-split',
+    guard: 'the rows of a transaction and its step commit together',
+    store: 'sqlite',
+    file: 'store/sql/shared/transact.ts',
+    find: 'trx.seal()',
+    replace: `trx.seal()
+        await trx.run({ sql: 'commit', parameters: [], query: { kind: 'RawNode', sqlFragments: ['commit'], parameters: [] } } as never)
+        await trx.run({ sql: 'begin immediate', parameters: [], query: { kind: 'RawNode', sqlFragments: ['begin'], parameters: [] } } as never)`,
+  },
+  {
+    name: 'sql-starts-early',
+    guard: 'SQL: a run is not claimed before its `run_at`',
+    store: 'sqlite',
+    file: 'store/sql/sqlite/claim.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: "AND p.job_name = job.value AND p.run_at <= ${p('now')}",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: "AND p.job_name = job.value AND p.run_at <= ${p('now')} + 60000",
+  },
+  {
+    name: 'sql-signal-meets-park',
+    guard: 'SQL: a run parks only if no signal came meanwhile (N3)',
+    store: 'sqlite',
+    file: 'store/sql/shared/owner-moves.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: "IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: "IS NULL AND coalesce(${p('signals')}, 0) >= 0 THEN",
+  },
+  {
+    name: 'sql-child-wakes-nobody',
+    guard: 'SQL: the end of a child makes its parent due',
+    store: 'sqlite',
+    file: 'store/sql/shared/owner-moves.ts',
+    find: `r.waiting_for LIKE '%"kind":"child"%' THEN`,
+    replace: `r.waiting_for LIKE '%"kind":"nobody"%' THEN`,
+  },
+  {
+    name: 'sql-deadline-reclaimed',
+    guard: 'SQL: a lost run whose deadline is over fails',
+    store: 'sqlite',
+    file: 'store/sql/shared/reap.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: "WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: "WHEN r.deadline_at < 0 THEN ${of('reclaimTimedOut')}",
+  },
+  {
+    name: 'sql-awaited-child-purged',
+    guard: 'SQL: an ended child is kept as long as its parent may ask for it',
+    store: 'sqlite',
+    file: 'store/sql/shared/purge.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: 'WHERE ${isOver(p)} AND ${isDeletable(t)}',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: 'WHERE ${isOver(p)}',
+  },
+]
