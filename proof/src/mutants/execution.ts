@@ -152,7 +152,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'heir-waits',
     guard: 'who inherits the lead takes back what is left running (E2)',
     file: 'worker/loop/leadership-holder.ts',
-    find: 'if (!term?.inherits || this.#hasInherited) return',
+    find: 'if (!term || this.#hasInherited) return',
     replace: 'if (this.#users >= 0) return',
   },
   {

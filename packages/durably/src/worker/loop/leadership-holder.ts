@@ -75,13 +75,17 @@ export class LeadershipHolder {
     return this.isHeld
   }
 
-  /** Takes back the runs of the leader before, once per term. To be awaited before a claim. */
+  /**
+   * Takes back the runs of the leader before, if there are any to inherit. To be awaited before a claim: it is decided once per term,
+   * because a clock that is set back later must not make an heir of a worker that has runs of its own.
+   */
   async inherit(): Promise<void> {
     const term = this.#term
-    if (!term?.inherits || this.#hasInherited) return
-    this.#inheriting ??= this.#deps.takeBack(term).finally(() => {
-      this.#inheriting = null
-    })
+    if (!term || this.#hasInherited) return
+    if (term.inherits)
+      this.#inheriting ??= this.#deps.takeBack(term).finally(() => {
+        this.#inheriting = null
+      })
     await this.#inheriting
     this.#hasInherited = true
   }
