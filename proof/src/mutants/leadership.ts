@@ -13,8 +13,8 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     name: 'sleeper-inherits',
     guard: 'who stood still since it got the lead does not inherit (B3)',
     file: 'store/leader-lock.ts',
-    find: 'return !this.#ended.signal.aborted && Math.max(',
-    replace: 'return this.#awakeAt !== NEVER || Math.max(',
+    find: 'return !this.#ended.signal.aborted && elapsedMs(',
+    replace: 'return this.#awakeAt !== NEVER || elapsedMs(',
   },
   {
     name: 'leader-is-silent',

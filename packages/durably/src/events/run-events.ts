@@ -9,6 +9,14 @@ import { type EventRun, runEvent } from './run-event.ts'
 
 const NO_LOGS = new Map<string, never>()
 
+/** What an event is built of. */
+interface EventSource {
+  run: EventRun
+  payload?: RecordedPayload
+  /** The row that the event refers to. */
+  step?: StepRow | undefined
+}
+
 export class RunEvents {
   readonly #emitter: Emitter
   readonly #codec: Codec
@@ -20,9 +28,9 @@ export class RunEvents {
     this.#env = env
   }
 
-  /** `step`: the row that the event refers to. */
-  emit(run: EventRun, type: EventType, payload: RecordedPayload = {}, step?: StepRow): void {
+  emit(type: EventType, sourceOf: () => EventSource): void {
     this.#emitter.emitIfHeard(type, () => {
+      const { run, payload = {}, step } = sourceOf()
       const steps = new Map(step && [[step.id, step]])
       const createdAt = iso(this.#env.wall())
       return runEvent({ run, codec: this.#codec, steps, logs: NO_LOGS }, { type, payload, createdAt })

@@ -56,7 +56,7 @@ export class RunCommands {
           : `it is ${run.status}, and only a failed run can be retried`
       throw new DurablyError('run_not_retryable', `run ${id} cannot be retried: ${why}; trigger a new one instead`, { runId: id })
     }
-    runEvents.emit(run, 'run:retry')
+    runEvents.emit('run:retry', () => ({ run }))
     return run
   }
 
@@ -65,7 +65,8 @@ export class RunCommands {
     const { runs, runEvents } = this.#deps
     checkVersion(options)
     const { outcome, run, others } = sameVersion(found(await runs.cancel(id, options), id), id, options)
-    for (const stopped of [{ ...run, outcome }, ...others]) if (stopped.outcome === 'cancelled') runEvents.emit(stopped, 'run:cancel')
+    for (const stopped of [{ ...run, outcome }, ...others])
+      if (stopped.outcome === 'cancelled') runEvents.emit('run:cancel', () => ({ run: stopped }))
     return outcome
   }
 

@@ -139,7 +139,7 @@ function store<T>(
   const creating = parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within })
   return creating.then((created) => {
     // Inside a transaction of the caller it is not yet known whether the runs will exist.
-    if (within === undefined) for (const { run, created: isNew } of created) if (isNew) deps.runEvents.emit(run, 'run:trigger')
+    if (within === undefined) for (const { run, created: isNew } of created) if (isNew) deps.runEvents.emit('run:trigger', () => ({ run }))
     return answer(created)
   })
 }

@@ -8,6 +8,7 @@
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
 //       back. If the page is shown again, it queues again.
 import type { Env, TimerHandle } from '../model/env.ts'
+import { elapsedMs, type Moment, momentOf } from '../model/moment.ts'
 import type { Leadership, Term } from './leadership.ts'
 
 /** What the lock needs from the browser; a simulation brings its own. */
@@ -77,7 +78,7 @@ export class LeaderLock implements Leadership {
       leaveQueue()
     })
     try {
-      const term = await this.#request({ signal: queue.signal }, () => watch.lookedAt)
+      const term = await this.#request({ signal: queue.signal }, () => watch.awakeAt)
       return !term && isLeaderSilent && !signal.aborted ? 'leader silent' : term
     } finally {
       watch.stop()
@@ -113,16 +114,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-interface Moment {
-  mono: number
-  wall: number
-}
-
 const NEVER: Moment = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY }
-
-function momentOf(env: Env): Moment {
-  return { mono: env.mono(), wall: env.wall() }
-}
 
 /** A term, from the grant of the lock to its end. */
 class HeldTerm implements Term {
@@ -143,9 +135,7 @@ class HeldTerm implements Term {
 
   get inherits(): boolean {
     const { env, leaseMs } = this.#deps
-    const { mono, wall } = this.#awakeAt
-    // A machine that sleeps stops one of the clocks: the larger difference counts.
-    return !this.#ended.signal.aborted && Math.max(env.mono() - mono, env.wall() - wall) < leaseMs
+    return !this.#ended.signal.aborted && elapsedMs(env, this.#awakeAt) < leaseMs
   }
 
   get ended(): AbortSignal {
@@ -154,9 +144,10 @@ class HeldTerm implements Term {
 
   /** Resolves when the lock is to be released. */
   begin(awakeAt: Moment): Promise<void> {
-    const { name, page } = this.#deps
+    const { name, page, env } = this.#deps
     this.#awakeAt = awakeAt
-    this.#beatAndRepeat(page.openChannel(name))
+    // A thief has just looked: whoever else waits shall not rob it in turn.
+    this.#beatAndRepeat(page.openChannel(name), awakeAt === NEVER ? momentOf(env) : awakeAt)
     page.on('pagehide', () => this.#onHidden(), { signal: this.#over.signal })
     return new Promise((resolve) => {
       this.#release = resolve
@@ -169,10 +160,12 @@ class HeldTerm implements Term {
     this.#release()
   }
 
-  #beatAndRepeat(channel: Channel): void {
+  /** A leader that stood still may have got the lock and been robbed without having heard of it yet, so it is silent once. */
+  #beatAndRepeat(channel: Channel, lastAt: Moment): void {
     const { env, leaseMs } = this.#deps
-    channel.postMessage(ALIVE)
-    this.#beat = { channel, timer: env.timer(beatMs(leaseMs), () => this.#beatAndRepeat(channel)) }
+    if (elapsedMs(env, lastAt) < leaseMs) channel.postMessage(ALIVE)
+    const beatAt = momentOf(env)
+    this.#beat = { channel, timer: env.timer(beatMs(leaseMs), () => this.#beatAndRepeat(channel, beatAt)) }
   }
 
   #onHidden(): void {
@@ -195,15 +188,17 @@ class LeaderWatch {
   readonly #channel: Channel
   readonly #onLeaderSilent: () => void
   #heardAt: number
-  /** When this instance was last known to be awake. */
-  lookedAt: Moment
+  #lookedAt: Moment
+  /** When this instance was last known to be awake. What it was granted while it stood still it hears of before the look after the next. */
+  awakeAt: Moment
   #timer: TimerHandle
 
   constructor(deps: Deps, onLeaderSilent: () => void) {
     this.#deps = deps
     this.#onLeaderSilent = onLeaderSilent
     this.#heardAt = deps.env.mono()
-    this.lookedAt = momentOf(deps.env)
+    this.#lookedAt = momentOf(deps.env)
+    this.awakeAt = this.#lookedAt
     const { name, page } = deps
     this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
@@ -225,10 +220,12 @@ class LeaderWatch {
 
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#deps
-    const wasAsleep = env.mono() - this.lookedAt.mono > leaseMs
+    const wasAsleep = env.mono() - this.#lookedAt.mono > leaseMs
+    const stoodStill = elapsedMs(env, this.#lookedAt) > leaseMs
     const canWork = await isReachable()
     if (this.#timer === null) return
-    this.lookedAt = momentOf(env)
+    this.#lookedAt = momentOf(env)
+    if (!stoodStill) this.awakeAt = this.#lookedAt
     if (wasAsleep || !canWork) this.#heardAt = env.mono()
     if (env.mono() - this.#heardAt > 2 * leaseMs) return this.#onLeaderSilent()
     this.#timer = this.#later()

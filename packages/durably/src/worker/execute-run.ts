@@ -25,8 +25,9 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
     owner.takenBack('its steps could not be read')
     return deps.report(leaseLost(execution), run.id)
   }
-  deps.runEvents.emit('unreadable' in given ? { ...run, payload: null } : run, 'run:start')
-  for (const { stepName, kept } of decodeStreams(run.streams)) deps.runEvents.emit(run, 'stream:reset', { stepName, to: kept })
+  deps.runEvents.emit('run:start', () => ({ run: 'unreadable' in given ? { ...run, payload: null } : run }))
+  for (const { stepName, kept } of decodeStreams(run.streams))
+    deps.runEvents.emit('stream:reset', () => ({ run, payload: { stepName, to: kept } }))
   const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(deps, execution, job, given)
   if (execution.limits) await execution.stopTime(execution.limits)
   const closed = execution.close('threw' in outcome)

@@ -11,20 +11,19 @@ import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { EventType, RecordedPayload } from '../model/event.ts'
 import type { Job } from '../model/job.ts'
+import type { Moment } from '../model/moment.ts'
 import type { RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
-
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
 import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
-import type { LeaseAge, Moment } from './lease/lease-age.ts'
+import type { LeaseAge } from './lease/lease-age.ts'
 import { Owner, type OwnerDeps } from './lease/owner.ts'
 import { StoreTime } from './lease/store-time.ts'
 import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
 import { Parking } from './steps/parking.ts'
 import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
 import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
-
 import { TimeLimits } from './time-limit.ts'
 
 /** Shared by executions without steps: a Map of their own would cost more than a small task. */
@@ -332,7 +331,7 @@ export class Execution {
   /** Emits an event at once, and attaches it to the next write. */
   record(type: EventType, facts: RecordedPayload): void {
     this.attach(type, facts)
-    this.#deps.runEvents.emit(this.run, type, facts)
+    this.#deps.runEvents.emit(type, () => ({ run: this.run, payload: facts }))
   }
 
   /** Attaches an event to the next write. */
@@ -343,13 +342,11 @@ export class Execution {
 
   accepted({ verb, claim }: OwnerWrite): void {
     if (verb.type === 'heartbeat') return
-    const step = verb.type === 'recordStep' ? verb.step : undefined
-    this.#deps.runEvents.emit(
-      verb.type === 'complete' ? this.#completed(verb.output) : this.run,
-      ownEventType(verb),
-      ownPayload(verb, claim),
-      step,
-    )
+    this.#deps.runEvents.emit(ownEventType(verb), () => ({
+      run: verb.type === 'complete' ? this.#completed(verb.output) : this.run,
+      payload: ownPayload(verb, claim),
+      step: verb.type === 'recordStep' ? verb.step : undefined,
+    }))
   }
 
   /** The run as its row is now. Both ends of its duration are times of the store's clock. */

@@ -5,10 +5,10 @@
 
 import type { Env, TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
+import { type Moment, momentOf } from '../../model/moment.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
-import { type Moment, momentOf } from '../../worker/lease/lease-age.ts'
 import type { VirtualEnv } from '../virtual-env.ts'
 import { chance, pick } from './chance.ts'
 import type { CutLine } from './cut-line.ts'

@@ -28,7 +28,6 @@ export class TabAudit implements TabWatch {
   /** The term in which a claim was made, by its token. */
   readonly #terms = new Map<string | null, Grant>()
   readonly #stopping = new Set<SimProcess>()
-  readonly #ledOnce = new Set<SimProcess>()
 
   constructor(world: SimWorld, plan: FaultPlan) {
     this.#world = world
@@ -55,7 +54,6 @@ export class TabAudit implements TabWatch {
 
   granted(grant: Grant): void {
     this.#reigns.set(grant.process, grant)
-    this.#ledOnce.add(grant.process)
     this.counts.terms++
     if (grant.isStolen) this.counts.thefts++
     if (!grant.isStolen) void this.#expectHeir(grant)
@@ -96,9 +94,7 @@ export class TabAudit implements TabWatch {
     await this.#later(replacedIn)
     const isStill = process.alive && this.tabs.holder === process
     const couldSee = waiting.some((other) => other.alive && other.wokeAt <= since && this.tabs.waiting.includes(other))
-    // One that was robbed while it stood still says once more that it lives when it wakes, before it hears of that.
-    const hasStaleBeat = [...this.#ledOnce].some((other) => other !== process && other.wokeAt > since && other.wokeAt <= base.mono())
-    if (isStill && couldSee && !hasStaleBeat) this.#broken('I36', null, `${process.name} stands still, and nobody takes the lead from it`)
+    if (isStill && couldSee) this.#broken('I36', null, `${process.name} stands still, and nobody takes the lead from it`)
   }
 
   #claims(process: SimProcess, runs: RunStore, request: ClaimRequest): Promise<RunRow[]> {

@@ -1,15 +1,7 @@
 // LeaseAge — how long ago a lease was last renewed, counted from when the renewal was sent, not from when its answer came.
-// A sleeping machine stops the monotonic clock and an adjustment moves the wall clock, so the larger of both ages counts.
+// The larger of both ages counts (model/moment.ts).
 import type { Env } from '../../model/env.ts'
-
-export interface Moment {
-  wall: number
-  mono: number
-}
-
-export function momentOf(env: Env): Moment {
-  return { wall: env.wall(), mono: env.mono() }
-}
+import { elapsedMs, type Moment, momentOf } from '../../model/moment.ts'
 
 export class LeaseAge {
   readonly #env: Env
@@ -27,6 +19,6 @@ export class LeaseAge {
   }
 
   ms(): number {
-    return Math.max(this.#env.mono() - this.renewedAt.mono, this.#env.wall() - this.renewedAt.wall)
+    return elapsedMs(this.#env, this.renewedAt)
   }
 }

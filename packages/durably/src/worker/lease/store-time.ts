@@ -4,7 +4,7 @@
 //   T2. A time is over when both clocks say so. When the answer of the store took long, its time may be that of the request or that of
 //       the answer, so the store is asked again.
 import type { Env } from '../../model/env.ts'
-import type { Moment } from './lease-age.ts'
+import { elapsedMs, type Moment } from '../../model/moment.ts'
 
 /** A smaller difference is ignored: answers take a while, the wall clock counts whole milliseconds, and both are corrected bit by bit. */
 const DIFFERENCE_MS_MAX = 1000
@@ -25,7 +25,7 @@ export class StoreTime {
 
   /** Never early, however long the answer took. */
   latest(): number {
-    return this.#said + Math.max(this.#env.mono() - this.#asked.mono, this.#env.wall() - this.#asked.wall)
+    return this.#said + elapsedMs(this.#env, this.#asked)
   }
 
   /** Never late, as long as no clock was adjusted. */

@@ -1,7 +1,9 @@
 // Claims runs for this process. Only a run that this returns may start user code (R5).
+
+import { momentOf } from '../../model/moment.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { Claimed } from '../execution.ts'
-import { LeaseAge, momentOf } from '../lease/lease-age.ts'
+import { LeaseAge } from '../lease/lease-age.ts'
 import { untilLeaseIsOver } from '../lease/until-lease-is-over.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 

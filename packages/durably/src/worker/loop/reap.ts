@@ -18,7 +18,7 @@ export async function reapInherited(deps: WorkerDeps, term: Term): Promise<void>
 export async function reapLostRuns(deps: WorkerDeps, which: Pick<ReapRequest, 'tokens'> = {}): Promise<number> {
   for (let total = 0; ; ) {
     const reaped = await deps.store.runs.reap({ maxRecoveries: deps.maxRecoveries, ...which })
-    for (const { run, move } of reaped) deps.runEvents.emit(run, TRANSITIONS[move].event, { error: run.error ?? '' })
+    for (const { run, move } of reaped) deps.runEvents.emit(TRANSITIONS[move].event, () => ({ run, payload: { error: run.error ?? '' } }))
     total += reaped.length
     if (reaped.length < REAP_MAX) return total
   }

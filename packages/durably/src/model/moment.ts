@@ -1,0 +1,16 @@
+// Moment — now, by both clocks of this process. A sleeping machine stops the monotonic clock, and an adjustment moves the wall clock.
+import type { Env } from './env.ts'
+
+export interface Moment {
+  wall: number
+  mono: number
+}
+
+export function momentOf(env: Env): Moment {
+  return { wall: env.wall(), mono: env.mono() }
+}
+
+/** By the clock that says more: no less time has passed, unless both clocks are wrong. */
+export function elapsedMs(env: Env, { mono, wall }: Moment): number {
+  return Math.max(env.mono() - mono, env.wall() - wall)
+}
