@@ -24,7 +24,8 @@ import type { TriggerDeps } from './runs/trigger.ts'
 import { lazySqlStore } from './store/sql/lazy-sql-store.ts'
 import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { Store } from './store/store.ts'
-import { Worker } from './worker/loop/worker.ts'
+
+import { LazyWorker } from './worker/loop/lazy-worker.ts'
 import { persistEvent } from './worker/persist-event.ts'
 import type { StepScope, StepWrapper } from './worker/steps/step-wrapper.ts'
 
@@ -37,7 +38,7 @@ export interface Engine extends Config {
   /** Null when the instance was given a store. */
   db: Kysely<DurablyTables> | null
   emitter: Emitter
-  worker: Worker
+  worker: LazyWorker
   changes: ChangeBus
   logLines: LogLineWriter
   runLists: RunListWatcher
@@ -70,7 +71,7 @@ export function createEngine(options: DurablyOptions): Engine {
   const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
   const stepWrappers: StepWrapper[] = []
   const leadership = opened.openLeadership?.(shared) ?? null
-  const worker = new Worker({ ...shared, store, jobs, leadership, stepWrappers, stepScope, turn: new TurnBudget(env) })
+  const worker = new LazyWorker({ ...shared, store, jobs, leadership, stepWrappers, stepScope, turn: new TurnBudget(env) })
   const admit = () => refuseInsideTransaction(stepScope)
   const outside = outsideTransactions(store, admit)
   const onWatch = () => changes.open()

@@ -27,7 +27,7 @@ export async function processUntilIdle(engine: Engine, options?: UntilIdleOption
   const { admit, env, worker, logLines } = engine
   admit()
   const { processUntilIdle } = await loaded(env, () => import('./worker/loop/process-until-idle.ts'))
-  const processed = await processUntilIdle(worker, engine, options)
+  const processed = await processUntilIdle(await worker.loaded(), engine, options)
   await logLines.drain()
   return processed
 }

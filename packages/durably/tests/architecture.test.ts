@@ -31,6 +31,7 @@ const ALLOWED: Record<string, readonly string[]> = {
       'runs',
       'worker',
       'worker/lease',
+      'worker/loop',
       'worker/steps',
       'events',
       'store',

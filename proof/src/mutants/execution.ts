@@ -73,8 +73,8 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'starts-only-one',
     guard: 'every run that was claimed is started',
     file: 'worker/loop/worker.ts',
-    find: 'for (const one of claimed) void executor.launch(one)',
-    replace: 'for (const one of claimed.slice(0, 1)) void executor.launch(one)',
+    find: 'for (const one of claimed) void this.#executor.launch(one)',
+    replace: 'for (const one of claimed.slice(0, 1)) void this.#executor.launch(one)',
   },
   {
     name: 'tries-without-end',

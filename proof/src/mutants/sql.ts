@@ -6,7 +6,7 @@ export const SQL_MUTANTS: Mutant[] = [
     name: 'transaction-unfenced',
     guard: 'a transaction commits only if its step is accepted (W1)',
     store: 'sqlite',
-    file: 'store/sql/shared/transact.ts',
+    file: 'store/sql/shared/user-transactions.ts',
     find: 'if (!accepted) throw new Refused()',
     replace: 'if (!accepted) return { ok: false }',
   },
@@ -14,7 +14,7 @@ export const SQL_MUTANTS: Mutant[] = [
     name: 'transaction-split',
     guard: 'the rows of a transaction and its step commit together',
     store: 'sqlite',
-    file: 'store/sql/shared/transact.ts',
+    file: 'store/sql/shared/user-transactions.ts',
     find: 'trx.seal()',
     replace: `trx.seal()
         await trx.run({ sql: 'commit', parameters: [], query: { kind: 'RawNode', sqlFragments: ['commit'], parameters: [] } } as never)

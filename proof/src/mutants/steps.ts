@@ -112,8 +112,8 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'child-unfenced',
     guard: 'only who holds a run triggers children of it (W1)',
     file: 'worker/steps/child-step.ts',
-    find: '      token,\n      step: stepName,',
-    replace: '      step: stepName,',
+    find: '        token,\n        step: stepName,',
+    replace: '        step: stepName,',
   },
   {
     name: 'child-of-each-lease',

@@ -1,11 +1,11 @@
-// Executor — executes claimed runs. It is loaded with the first run, because a process that only triggers and reads runs does not need it.
+// Executor — executes claimed runs.
 import type { ActiveExecutions, Slot } from './active-executions.ts'
 import { executeRun } from './execute-run.ts'
 import { type Claimed, Execution, type ExecutionDeps } from './execution.ts'
 import { CommitQueue } from './lease/commit-queue.ts'
 import { HeartbeatTimer } from './lease/heartbeat-timer.ts'
-import { ChildQueue } from './steps/child-queue.ts'
 import type { JobContextDeps } from './steps/job-context.ts'
+import { lazyChildSteps } from './steps/lazy-steps.ts'
 import type { WorkerDeps } from './worker-deps.ts'
 
 export class Executor {
@@ -18,7 +18,7 @@ export class Executor {
   constructor(deps: WorkerDeps, active: ActiveExecutions, onFree: () => void) {
     const commits = new CommitQueue({ runs: deps.store.runs, env: deps.env, writers: () => active.size })
     this.#heartbeatTimer = new HeartbeatTimer(deps.env, () => active.executions())
-    const children = new ChildQueue({ runs: deps.store.runs, ...deps })
+    const children = lazyChildSteps({ runs: deps.store.runs, ...deps })
     this.#deps = { commits, children, heartbeatTimer: this.#heartbeatTimer, ...deps }
     this.#active = active
     this.#onFree = onFree

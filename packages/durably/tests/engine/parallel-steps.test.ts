@@ -172,13 +172,19 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
   test('an effect that was left behind is asked about, by a policy and by retry()', async () => {
     const { durably, env } = await setup(world)
     let charges = 0
+    let noteCharge = () => {}
+    const charged = new Promise<void>((resolve) => {
+      noteCharge = resolve
+    })
     const job = durably.defineJob({ name: 'siblings', input: anything, retry: retry.fixed({ maxAttempts: 2 }) }, (ctx) =>
       Promise.all([
         ctx.run('charge', { effect: 'once' }, () => {
           charges++
+          noteCharge()
           return new Promise(() => {})
         }),
         ctx.run('bad', async () => {
+          await charged
           if (ctx.attempt === 1) throw new Error('bad')
         }),
       ]),

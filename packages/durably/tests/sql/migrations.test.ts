@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { encodeWaits, NEVER_MS } from '../../src/model/wait.ts'
 import { sqlite } from '../../src/sqlite/index.ts'
 import { MIGRATIONS } from '../../src/store/sql/migrations/index.ts'
+import { SCHEMA_VERSION } from '../../src/store/sql/migrations/schema-version.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
 import { countingDialect } from '../../src/testing/counting-dialect.ts'
@@ -21,6 +22,10 @@ beforeAll(async () => {
 })
 
 describe('migrate', () => {
+  test('the version of the schema counts the migrations', () => {
+    expect(SCHEMA_VERSION).toBe(MIGRATIONS.length)
+  })
+
   test.each(DRIVERS)('ten processes at once migrate one file with $name', async ({ name, dialect }) => {
     const file = temporaryFile()
     const tasks = Array.from({ length: 10 }, () => ({ driver: name, file, act: 'migrate' as const }))

@@ -4,9 +4,12 @@ import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, forgetScopes } from '../../model/env.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
+import { userTransactions } from '../../store/sql/shared/lazy-user-transactions.ts'
+import { migrations } from '../../store/sql/shared/migrate.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
 import type { Store } from '../../store/store.ts'
-import { executorClass } from '../../worker/lazy-executor.ts'
+import { workerClass } from '../../worker/loop/lazy-worker.ts'
+import { otherSteps, streamSteps } from '../../worker/steps/lazy-steps.ts'
 import { readRows, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { Archive } from './archive.ts'
@@ -115,7 +118,7 @@ class Simulation {
 
   async run(): Promise<Simulated> {
     // Before the world begins: the first one shall not differ from the others.
-    await executorClass(this.#base)
+    await Promise.all([workerClass, otherSteps, streamSteps, migrations, userTransactions].map((code) => code(this.#base)))
     const {
       store,
       sql,

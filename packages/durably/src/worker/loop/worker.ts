@@ -11,8 +11,7 @@ import { within } from '../../model/env.ts'
 import { isBroken } from '../../model/errors.ts'
 import { ActiveExecutions } from '../active-executions.ts'
 import type { Execution } from '../execution.ts'
-import type { Executor } from '../executor.ts'
-import { executorClass } from '../lazy-executor.ts'
+import { Executor } from '../executor.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 import { claimRuns } from './claim-runs.ts'
 import { LeadershipHolder } from './leadership-holder.ts'
@@ -32,8 +31,7 @@ export class Worker {
   readonly #retention: Retention
   readonly #leadership: LeadershipHolder
   readonly #active = new ActiveExecutions()
-  /** Null until something is to be executed. */
-  #executor: Executor | null = null
+  readonly #executor: Executor
   #loop: Promise<void> = Promise.resolve()
   #working = false
   /** Incremented by every start and stop: a loop ends when the number is no longer its own, and the next one begins after it. */
@@ -45,6 +43,7 @@ export class Worker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps
     this.#wakeUp = new WakeUp(deps.env)
+    this.#executor = new Executor(deps, this.#active, () => this.#freed())
     this.#retention = new Retention({ runs: deps.store.runs, env: deps.env, rules: deps.retention })
     this.#leadership = new LeadershipHolder({
       leadership: deps.leadership,
@@ -92,7 +91,7 @@ export class Worker {
     for (const execution of this.#active.executions()) execution.interrupt('shutdown', 'the worker is stopping')
     const allEnded = await within(this.#deps.env, ABORT_GRACE_MS, ended)
     for (const execution of this.#active.executions()) execution.heartbeat.stop()
-    if (!allEnded) this.#executor?.rest()
+    if (!allEnded) this.#executor.rest()
     return allEnded
   }
 
@@ -129,9 +128,8 @@ export class Worker {
     await this.#leadership.inherit()
     const { due, reaped } = await this.#look()
     if (!due && !reaped) return false
-    const executor = this.#executor ?? (await this.#loadExecutor())
     const [claimed] = await claimRuns(this.#deps, 1)
-    if (claimed) await executor.launch(claimed)
+    if (claimed) await this.#executor.launch(claimed)
     return claimed !== undefined
   }
 
@@ -157,10 +155,9 @@ export class Worker {
           await this.#wakeUp.sleepUntil(this.#busyLookAt())
           claimNext = true
         } else if (claimNext && now < this.#lookAgainAt) {
-          const executor = this.#executor ?? (await this.#loadExecutor())
           const wanted = this.#freeSlots()
           const claimed = await claimRuns(this.#deps, wanted)
-          for (const one of claimed) void executor.launch(one)
+          for (const one of claimed) void this.#executor.launch(one)
           claimNext = claimed.length === wanted
           emptyHanded = claimed.length === 0
           failures = 0
@@ -170,7 +167,7 @@ export class Worker {
           emptyHanded = false
           if (claimNext) continue
           failures = 0
-          if (this.#active.size === 0) this.#executor?.rest()
+          if (this.#active.size === 0) this.#executor.rest()
           claimNext = await this.#wakeUp.sleepUntil(this.#lookAgainAt)
         }
       } catch (error) {
@@ -222,13 +219,6 @@ export class Worker {
     return late.length > 0
   }
 
-  /** Loads the executor before a run is claimed, so that no lease waits for code. */
-  async #loadExecutor(): Promise<Executor> {
-    const Loaded = await executorClass(this.#deps.env)
-    this.#executor ??= new Loaded(this.#deps, this.#active, () => this.#freed())
-    return this.#executor
-  }
-
   #freed(): void {
     if (this.#working) this.#wakeUp.wake()
     else this.#rest()
@@ -237,7 +227,7 @@ export class Worker {
   /** Leaves no timer behind. */
   #rest(): void {
     this.#wakeUp.rest()
-    if (this.#active.size === 0) this.#executor?.rest()
+    if (this.#active.size === 0) this.#executor.rest()
   }
 
   async #ended(): Promise<void> {

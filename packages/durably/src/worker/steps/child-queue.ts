@@ -12,7 +12,7 @@ import { untilLeaseIsOver } from '../lease/until-lease-is-over.ts'
 const GROUP_MAX = 100
 const GROUP_CHARS_MAX = 1_000_000
 
-interface ChildQueueDeps {
+export interface ChildQueueDeps {
   runs: RunStore
   env: Env
   turn: TurnBudget

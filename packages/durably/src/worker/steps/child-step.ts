@@ -1,73 +1,83 @@
-// `ctx.trigger` and `ctx.invoke`: a child is found by the run and the step that triggered it, so it is triggered once.
+// ChildSteps — `ctx.trigger` and `ctx.invoke` for all runs of a worker. A child is found by the run and the step that triggered it, so it is
+// triggered once.
 import { DurablyError } from '../../model/errors.ts'
 import type { ChildRunOptions, Triggers } from '../../model/job.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { PARENT, type Parent } from '../../store/parent.ts'
+import { ChildQueue, type ChildQueueDeps } from './child-queue.ts'
 import { readForRun } from './read-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
 
-/** The child of this step, as it is now. The job's handle validates the input; the worker stores the run together with others. */
-export async function triggerChild<TInput>(
-  { deps }: StepRunner,
-  stepName: string,
-  job: Triggers<TInput, unknown>,
-  input: TInput,
-  { concurrencyKey }: ChildRunOptions,
-): Promise<RunRow> {
-  const { execution, children, store } = deps
-  const { runId, token } = execution.owner.claim
-  let child: RunRow | null = null
-  const options: ChildTrigger = {
-    ...(concurrencyKey !== undefined && { concurrencyKey }),
-    [PARENT]: {
-      runId,
-      token,
-      step: stepName,
-      // If the store refuses the child because the lease is lost, it also refuses the record of that failure.
-      async create(run, runs) {
-        // A handle of another instance may belong to another database.
-        const created =
-          runs === store.runs
-            ? await children.create(run)
-            : await readForRun(deps, 'its child', async () => (await runs.create([run]))[0] ?? null)
-        // An unavailable store is not the job's fault (R6): the next execution triggers the child.
-        if (!created) execution.owner.lose('its child could not be stored')
-        execution.goOn()
-        if (!created) throw new Error('X1: a lost lease interrupts')
-        child = created.run
-        return created
-      },
-    },
-  }
-  await job.trigger(input, options)
-  if (!child)
-    throw new DurablyError(
-      'run_not_found',
-      `job ${JSON.stringify(job.name)} has triggered no run for step ${JSON.stringify(stepName)}; its trigger() must hand on the options that it is given`,
-    )
-  return child
-}
+export class ChildSteps {
+  readonly #queue: ChildQueue
 
-/** Its record is the child's output. */
-export function invokeStep<TInput, TOutput>(
-  steps: StepRunner,
-  name: string,
-  job: Triggers<TInput, TOutput>,
-  input: TInput,
-  options: ChildRunOptions,
-): Promise<unknown> {
-  return steps.step(name, async (call) => {
+  constructor(deps: ChildQueueDeps) {
+    this.#queue = new ChildQueue(deps)
+  }
+
+  /** The child of this step, as it is now. The job's handle validates the input; the worker stores the run together with others. */
+  async trigger<TInput>(
+    { deps }: StepRunner,
+    stepName: string,
+    job: Triggers<TInput, unknown>,
+    input: TInput,
+    { concurrencyKey }: ChildRunOptions,
+  ): Promise<RunRow> {
+    const { execution, store } = deps
+    const { runId, token } = execution.owner.claim
+    const queue = this.#queue
+    let child: RunRow | null = null
+    const options: ChildTrigger = {
+      ...(concurrencyKey !== undefined && { concurrencyKey }),
+      [PARENT]: {
+        runId,
+        token,
+        step: stepName,
+        // If the store refuses the child because the lease is lost, it also refuses the record of that failure.
+        async create(run, runs) {
+          // A handle of another instance may belong to another database.
+          const created =
+            runs === store.runs
+              ? await queue.create(run)
+              : await readForRun(deps, 'its child', async () => (await runs.create([run]))[0] ?? null)
+          // An unavailable store is not the job's fault (R6): the next execution triggers the child.
+          if (!created) execution.owner.lose('its child could not be stored')
+          execution.goOn()
+          if (!created) throw new Error('X1: a lost lease interrupts')
+          child = created.run
+          return created
+        },
+      },
+    }
+    await job.trigger(input, options)
+    if (!child)
+      throw new DurablyError(
+        'run_not_found',
+        `job ${JSON.stringify(job.name)} has triggered no run for step ${JSON.stringify(stepName)}; its trigger() must hand on the options that it is given`,
+      )
+    return child
+  }
+
+  /** Its record is the child's output. */
+  async invoke<TInput, TOutput>(
+    steps: StepRunner,
+    call: StepCall,
+    job: Triggers<TInput, TOutput>,
+    input: TInput,
+    options: ChildRunOptions,
+  ): Promise<StepOutcome> {
+    const { name } = call
     let child: RunRow
     try {
-      child = await triggerChild(steps, name, job, input, options)
+      child = await this.trigger(steps, name, job, input, options)
     } catch (error) {
       return steps.fail(call, error)
     }
     if (!isTerminal(child.status)) return { wait: { name, kind: 'child', dueAt: null } }
     return settle(steps, call, child)
-  })
+  }
 }
 
 function settle(steps: StepRunner, call: StepCall, { id, jobName, status, output, error }: RunRow): Promise<StepOutcome> {
@@ -78,16 +88,4 @@ function settle(steps: StepRunner, call: StepCall, { id, jobName, status, output
       ? new DurablyError('run_failed', `${what} failed: ${error}`, { runId: id })
       : new DurablyError('run_cancelled', `${what} was cancelled`, { runId: id })
   return steps.fail(call, ended)
-}
-
-/** Names for calls without one: the name of the job, and a count from the second call on. */
-export class ChildNames {
-  readonly #counts = new Map<string, number>()
-
-  next(verb: 'trigger' | 'invoke', jobName: string): string {
-    const name = `${verb} ${jobName}`
-    const count = (this.#counts.get(name) ?? 0) + 1
-    this.#counts.set(name, count)
-    return count === 1 ? name : `${name} ${count}`
-  }
 }

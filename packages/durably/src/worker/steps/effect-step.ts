@@ -47,3 +47,10 @@ async function decisionOf(steps: StepRunner, name: string): Promise<unknown> {
   steps.deps.execution.parking.forget(name)
   return steps.deps.codec.decode(signal.value)
 }
+
+/** An effect that took place and could not be recorded must not look like one that failed. */
+export function unrecordedEffect(name: string, error: unknown): unknown {
+  if (!(error instanceof DurablyError)) return error
+  const advice = `effect ${JSON.stringify(name)} took place and is not called again: give the step a reconcile function, or call decide()`
+  return new DurablyError(error.code, `${error.message}; ${advice}`, { cause: error })
+}

@@ -1,7 +1,7 @@
 // `ctx.run` and `ctx.stream`: call a function of the user and record what it returned.
 import { DurablyError } from '../../model/errors.ts'
 import type { StepOptions } from '../../model/job.ts'
-import { beginEffect, settleEffect } from './effect-step.ts'
+import { type OtherSteps, otherStepsFor } from './lazy-steps.ts'
 import type { StepBody } from './step-body.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
@@ -20,7 +20,8 @@ export async function functionStep(
       const { parking } = steps.deps.execution
       const wait = parking.isOver(name) === false && parking.get(name)
       if (wait) return { wait }
-      return (await settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options)
+      const effects = options.effect === 'once' ? await otherStepsFor(steps) : undefined
+      return (await effects?.settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options, effects)
     },
     mayWait(options),
   )
@@ -35,7 +36,8 @@ async function execute(
   steps: StepRunner,
   called: StepCall,
   bodyOf: () => StepBody | Promise<StepBody>,
-  { retry, timeout, effect }: StepOptions,
+  { retry, timeout }: StepOptions,
+  effects: OtherSteps | undefined,
 ): Promise<StepOutcome> {
   const body = await bodyOf()
   await steps.deps.execution.assureLease()
@@ -53,21 +55,15 @@ async function execute(
     }
   }
   try {
-    if (effect === 'once') await beginEffect(steps, call)
+    await effects?.beginEffect(steps, call)
     const returned = await steps.call(call, fn, { timeout })
-    hasTakenPlace = effect === 'once'
+    hasTakenPlace = true
     const output = steps.deps.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
     const endsStream = await body.finish()
     return await steps.record(call, output, { endsStream, attach: () => body.record() })
   } catch (error) {
     body.giveUp()
-    return steps.fail(call, hasTakenPlace ? unrecorded(call.name, error) : error, { retry, mayHaveWorked: begun > 0 })
+    const reason = hasTakenPlace && effects ? effects.unrecordedEffect(call.name, error) : error
+    return steps.fail(call, reason, { retry, mayHaveWorked: begun > 0 })
   }
-}
-
-/** An effect that took place and could not be recorded must not look like one that failed. */
-function unrecorded(name: string, error: unknown): unknown {
-  if (!(error instanceof DurablyError)) return error
-  const advice = `effect ${JSON.stringify(name)} took place and is not called again: give the step a reconcile function, or call decide()`
-  return new DurablyError(error.code, `${error.message}; ${advice}`, { cause: error })
 }

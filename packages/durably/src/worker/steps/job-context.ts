@@ -21,18 +21,17 @@ import type { Transaction } from '../../model/transaction.ts'
 import type { Store } from '../../store/store.ts'
 import type { Execution } from '../execution.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
-import type { ChildQueue } from './child-queue.ts'
-import { invokeStep, triggerChild } from './child-step.ts'
+import type { ChildSteps } from './child-step.ts'
 import { functionStep } from './function-step.ts'
 import { handled } from './handled.ts'
-import { lazyStreamStep } from './lazy-stream-step.ts'
-import { signalStep } from './signal-step.ts'
+import { type LazyChildSteps, lazyStreamStep, otherStepsFor } from './lazy-steps.ts'
+import { readForRun } from './read-for-run.ts'
 import { sleepStep } from './sleep-step.ts'
 import { plainStep } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
-import { StepRunner } from './step-runner.ts'
+import { type StepCall, StepRunner } from './step-runner.ts'
 import type { StepScope, StepWrapper } from './step-wrapper.ts'
-import { transactionStep } from './transaction-step.ts'
+import { waitForStep } from './wait-for-step.ts'
 
 export interface StepRunnerDeps {
   execution: Execution
@@ -44,7 +43,7 @@ export interface StepRunnerDeps {
   stepScope: Scope<StepScope>
   stepWrappers: readonly StepWrapper[]
   store: Store
-  children: ChildQueue
+  children: LazyChildSteps
   leaseMs: number
   report: (error: unknown, runId?: string) => void
 }
@@ -101,7 +100,9 @@ export class RunningJobContext implements JobContext {
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
     const [options, fn] = optional<TransactionOptions, TransactionFunction<T>>(optionsOrFn, maybeFn)
-    return handled(transactionStep(this.#steps, name, options, fn))
+    const steps = this.#steps
+    const work = async (call: StepCall) => (await otherStepsFor(steps)).transactionStep(steps, call, options, fn)
+    return handled(steps.step(name, work, false))
   }
 
   sleep(name: string, duration: Duration): Promise<void> {
@@ -116,16 +117,25 @@ export class RunningJobContext implements JobContext {
   }
 
   waitFor(name: string, options: WaitForOptions = {}): Promise<never> {
-    return handled(signalStep(this.#steps, name, options))
+    return handled(waitForStep(this.#steps, name, options))
   }
 
   trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options: ChildRunOptions = {}): Promise<{ id: string }> {
     const name = options.name ?? this.#steps.childNames.next('trigger', job.name)
-    return this.run(name, async () => ({ id: (await triggerChild(this.#steps, name, job, input, options)).id }))
+    return this.run(name, async () => {
+      const children = await this.#children()
+      return { id: (await children.trigger(this.#steps, name, job, input, options)).id }
+    })
   }
 
   invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options: ChildRunOptions = {}): Promise<TOutput> {
-    return handled(invokeStep(this.#steps, options.name ?? this.#steps.childNames.next('invoke', job.name), job, input, options))
+    const name = options.name ?? this.#steps.childNames.next('invoke', job.name)
+    return handled(this.#steps.step(name, async (call) => (await this.#children()).invoke(this.#steps, call, job, input, options)))
+  }
+
+  #children(): Promise<ChildSteps> {
+    const { deps } = this.#steps
+    return readForRun(deps, 'the code of child runs', deps.children)
   }
 
   /** Values that a call leaves out stay as they were, also those of an earlier execution. */

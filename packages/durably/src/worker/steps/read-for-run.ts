@@ -13,7 +13,7 @@ interface ReadForRunDeps {
  * Reads what a call of `ctx` needs. If it cannot be read for a whole lease, that is not the job's fault (R6): another worker goes on with
  * the run. The read needs no fence, because the store accepts or refuses a write of the owner before the job sees a result of it.
  */
-export async function readForRun<T>(deps: ReadForRunDeps, what: string, read: () => Promise<T>): Promise<T> {
+export async function readForRun<T>(deps: ReadForRunDeps, what: string, read: () => T | Promise<T>): Promise<T> {
   const { execution } = deps
   const answer = await untilLeaseIsOver(deps, async () => ({ value: await read() }))
   if (answer === null) execution.owner.lose(`${what} could not be read for a whole lease`)

@@ -8,18 +8,12 @@ import { transactionLimitMs, withinTransactionLimit } from './transaction-limit.
 
 type Body = (trx: Transaction) => Promise<unknown>
 
-export function transactionStep(steps: StepRunner, name: string, { timeout }: TransactionOptions, fn: Body): Promise<unknown> {
-  return steps.step(
-    name,
-    async (call) => {
-      if (typeof fn !== 'function')
-        throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(name)} needs a function as its last argument`)
-      const limitMs = transactionLimitMs(steps.deps.leaseMs, timeout)
-      await steps.deps.execution.assureLease()
-      return transact(steps, steps.start(call), fn, limitMs)
-    },
-    false,
-  )
+export async function transactionStep(steps: StepRunner, call: StepCall, { timeout }: TransactionOptions, fn: Body): Promise<StepOutcome> {
+  if (typeof fn !== 'function')
+    throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(call.name)} needs a function as its last argument`)
+  const limitMs = transactionLimitMs(steps.deps.leaseMs, timeout)
+  await steps.deps.execution.assureLease()
+  return transact(steps, steps.start(call), fn, limitMs)
 }
 
 async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: number): Promise<StepOutcome> {

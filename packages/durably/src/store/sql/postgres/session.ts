@@ -5,11 +5,11 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Kysely } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
 import type { OpenedSql } from '../open-sql.ts'
+import { userTransactions } from '../shared/lazy-user-transactions.ts'
 import type { DurablyTables } from '../shared/schema.ts'
-import type { BoundTransaction, Row, Session, Turn } from '../shared/session.ts'
-import { transactOn, writeOn } from '../shared/transaction.ts'
+import type { Row, Session, TransactionPlace, Turn } from '../shared/session.ts'
+import { writeOn } from '../shared/transaction.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
-import { writeWithin } from '../shared/write-within.ts'
 import { classifyError } from './classify-error.ts'
 import { guarded } from './parameters.ts'
 import { confirm } from './requirements.ts'
@@ -63,11 +63,12 @@ class PostgresSession implements Session {
 
   async writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]> {
     await this.#ready()
+    const { writeWithin } = await userTransactions(this.#deps.env)
     return writeWithin(trx, queries.map(guarded), classifyError)
   }
 
-  transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
-    return this.#call(() => this.#onOne((connection) => transactOn(connection, this.#deps.dialect, POSTGRES_WORDS, work)))
+  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
+    return this.#call(() => this.#onOne((connection) => work({ connection, dialect: this.#deps.dialect, words: POSTGRES_WORDS })))
   }
 
   close(): Promise<void> {

@@ -1,6 +1,7 @@
 // Puts the chapters of an SQL store together. What differs between databases comes as a `Database`.
 import { sql } from 'kysely'
 import type { DurablyError } from '../../../model/errors.ts'
+import { once } from '../../../model/lazy.ts'
 import type { OpenLeadership } from '../../leadership.ts'
 import type { RunStore } from '../../runs.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
@@ -8,6 +9,7 @@ import { adoptRuns } from './claim.ts'
 import { countRuns } from './count.ts'
 import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
+import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
@@ -20,7 +22,6 @@ import { sqlSignals } from './signals.ts'
 import { statementsOf } from './statement.ts'
 import { sqlSteps } from './steps.ts'
 import type { Syntax } from './syntax.ts'
-import { transact } from './transact.ts'
 import { wasAlive } from './was-alive.ts'
 
 /** The verbs that each database has its own statements for. */
@@ -53,6 +54,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     logs: sql`${tables.logs} (id, run_id, step_name, level, message, data, timestamp)`,
   }
   const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, into, syntax, eventLog }
+  const transact = once(async () => (await userTransactions(env)).transact(deps, database))
   return {
     db,
     runs: {
@@ -69,7 +71,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     logs: sqlLogs(deps),
     signals: sqlSignals(deps),
     eventLog,
-    transact: transact(deps, database),
+    transact: async (body) => (await transact())(body),
     ...(openLeadership && { openLeadership }),
     async migrate() {
       await checkRequirements?.(session)

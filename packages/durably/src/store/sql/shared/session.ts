@@ -3,15 +3,16 @@
 //   Q2. Writes of one run take effect in the order they were asked for (W2): on one connection none that waits for a lock
 //       is overtaken by another of its run; with several of them, an owner waits for each answer before it asks again.
 //   Q3. It rejects with a DurablyError only. A rejected write left nothing behind, or its outcome is unknown (S2).
-import type { CompiledQuery, Kysely } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
+import type { TransactionWords } from './transaction.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-export interface BoundTransaction {
-  readonly db: Kysely<unknown>
-  run(query: CompiledQuery): Promise<Row[]>
-  /** From here on `db` refuses; `run` does not. Rejects when the transaction has ended by itself. */
-  seal(): Promise<void>
+/** Where a transaction with code of the user takes place. */
+export interface TransactionPlace {
+  connection: DatabaseConnection
+  dialect: Dialect
+  words: TransactionWords
 }
 
 /** `first`: what keeps runs alive goes ahead of everything else that waits. */
@@ -23,8 +24,8 @@ export interface Session {
   write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]>
   /** As `write`, inside a transaction of Kysely that the caller began and will end. */
   writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]>
-  /** A transaction with code of the user in it; begun again only if it could not begin. Rejects with `TransactionFailed` then. */
-  transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T>
+  /** Gives `work` a connection of its own for a transaction; begun again only if it could not begin. Rejects with `TransactionFailed` then. */
+  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T>
   /** Lets what is under way finish, then closes the connection. */
   close(): Promise<void>
 }

@@ -1,8 +1,7 @@
 // Transactions on one connection. On every level `write` is a batch of known statements in one transaction, and `transact` is a
 // transaction around a function of the user (`ctx.transaction`).
-import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
-import { boundKysely, EndedByItself } from './bound-kysely.ts'
-import type { BoundTransaction, Row } from './session.ts'
+import type { CompiledQuery, DatabaseConnection } from 'kysely'
+import type { Row } from './session.ts'
 import type { Script } from './transaction-word.ts'
 
 /** How a database spells them. */
@@ -50,44 +49,7 @@ export async function writeOn(
   }
 }
 
-/** Runs `work` inside a transaction. An error of its begin is passed on as it is; every later one becomes `TransactionFailed`. */
-export async function transactOn<T>(
-  connection: DatabaseConnection,
-  dialect: Dialect,
-  words: TransactionWords,
-  work: (trx: BoundTransaction) => Promise<T>,
-): Promise<T> {
-  await begin(connection, words)
-  const bound = boundKysely(dialect, connection, words.script, words.watch?.probe)
-  try {
-    if (words.watch) await connection.executeQuery(words.watch.begin)
-    const run = async (query: CompiledQuery) => (await connection.executeQuery<Row>(query)).rows
-    const seal = async () => {
-      bound.end()
-      if (words.watch) await endWatch(connection, words.watch.end)
-    }
-    const result = await work({ db: bound.db, run, seal })
-    bound.end()
-    await connection.executeQuery(words.commit)
-    return result
-  } catch (error) {
-    bound.end()
-    const undoing = await rollBack(connection, words)
-    // The user's own error, after SQLite has undone everything by itself: it is not the database's to try again.
-    const isOver = String(undoing).includes('no transaction is active') && !bound.hasThrown(error)
-    throw new TransactionFailed(error, undoing === undefined || isOver || error instanceof EndedByItself)
-  }
-}
-
-async function endWatch(connection: DatabaseConnection, end: CompiledQuery): Promise<void> {
-  try {
-    await connection.executeQuery(end)
-  } catch (error) {
-    throw String(error).includes('no such savepoint') ? new EndedByItself(error) : error
-  }
-}
-
-async function begin(connection: DatabaseConnection, words: TransactionWords): Promise<void> {
+export async function begin(connection: DatabaseConnection, words: TransactionWords): Promise<void> {
   try {
     await connection.executeQuery(words.begin)
   } catch (error) {
@@ -99,7 +61,7 @@ async function begin(connection: DatabaseConnection, words: TransactionWords): P
 }
 
 /** Answers with its own error: after a lost connection, a full disk or an I/O error the database has rolled back by itself already. */
-async function rollBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<unknown> {
+export async function rollBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<unknown> {
   try {
     await connection.executeQuery(rollback)
   } catch (error) {

@@ -3,9 +3,9 @@
 import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
-import type { BoundTransaction, Row, Session, Turn } from '../shared/session.ts'
+import { userTransactions } from '../shared/lazy-user-transactions.ts'
+import type { Row, Session, TransactionPlace, Turn } from '../shared/session.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
-import { writeWithin } from '../shared/write-within.ts'
 import { classifyError } from './classify-error.ts'
 import { Mutex } from './mutex.ts'
 import { guarded } from './parameters.ts'
@@ -45,10 +45,11 @@ export class SqliteSession implements Session {
 
   async writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]> {
     this.#refuseIfClosed()
+    const { writeWithin } = await userTransactions(this.#env)
     return writeWithin(trx, queries.map(guarded), classifyError)
   }
 
-  transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
+  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
     this.#refuseIfClosed()
     return this.#writes.run(() => this.#waiting(() => this.#transport.transact(work)))
   }

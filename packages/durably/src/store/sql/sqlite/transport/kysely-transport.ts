@@ -4,7 +4,7 @@ import { CompiledQuery } from 'kysely'
 import type { OpenedSql } from '../../open-sql.ts'
 import { isBatching } from '../../shared/batching-connection.ts'
 import type { Row } from '../../shared/session.ts'
-import { type TransactionWords, transactOn, writeOn } from '../../shared/transaction.ts'
+import { type TransactionWords, writeOn } from '../../shared/transaction.ts'
 import { SQLITE_WORDS } from '../script.ts'
 import type { Transport } from './transport.ts'
 
@@ -25,7 +25,7 @@ export function kyselyTransport({ db, dialect }: Pick<OpenedSql, 'db' | 'dialect
     async writeNothing() {
       await executor.provideConnection((connection) => writeOn(connection, DEFERRED, []))
     },
-    transact: (work) => executor.provideConnection((connection) => transactOn(connection, dialect, SQLITE_WORDS, work)),
+    transact: (work) => executor.provideConnection((connection) => work({ connection, dialect, words: SQLITE_WORDS })),
     close: () => db.destroy(),
   }
 }

@@ -8,7 +8,7 @@ import { CompiledQuery, type DatabaseConnection, type Driver } from 'kysely'
 import { DurablyError } from '../../../../model/errors.ts'
 import type { OpenedSql, SqlStore } from '../../open-sql.ts'
 import type { Row } from '../../shared/session.ts'
-import { TransactionFailed, transactOn } from '../../shared/transaction.ts'
+import { TransactionFailed } from '../../shared/transaction.ts'
 import { classifyError } from '../classify-error.ts'
 import { checkRequirements } from '../requirements.ts'
 import { SQLITE_WORDS } from '../script.ts'
@@ -57,7 +57,7 @@ function sqlocalTransport({ db, driver: found, env, dialect, allowMemory }: Open
         const connection = await driver.acquireConnection()
         await driver.beginTransaction(connection, {})
         try {
-          return await transactOn(connection, dialect, SQLITE_WORDS, work)
+          return await work({ connection, dialect, words: SQLITE_WORDS })
         } finally {
           await endScope(driver, connection)
         }

@@ -6,7 +6,7 @@
 import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
-import type { BoundTransaction, Row } from '../../shared/session.ts'
+import type { Row, TransactionPlace } from '../../shared/session.ts'
 import { TransactionFailed } from '../../shared/transaction.ts'
 import { classifyError } from '../classify-error.ts'
 import type { Transport } from './transport.ts'
@@ -38,7 +38,7 @@ export class StatementResetTransport implements Transport {
     return this.#watched(() => this.#inner.writeNothing())
   }
 
-  transact<T>(work: (trx: BoundTransaction) => Promise<T>): Promise<T> {
+  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
     return this.#watched(() => this.#inner.transact(work))
   }
 

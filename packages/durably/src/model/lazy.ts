@@ -1,0 +1,50 @@
+// Code that is loaded when it is first used, so that nobody loads what they never use (ADR 0009).
+import { type Env, loaded } from './env.ts'
+
+/** Made with the first call, and returned at once from then on. If it could not be made, the next call tries again. */
+export function once<T>(make: () => Promise<T>): () => T | Promise<T> {
+  let made: T | undefined
+  let making: Promise<T> | undefined
+  const keep = (value: T) => {
+    made = value
+    return value
+  }
+  const forget = (error: unknown) => {
+    making = undefined
+    throw error
+  }
+  return () => {
+    if (made !== undefined) return made
+    making ??= make().then(keep, forget)
+    return making
+  }
+}
+
+/** Each environment that waits for the code is asked to let no time pass meanwhile. */
+export function lazyCode<T>(load: () => Promise<T>): (env: Env) => T | Promise<T> {
+  const code = once(load)
+  return (env) => {
+    const there = code()
+    return there instanceof Promise ? loaded(env, () => there) : there
+  }
+}
+
+type Verb = (...args: unknown[]) => Promise<unknown>
+type Verbs = Record<string | symbol, Verb>
+
+/** Hands every call on to what `open` answers. It must not be awaited itself: to a promise it looks like another one. */
+export function lazyVerbs<T extends object>(open: () => T | Promise<T>): T {
+  const lazily = (verb: string | symbol): Verb => {
+    const call = (there: T, args: unknown[]) => (there as unknown as Verbs)[verb]?.(...args) as Promise<unknown>
+    return (...args) => {
+      const there = open()
+      return there instanceof Promise ? there.then((loaded: T) => call(loaded, args)) : call(there, args)
+    }
+  }
+  // A proxy, because only the loaded object knows the names of its verbs.
+  const get = (made: Verbs, verb: string | symbol) => {
+    made[verb] ??= lazily(verb)
+    return made[verb]
+  }
+  return new Proxy({} as Verbs, { get }) as unknown as T
+}

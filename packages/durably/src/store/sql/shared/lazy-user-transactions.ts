@@ -1,0 +1,3 @@
+import { lazyCode } from '../../../model/lazy.ts'
+
+export const userTransactions = lazyCode(() => import('./user-transactions.ts'))

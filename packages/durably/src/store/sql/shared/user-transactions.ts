@@ -1,0 +1,87 @@
+// Transactions that hold rows of the user and rows of ours: `ctx.transaction`, and `trigger({ tx })`. Most jobs have neither, so this code is
+// loaded with the first one (ADR 0009).
+import type { CompiledQuery } from 'kysely'
+import { DurablyError } from '../../../model/errors.ts'
+import type { OwnerWrite } from '../../owner-write.ts'
+import type { Store } from '../../store.ts'
+import type { Database } from './assemble-store.ts'
+import type { SqlDeps } from './deps.ts'
+import { outcomeOf } from './owner-moves.ts'
+import { valuesOf } from './owner-values.ts'
+import type { Row } from './session.ts'
+import { transactOn } from './transact-on.ts'
+import { TransactionFailed } from './transaction.ts'
+
+class Refused extends Error {}
+
+/** The user's rows first, the step last: the run is locked only while its record is written. */
+export function transact(deps: SqlDeps, database: Database): NonNullable<Store['transact']> {
+  const { session, env } = deps
+  const { classify, isAborted, isConflict } = database
+  const queriesOf = database.ownerQueries(deps)
+  return async (body) => {
+    let bodyEnded = false
+    try {
+      return await session.transact((place) =>
+        transactOn(place, async (trx) => {
+          const write: OwnerWrite = await body(trx.db)
+          // A query of the user's in between would answer `changes()` for ours (A1).
+          await trx.seal()
+          bodyEnded = true
+          const [update, ...rest] = queriesOf(write, valuesOf(write, env))
+          const [accepted] = update ? await trx.run(update) : []
+          if (!accepted) throw new Refused()
+          for (const query of rest) await trx.run(query)
+          return outcomeOf(accepted)
+        }),
+      )
+    } catch (error) {
+      if (!(error instanceof TransactionFailed)) throw error
+      if (error.cause instanceof Refused) return { ok: false }
+      // What our own statements or the commit met is not the job's fault (R6).
+      if (error.isUndone && (!bodyEnded || isAborted?.(error.cause)))
+        return { undone: error.cause, inConflict: isConflict?.(error.cause) ?? false }
+      throw classify(error.cause)
+    }
+  }
+}
+
+/** A transaction of Kysely, of any copy of it. */
+interface QueryRunner {
+  executeQuery(query: CompiledQuery): Promise<{ rows: unknown[] }>
+}
+
+/**
+ * The messages of Kysely and of the databases for a transaction that accepts nothing any more, and that of a database of another kind
+ * for our statements.
+ */
+const UNUSABLE = /^Transaction is already|transaction is aborted|syntax error/
+
+/** Writes inside a transaction of the caller, which may be the wrong one. */
+export async function writeWithin(
+  trx: unknown,
+  queries: readonly CompiledQuery[],
+  classify: (thrown: unknown) => DurablyError,
+): Promise<Row[][]> {
+  if (!isQueryRunner(trx)) {
+    throw new DurablyError('invalid_argument', 'tx must be a transaction of Kysely, on the database that this instance uses')
+  }
+  const results: Row[][] = []
+  try {
+    for (const query of queries) results.push((await trx.executeQuery(query)).rows as Row[])
+  } catch (cause) {
+    const error = classify(cause)
+    const message = cause instanceof Error ? cause.message : ''
+    if (error.code !== 'not_migrated' && !UNUSABLE.test(message)) throw error
+    throw new DurablyError(
+      'invalid_argument',
+      `tx must be an open transaction on the migrated database of this instance, await trigger inside of it: ${message}`,
+      { cause },
+    )
+  }
+  return results
+}
+
+function isQueryRunner(trx: unknown): trx is QueryRunner {
+  return typeof trx === 'object' && trx !== null && typeof Reflect.get(trx, 'executeQuery') === 'function'
+}
