@@ -3,6 +3,7 @@ import type { Dialect } from 'kysely'
 import { VALUE_BYTES_MAX } from './model/codec.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
+import { checkKeys, type KeysOf } from './model/known-keys.ts'
 import { type RetentionOption, type RetentionRule, retentionRules } from './model/retention.ts'
 import type { DialectDefaults, TunedDialect } from './store/dialect-defaults.ts'
 import type { Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
@@ -40,6 +41,23 @@ export interface DurablyOptions {
   env?: Env
 }
 
+export const DURABLY_OPTIONS: KeysOf<DurablyOptions> = {
+  dialect: 1,
+  store: 1,
+  pollingInterval: 1,
+  heartbeatInterval: 1,
+  staleThreshold: 1,
+  concurrency: 1,
+  maxRecoveries: 1,
+  tablePrefix: 1,
+  allowMemory: 1,
+  eventLog: 1,
+  notifications: 1,
+  retention: 1,
+  maxValueBytes: 1,
+  env: 1,
+}
+
 export interface Config {
   pollingMs: number
   heartbeatMs: number
@@ -54,6 +72,7 @@ export interface Config {
 }
 
 export function readConfig(options: DurablyOptions): Config {
+  checkKeys('createDurably', options, DURABLY_OPTIONS, 'invalid_config')
   if ((options.dialect === undefined) === (options.store === undefined)) {
     throw new DurablyError('invalid_config', 'createDurably needs either a dialect or a store, e.g. { dialect: sqlite("app.db") }')
   }

@@ -9,11 +9,12 @@ import { capabilities, close, processOne, processUntilIdle, start, stop } from '
 import type { Decision } from './model/effect.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
-import type { Job, JobContext, JobDefinition } from './model/job.ts'
+import type { Job, JobContextOf, JobDefinition } from './model/job.ts'
 import type { Log } from './model/log.ts'
 import type { Phase } from './model/phase.ts'
 import type { Run } from './model/run.ts'
 import type { RunFilter } from './model/run-filter.ts'
+import type { SentSignal, Signals } from './model/signal.ts'
 import type { Step } from './model/step.ts'
 import type { Plugin } from './plugin.ts'
 import { defineJob } from './runs/define-job.ts'
@@ -38,7 +39,7 @@ export class Durably implements AsyncDisposable {
   readonly [ENGINE]: Engine
 
   constructor(options: DurablyOptions) {
-    this[ENGINE] = createEngine(options)
+    this[ENGINE] = createEngine(options ?? {})
   }
 
   /**
@@ -51,13 +52,14 @@ export class Durably implements AsyncDisposable {
     TInput extends StandardSchemaV1,
     TOutput extends StandardSchemaV1 | undefined = undefined,
     TReturn = unknown,
+    TSignals extends Signals = Signals,
   >(
-    definition: JobDefinition<TName, TInput, TOutput>,
+    definition: JobDefinition<TName, TInput, TOutput, TSignals>,
     run: (
-      ctx: JobContext,
+      ctx: JobContextOf<TSignals>,
       payload: StandardSchemaV1.InferOutput<TInput>,
     ) => JobResult<TOutput, TReturn> | Promise<JobResult<TOutput, TReturn>>,
-  ): JobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>> {
+  ): JobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>, TSignals> {
     return defineJob(this[ENGINE], { ...definition, run } as unknown as Job & { name: TName })
   }
 
@@ -105,6 +107,15 @@ export class Durably implements AsyncDisposable {
 
   getSteps(runId: string): Promise<Step[]> {
     return this[ENGINE].reader.getSteps(runId)
+  }
+
+  /**
+   * The signals that were sent to a run, and whether the run has received them: one that it never waits for stays unreceived.
+   *
+   * @example const lost = (await durably.getSignals(run.id)).filter((signal) => !signal.received)
+   */
+  getSignals(runId: string): Promise<SentSignal[]> {
+    return this[ENGINE].reader.getSignals(runId)
   }
 
   getLogs(runId: string): Promise<Log[]> {

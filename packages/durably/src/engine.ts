@@ -81,6 +81,7 @@ export function createEngine(options: DurablyOptions): Engine {
   const logLines = new LogLineWriter({ ...shared, logs })
   const reader = new RunReader({ ...shared, store: outside })
   const trigger = { ...shared, runs, admit }
+  const commands = new RunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals })
   return {
     ...shared,
     dialect: options.dialect,
@@ -91,9 +92,9 @@ export function createEngine(options: DurablyOptions): Engine {
     logLines,
     runLists,
     reader,
-    commands: new RunCommands({ ...shared, runs: outside.runs, signals: outside.signals }),
+    commands,
     trigger,
-    handleDeps: { codec, reader, trigger, wait: { env, runs, watch }, isInsideRun: () => worker.isInsideRun },
+    handleDeps: { codec, reader, commands, trigger, wait: { env, runs, watch }, isInsideRun: () => worker.isInsideRun },
     tail: { ...shared, store: outside, watch },
     plugins: {
       on: (type, listener) => emitter.on(type, listener),

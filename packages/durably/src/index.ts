@@ -14,6 +14,7 @@ export type { Failure } from './model/failure.ts'
 export type {
   Checkpoint,
   ChildRunOptions,
+  DeclaredJobContext,
   Emit,
   JobContext,
   JobDefinition,
@@ -32,7 +33,7 @@ export type { RetentionOption } from './model/retention.ts'
 export { type ExponentialRetry, type FixedRetry, NonRetryableError, type RetryPolicy, retry, retryAfter } from './model/retry-policy.ts'
 export type { FailureReason, Progress, Run, RunRow, RunStatus, TerminalStatus } from './model/run.ts'
 export type { RunFilter } from './model/run-filter.ts'
-export type { SignalRow } from './model/signal.ts'
+export type { SentSignal, SignalRow, Signals } from './model/signal.ts'
 export type { Step, StepRow, StepStatus } from './model/step.ts'
 export type { Register, Transaction } from './model/transaction.ts'
 export type { Plugin, PluginHost } from './plugin.ts'

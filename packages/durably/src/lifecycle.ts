@@ -2,6 +2,7 @@
 import type { Capabilities } from './capabilities.ts'
 import type { Engine } from './engine.ts'
 import { loaded } from './model/env.ts'
+import { checkKeys, type KeysOf } from './model/known-keys.ts'
 import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
 export function start({ changes, worker }: Engine): void {
@@ -9,7 +10,15 @@ export function start({ changes, worker }: Engine): void {
   worker.start()
 }
 
-export async function stop({ env, worker, logLines, changes }: Engine, options?: { timeout?: number }): Promise<void> {
+export interface StopOptions {
+  /** Milliseconds. */
+  timeout?: number
+}
+
+const STOP_OPTIONS: KeysOf<StopOptions> = { timeout: 1 }
+
+export async function stop({ env, worker, logLines, changes }: Engine, options?: StopOptions): Promise<void> {
+  checkKeys('stop', options, STOP_OPTIONS)
   const end = env.mono() + (options?.timeout ?? Number.POSITIVE_INFINITY)
   await worker.stop(options)
   await logLines.drain(end - env.mono())

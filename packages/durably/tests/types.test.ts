@@ -28,6 +28,7 @@ import {
   reduceRun,
   retry,
   retryAfter,
+  type SentSignal,
   type Subscription,
 } from '../src/index.ts'
 import { memoryStore } from '../src/memory.ts'
@@ -184,7 +185,7 @@ describe('types of events, plugins and errors', () => {
     durably.on('log:write', (event) => expectTypeOf(event.level).toEqualTypeOf<'info' | 'warn' | 'error'>())
     durably.on('run:fail', ({ failedStepName, error }) => expectTypeOf([failedStepName, error]).toEqualTypeOf<string[]>())
     // @ts-expect-error there is no such event
-    durably.on('run:done', () => {})
+    void never(async () => durably.on('run:done', () => {}))
     expectTypeOf(durably.on).returns.toEqualTypeOf<() => void>()
   })
 
@@ -278,6 +279,35 @@ describe('types of events, plugins and errors', () => {
       })
       await length.trigger('text', { delay: '1h', deadline: new Date() })
       await length.trigger('text', { runAt: new Date(), deadline: '2d' })
+    })
+  })
+
+  test('declared signals are typed at both ends', async () => {
+    await never(async () => {
+      const signals = { approval: z.object({ ok: z.boolean(), at: z.coerce.date() }), note: z.string() }
+      const job = durably.defineJob({ name: 'declares', input: z.null(), signals }, async (ctx) => {
+        expectTypeOf(await ctx.waitFor('approval', { timeout: '1d' })).toEqualTypeOf<{ ok: boolean; at: Date }>()
+        expectTypeOf(await ctx.waitFor('note')).toEqualTypeOf<string>()
+        // @ts-expect-error it is not declared
+        await ctx.waitFor('aproval')
+        // @ts-expect-error its schema is the declared one
+        await ctx.waitFor('note', { schema: z.number() })
+        const helper = async (anyContext: JobContext) => anyContext.run('step', () => 1)
+        await helper(ctx)
+        return 'done'
+      })
+      expectTypeOf(job.triggerAndWait).returns.resolves.toEqualTypeOf<{ id: string; output: string }>()
+      await job.signal('id', 'approval', { ok: true, at: '2030-01-01' }, { idempotencyKey: 'k' })
+      await job.signal('id', 'note', 'text')
+      // @ts-expect-error it is not declared
+      await job.signal('id', 'aproval', { ok: true, at: 0 })
+      // @ts-expect-error it does not fit
+      await job.signal('id', 'note', { ok: true })
+      const undeclared = durably.defineJob({ name: 'undeclared', input: z.null() }, (ctx) => ctx.waitFor('any'))
+      await undeclared.signal('id', 'whatever', { any: 'value' })
+      const jobs: Record<string, JobHandle<string, never, unknown>> = { job, undeclared }
+      expectTypeOf(jobs).toBeObject()
+      expectTypeOf(durably.getSignals).returns.resolves.toEqualTypeOf<SentSignal[]>()
     })
   })
 

@@ -2,7 +2,9 @@
 //   E1. Listeners are called synchronously; `sequence` counts every event of the instance.
 //   E2. A listener that throws, or whose promise rejects, affects no one else: the `onError` handlers get its error.
 import { type Env, iso } from '../model/env.ts'
-import type { DurablyEvent, EventOf, EventType } from '../model/event.ts'
+import { DurablyError } from '../model/errors.ts'
+import { type DurablyEvent, EVENT_TYPES, type EventOf, type EventType } from '../model/event.ts'
+import { nearest } from '../model/known-keys.ts'
 import { ListenerList, type Unsubscribe } from './listener-list.ts'
 
 export type { Unsubscribe } from './listener-list.ts'
@@ -24,6 +26,7 @@ export class Emitter {
   }
 
   on<T extends EventType>(type: T, listener: Listener<T>): Unsubscribe {
+    if (!EVENT_TYPES.includes(type)) throw new DurablyError('invalid_argument', `there is no event ${nearest(type, EVENT_TYPES)}`)
     const listeners = this.#listeners.get(type) ?? new ListenerList()
     this.#listeners.set(type, listeners)
     return listeners.add((event) => listener(event as EventOf<T>))

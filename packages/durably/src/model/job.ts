@@ -3,9 +3,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type Duration, durationMs } from './duration.ts'
 import type { Decision } from './effect.ts'
 import { DurablyError } from './errors.ts'
+import { checkKeys, type KeysOf, nearest } from './known-keys.ts'
 import type { LogLevel } from './log.ts'
 import { checkName } from './name.ts'
 import type { RetryPolicy } from './retry-policy.ts'
+import type { Signals } from './signal.ts'
 import type { Transaction } from './transaction.ts'
 
 export interface JobContext {
@@ -28,7 +30,8 @@ export interface JobContext {
   sleepUntil(name: string, time: Date | number): Promise<void>
   /**
    * The value that somebody sends with `durably.signal(runId, name, value)`, before or after this is called. The run waits
-   * without a slot, and rejects with the code `wait_timeout` when the time is over.
+   * without a slot, and rejects with the code `wait_timeout` when the time is over. Where the job declares its `signals`, their
+   * schemas count.
    *
    * @example const { ok } = await ctx.waitFor('approval', { schema: z.object({ ok: z.boolean() }), timeout: '7d' })
    */
@@ -66,6 +69,18 @@ export interface JobContext {
   progress(current: number, total?: number, message?: string): void
   readonly log: Logger
 }
+
+/** The context of a job that declares its signals: it waits for no others. */
+export interface DeclaredJobContext<TSignals extends Signals> extends Omit<JobContext, 'waitFor'> {
+  waitFor<TName extends keyof TSignals & string>(
+    name: TName,
+    options?: Omit<WaitForOptions, 'schema'>,
+  ): Promise<StandardSchemaV1.InferOutput<TSignals[TName]>>
+  /** No call matches it. It is what lets a function that takes a `JobContext` take this one. */
+  waitFor(name: never, options?: never): Promise<never>
+}
+
+export type JobContextOf<TSignals extends Signals> = string extends keyof TSignals ? JobContext : DeclaredJobContext<TSignals>
 
 export type StepFunction<T> = (step: StepContext) => T | Promise<T>
 
@@ -131,7 +146,12 @@ export interface StepContext {
 
 export type Logger = Record<LogLevel, (message: string, data?: unknown) => void>
 
-export interface JobDefinition<TName extends string, TInput extends StandardSchemaV1, TOutput extends StandardSchemaV1 | undefined> {
+export interface JobDefinition<
+  TName extends string,
+  TInput extends StandardSchemaV1,
+  TOutput extends StandardSchemaV1 | undefined,
+  TSignals extends Signals = Signals,
+> {
   name: TName
   input: TInput
   /** Without it the job's return value is stored as it is. */
@@ -140,6 +160,8 @@ export interface JobDefinition<TName extends string, TInput extends StandardSche
   retry?: RetryPolicy
   /** How long one execution may take; then `ctx.signal` aborts, and it fails with reason `timeout`. */
   timeout?: Duration
+  /** The signals that it waits for, and their schemas: then no other can be sent to its runs, and no other value. Default: any. */
+  signals?: TSignals
 }
 
 export interface Job {
@@ -148,18 +170,35 @@ export interface Job {
   output: StandardSchemaV1 | undefined
   retry?: RetryPolicy
   timeout?: Duration
+  signals?: Signals
   run(ctx: JobContext, payload: unknown): unknown
 }
 
+const JOB_OPTIONS: KeysOf<Job & JobDefinition<string, StandardSchemaV1, undefined>> = {
+  name: 1,
+  input: 1,
+  output: 1,
+  retry: 1,
+  timeout: 1,
+  signals: 1,
+  run: 1,
+}
+
 /** For callers without types: a mistake throws where the job is defined, not when it is first triggered. */
-export function checkJob({ name, input, output, run, retry, timeout }: Job): void {
+export function checkJob(job: Job): void {
+  const { name, input, output, run, retry, timeout, signals } = job
   checkName('job name', name)
-  if (!isSchema(input)) throw invalid(name, 'input', 'a Standard Schema such as z.object({ … })')
-  if (output !== undefined && !isSchema(output)) throw invalid(name, 'output', 'a Standard Schema such as z.object({ … }), or nothing')
+  checkKeys(`job ${JSON.stringify(name)}`, job, JOB_OPTIONS)
+  if (!isSchema(input)) throw invalid(name, 'input', A_SCHEMA)
+  if (output !== undefined && !isSchema(output)) throw invalid(name, 'output', `${A_SCHEMA}, or nothing`)
   if (retry !== undefined && typeof retry !== 'function') throw invalid(name, 'retry', 'a policy such as retry.exponential(), or nothing')
   if (timeout !== undefined) durationMs(`timeout of job ${JSON.stringify(name)}`, timeout)
+  for (const [signal, schema] of Object.entries(signals ?? {}))
+    if (!isSchema(schema)) throw invalid(name, `signal ${JSON.stringify(signal)}`, A_SCHEMA)
   if (typeof run !== 'function') throw invalid(name, 'second argument', 'the function to run')
 }
+
+const A_SCHEMA = 'a Standard Schema such as z.object({ … })'
 
 function isSchema(value: unknown): boolean {
   const standard: unknown = value && Reflect.get(Object(value), '~standard')
@@ -168,6 +207,14 @@ function isSchema(value: unknown): boolean {
 
 function invalid(name: string, what: string, shouldBe: string): DurablyError {
   return new DurablyError('invalid_argument', `job ${JSON.stringify(name)}: its ${what} must be ${shouldBe}`)
+}
+
+/** The schema of a signal; undefined where the job declares none. One that the job does not declare is refused. */
+export function signalSchema({ name: job, signals }: Job, name: string): StandardSchemaV1 | undefined {
+  if (signals === undefined) return undefined
+  if (!Object.hasOwn(signals, name))
+    throw new DurablyError('invalid_name', `job ${JSON.stringify(job)} declares no signal ${nearest(name, Object.keys(signals))}`)
+  return signals[name]
 }
 
 type Invalid = 'invalid_input' | 'output_invalid'

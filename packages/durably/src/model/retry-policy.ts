@@ -4,6 +4,7 @@
 //       that has given up is not overruled.
 import { DURATION_MS_MAX, type Duration, durationMs } from './duration.ts'
 import { DurablyError } from './errors.ts'
+import { checkKeys, type KeysOf } from './known-keys.ts'
 
 export type RetryPolicy = (attempt: number, error: unknown, chance: Chance) => number | 'dead'
 
@@ -27,19 +28,26 @@ export interface ExponentialRetry {
   max?: Duration
 }
 
+const FIXED: KeysOf<FixedRetry> = { maxAttempts: 1, delay: 1 }
+const EXPONENTIAL: KeysOf<ExponentialRetry> = { maxAttempts: 1, initial: 1, factor: 1, max: 1 }
+
 export const retry = {
   none(): RetryPolicy {
     return () => 'dead'
   },
 
-  fixed({ maxAttempts, delay = 0 }: FixedRetry): RetryPolicy {
+  fixed(options: FixedRetry): RetryPolicy {
+    checkKeys('retry.fixed', options, FIXED)
+    const { maxAttempts, delay = 0 } = options ?? {}
     checkAttempts(maxAttempts)
     const delayMs = durationMs('delay', delay)
     return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')
   },
 
   /** Full jitter: anywhere between 0 and a ceiling that grows, so that many that failed at once do not come back at once. */
-  exponential({ maxAttempts = 5, initial = 1000, factor = 2, max = 300_000 }: ExponentialRetry = {}): RetryPolicy {
+  exponential(options: ExponentialRetry = {}): RetryPolicy {
+    checkKeys('retry.exponential', options, EXPONENTIAL)
+    const { maxAttempts = 5, initial = 1000, factor = 2, max = 300_000 } = options
     checkAttempts(maxAttempts)
     const [initialMs, maxMs] = [durationMs('initial', initial), durationMs('max', max)]
     if (!(factor >= 1)) throw new DurablyError('invalid_argument', `factor must be a number of at least 1, got ${factor}`)

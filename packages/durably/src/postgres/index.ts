@@ -1,6 +1,7 @@
 // `@coji/durably/postgres` — Postgres through `pg`, made fit for a process that lives for months.
 import type { Dialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import type { NotifyingDialect } from '../store/notifier.ts'
 import { ConnectionLimit } from './connection-limit.ts'
 import { NotifyingPostgresDialect } from './notifying-dialect.ts'
@@ -23,6 +24,8 @@ export interface PostgresOptions {
   listenUrl?: string
 }
 
+const POSTGRES_OPTIONS: KeysOf<PostgresOptions> = { max: 1, prepare: 1, queryTimeout: 1, listenUrl: 1 }
+
 const CONNECTIONS_MAX = 10
 /** The longest timer of Node; a longer one would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -33,10 +36,9 @@ const TIMER_MS_MAX = 2 ** 31 - 1
  *
  * @example const durably = createDurably({ dialect: postgres(process.env.DATABASE_URL) })
  */
-export function postgres(
-  poolOrUrl: string | PostgresPool,
-  { max = CONNECTIONS_MAX, prepare = true, queryTimeout = QUERY_MS_MAX, listenUrl }: PostgresOptions = {},
-): Dialect & NotifyingDialect {
+export function postgres(poolOrUrl: string | PostgresPool, given: PostgresOptions = {}): Dialect & NotifyingDialect {
+  checkKeys('postgres', given, POSTGRES_OPTIONS, 'invalid_config')
+  const { max = CONNECTIONS_MAX, prepare = true, queryTimeout = QUERY_MS_MAX, listenUrl } = given
   if (typeof poolOrUrl !== 'string' && typeof poolOrUrl?.connect !== 'function')
     throw invalid(`postgres() needs a URL such as "postgres://localhost/app" or a Pool of pg, got ${JSON.stringify(poolOrUrl)}`)
   if (poolOrUrl === '') throw invalid('postgres() needs a URL such as "postgres://localhost/app", got an empty text')

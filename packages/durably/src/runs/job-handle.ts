@@ -5,6 +5,8 @@ import type { Job } from '../model/job.ts'
 import { jsonSchema } from '../model/json-schema.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
+import type { SignalArguments, Signals } from '../model/signal.ts'
+import type { RunCommands, SignalOptions } from './run-commands.ts'
 import type { RunReader } from './run-reader.ts'
 import { type BatchTriggerInput, checkBatch, type TriggerDeps, type TriggerOptions, triggerAll } from './trigger.ts'
 import { type WaitDeps, waitForRun } from './wait-for-run.ts'
@@ -14,7 +16,7 @@ export interface WaitOptions extends TriggerOptions {
   timeout?: number
 }
 
-export interface JobHandle<TName extends string, TInput, TOutput> {
+export interface JobHandle<TName extends string, TInput, TOutput, TSignals extends Signals = Signals> {
   readonly name: TName
   /** Stores a run and returns it; a worker executes it. */
   trigger(input: TInput, options?: TriggerOptions): Promise<Run<TOutput>>
@@ -25,6 +27,8 @@ export interface JobHandle<TName extends string, TInput, TOutput> {
   getRun(id: string): Promise<Run<TOutput> | null>
   /** Its own runs, newest first; none when the filter names another job. */
   getRuns(filter?: RunFilter): Promise<Run<TOutput>[]>
+  /** Sends a value to one of its runs, as `durably.signal` does; typed by the signals that the job declares. */
+  signal(...args: SignalArguments<TSignals, SignalOptions>): Promise<void>
   /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot produce one. */
   inputSchema(): Record<string, unknown> | null
 }
@@ -33,6 +37,7 @@ export interface JobHandleDeps {
   trigger: TriggerDeps
   wait: WaitDeps
   reader: RunReader
+  commands: RunCommands
   codec: Codec
   /** The caller is a job that this instance executes. */
   isInsideRun: () => boolean
@@ -73,6 +78,7 @@ export function jobHandle<TName extends string, TInput, TOutput>(
       const { jobName = job.name } = filter
       return jobName === job.name ? deps.reader.getRuns<TOutput>({ ...filter, jobName }) : []
     },
+    signal: (runId, name, value, options) => deps.commands.signal(runId, name, value, options, job.name),
     inputSchema: () => jsonSchema(job.input),
   }
 }

@@ -5,11 +5,14 @@ import { type Duration, durationMs } from '../model/duration.ts'
 import { checkSignalName, type Decision, decisionName, decodeEffects, isDecision, NOT_A_DECISION } from '../model/effect.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import type { Job } from '../model/job.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { checkName } from '../model/name.ts'
 import { isTerminal, type Run, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
 import { isFinal } from '../model/transitions.ts'
 import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
+import { checkSignal } from './check-signal.ts'
 
 export interface RunCommandDeps {
   runs: RunStore
@@ -17,6 +20,8 @@ export interface RunCommandDeps {
   codec: Codec
   runEvents: RunEvents
   signals: SignalStore
+  /** By name. */
+  jobs: ReadonlyMap<string, Job>
 }
 
 export interface PurgeOptions {
@@ -31,6 +36,10 @@ export interface SignalOptions {
   /** Sending again with the same key changes nothing, and is no error. */
   idempotencyKey?: string
 }
+
+const PURGE_OPTIONS: KeysOf<PurgeOptions> = { olderThan: 1, status: 1, limit: 1 }
+const SIGNAL_OPTIONS: KeysOf<SignalOptions> = { idempotencyKey: 1 }
+const IF_VERSION: KeysOf<IfVersion> = { ifVersion: 1 }
 
 export class RunCommands {
   readonly #deps: RunCommandDeps
@@ -86,7 +95,9 @@ export class RunCommands {
   }
 
   /** Removes runs that ended longer ago than that, with all that belongs to them; returns how many. */
-  async purge({ olderThan, status, limit = Number.POSITIVE_INFINITY }: PurgeOptions): Promise<number> {
+  async purge(options: PurgeOptions): Promise<number> {
+    checkKeys('purge', options, PURGE_OPTIONS)
+    const { olderThan, status, limit = Number.POSITIVE_INFINITY } = options
     const olderThanMs = durationMs('olderThan', olderThan)
     const statuses = status === undefined ? TERMINAL_STATUSES : [status].flat()
     const wrong = statuses.find((one) => !isTerminal(one))
@@ -103,10 +114,16 @@ export class RunCommands {
     }
   }
 
-  /** Sends a value to a run that waits for it, or will; the first under a name wins. */
-  async signal(runId: string, name: string, value: unknown, { idempotencyKey }: SignalOptions = {}): Promise<void> {
+  /** Sends a value to a run that waits for it, or will; the first under a name wins. If `jobName` is given, the run must be one of that job. */
+  async signal(runId: string, name: string, value: unknown, options: SignalOptions = {}, jobName?: string): Promise<void> {
     checkSignalName(name)
+    checkKeys('signal', options, SIGNAL_OPTIONS)
+    const { runs, jobs } = this.#deps
+    const { idempotencyKey } = options
     const key = idempotencyKey === undefined ? undefined : JSON.stringify([runId, name, checkName('idempotencyKey', idempotencyKey)])
+    // Which job the run belongs to is read only where it matters.
+    if (jobName !== undefined || Array.from(jobs.values()).some(({ signals }) => signals))
+      await checkSignal(jobs, found(await runs.get(runId), runId), name, value, jobName)
     await this.#send(runId, name, value, key)
   }
 
@@ -148,7 +165,9 @@ function found<T>(answer: T | null, id: string): T {
 /** A column holds 32 bits on some databases. */
 const VERSION_MAX = 2 ** 31 - 1
 
-function checkVersion({ ifVersion = 0 }: IfVersion = {}): void {
+function checkVersion(options: IfVersion = {}): void {
+  checkKeys('cancel, retry or deleteRun', options, IF_VERSION)
+  const { ifVersion = 0 } = options
   if (!(Number.isInteger(ifVersion) && ifVersion >= 0 && ifVersion <= VERSION_MAX))
     throw new DurablyError('invalid_argument', `ifVersion must be the version of a run, a whole number, got ${ifVersion}`)
 }

@@ -6,9 +6,12 @@ import type { Log } from '../model/log.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { checkFilter, type RunFilter } from '../model/run-filter.ts'
+import type { SentSignal } from '../model/signal.ts'
 import { type Step, toStep } from '../model/step.ts'
 import { isUlid, timeOfId } from '../model/ulid.ts'
 import type { Store } from '../store/store.ts'
+import { checkFilterKeys } from './filter-keys.ts'
+import { getSignals } from './get-signals.ts'
 
 interface RunReaderDeps {
   store: Store
@@ -37,6 +40,7 @@ export class RunReader {
   }
 
   async getRows(filter: RunFilter = {}): Promise<RunRow[]> {
+    checkFilterKeys('getRuns', filter)
     checkFilter(filter)
     const { status, jobName, limit, cursor } = filter
     return this.#deps.store.runs.list({
@@ -58,6 +62,10 @@ export class RunReader {
   async getSteps(runId: string): Promise<Step[]> {
     const rows = await this.#deps.store.steps.list(runId)
     return rows.map((row) => toStep(row, this.#deps.codec))
+  }
+
+  async getSignals(runId: string): Promise<SentSignal[]> {
+    return getSignals(this.#deps, runId)
   }
 
   /** In the order they happened; empty without `withLogPersistence()`. */

@@ -3,6 +3,7 @@ import { type TailDeps, tail } from '../events/tail.ts'
 import { checkSubscription } from '../model/check-subscription.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type Pulled, pulled } from '../model/pulled.ts'
 
 export interface SubscribeOptions {
@@ -12,9 +13,13 @@ export interface SubscribeOptions {
   signal?: AbortSignal
 }
 
+const SUBSCRIBE_OPTIONS: KeysOf<SubscribeOptions> = { after: 1, signal: 1 }
+
 export type Subscription = Pulled<RunLogEvent>
 
-export function subscribe(deps: TailDeps, runId: string, { after = 0, signal }: SubscribeOptions = {}): Subscription {
+export function subscribe(deps: TailDeps, runId: string, options: SubscribeOptions = {}): Subscription {
+  checkKeys('subscribe', options, SUBSCRIBE_OPTIONS)
+  const { after = 0, signal } = options
   checkSubscription(runId, after)
   if (!deps.store.eventLog) throw new DurablyError('event_log_off', 'there is nothing to subscribe to: eventLog is false')
   return pulled((closed) => tail(deps, runId, after, closed), signal)

@@ -5,6 +5,7 @@ import { type Duration, durationMs, timeMs } from '../model/duration.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { checkName } from '../model/name.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { timeOfId } from '../model/ulid.ts'
@@ -24,6 +25,15 @@ export interface TriggerOptions {
   deadline?: Date | Duration
   /** A Kysely transaction on the same database: the run exists when it commits, and not if it does not. */
   tx?: unknown
+}
+
+export const TRIGGER_OPTIONS: KeysOf<TriggerOptions> = {
+  idempotencyKey: 1,
+  concurrencyKey: 1,
+  delay: 1,
+  runAt: 1,
+  deadline: 1,
+  tx: 1,
 }
 
 export interface ChildOptions extends TriggerOptions {
@@ -153,6 +163,7 @@ function oneTransaction(inputs: readonly BatchTriggerInput<unknown>[]): unknown 
 }
 
 function newRun({ env, codec }: TriggerDeps, job: Job, payload: unknown, options: ChildOptions, what: string): NewRun {
+  checkKeys('trigger', options, TRIGGER_OPTIONS)
   const id = env.id()
   return {
     id,

@@ -1,11 +1,13 @@
 // Watches the newest runs that match: yields them now and whenever they changed.
 import type { RunListWatcher } from '../events/run-list-watcher.ts'
 import { unlessAborted } from '../model/abort.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type Pulled, pulled } from '../model/pulled.ts'
 import type { Run } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import { checkWatchFilter, WATCHED_RUNS } from '../model/run-filter.ts'
 import type { RunQuery } from '../store/runs.ts'
+import { checkFilterKeys } from './filter-keys.ts'
 
 export interface WatchFilter extends Omit<RunFilter, 'cursor' | 'limit'> {
   /** Default 50, at most 200. */
@@ -17,12 +19,16 @@ export interface WatchOptions {
   signal?: AbortSignal
 }
 
+const WATCH_OPTIONS: KeysOf<WatchOptions> = { signal: 1 }
+
 export type RunsSubscription = Pulled<readonly Run[]>
 
-export function watchRuns(pages: RunListWatcher, filter: WatchFilter = {}, { signal }: WatchOptions = {}): RunsSubscription {
+export function watchRuns(pages: RunListWatcher, filter: WatchFilter = {}, options: WatchOptions = {}): RunsSubscription {
+  checkKeys('watchRuns', options, WATCH_OPTIONS)
+  checkFilterKeys('watchRuns', filter)
   checkWatchFilter(filter)
   const query = watchQuery(filter)
-  return pulled((closed) => pagesOf(pages, query, closed), signal)
+  return pulled((closed) => pagesOf(pages, query, closed), options.signal)
 }
 
 async function* pagesOf(pages: RunListWatcher, query: RunQuery, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {

@@ -1,5 +1,6 @@
 // The options of `durablyHandler`, their defaults and their limits.
 import { DurablyError } from '../model/errors.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import type { Authorize } from './authorize.ts'
 
 export interface ServerOptions {
@@ -23,6 +24,18 @@ export interface ServerOptions {
   onError?: (error: unknown, request: Request) => void
 }
 
+const SERVER_OPTIONS: KeysOf<ServerOptions> = {
+  authorize: 1,
+  basePath: 1,
+  principal: 1,
+  maxStreams: 1,
+  allowedOrigins: 1,
+  maxBodyBytes: 1,
+  maxJsonDepth: 1,
+  exposeFailures: 1,
+  onError: 1,
+}
+
 export interface ServerConfig extends Required<Omit<ServerOptions, 'principal' | 'allowedOrigins' | 'exposeFailures'>> {
   principal: ServerOptions['principal']
   allowedOrigins: ReadonlySet<string>
@@ -33,6 +46,7 @@ export function readOptions(options: ServerOptions): ServerConfig {
   if (typeof options?.authorize !== 'function') {
     throw new DurablyError('invalid_config', 'durablyHandler needs { authorize }: a function, or allowAll() to allow everybody everything')
   }
+  checkKeys('durablyHandler', options, SERVER_OPTIONS, 'invalid_config')
   const { authorize, principal, basePath = '/', allowedOrigins = [], exposeFailures = false } = options
   return {
     authorize,

@@ -3,7 +3,8 @@
 
 import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'
-import { type BatchTriggerInput, checkBatch, type Triggered, type TriggerOptions, triggered } from '../runs/trigger.ts'
+import { checkKeys } from '../model/known-keys.ts'
+import { type BatchTriggerInput, checkBatch, TRIGGER_OPTIONS, type Triggered, type TriggerOptions, triggered } from '../runs/trigger.ts'
 import { demand, isAllowed } from './authorize.ts'
 import type { Call, Serve, Server } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
@@ -13,7 +14,8 @@ import { isPlainObject, readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
 
 const BATCH_MAX = 1000
-const OPTIONS: ReadonlySet<string> = new Set<keyof TriggerOptions>(['idempotencyKey', 'concurrencyKey', 'delay', 'runAt', 'deadline'])
+/** A transaction cannot leave the process that began it. */
+const { tx: _, ...OPTIONS } = TRIGGER_OPTIONS
 
 /** A request triggers runs of one job. Only the body names it, so the request is authorized once its body was read. */
 export const triggerRuns: Serve = async (call) => {
@@ -61,9 +63,7 @@ function knownJob({ engine }: Server, name: string): Job {
 function readOptions(what: string, options: unknown): TriggerOptions {
   if (options === undefined) return {}
   if (!isPlainObject(options)) throw new DurablyError('invalid_argument', `${what} must be an object`)
-  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option))
-  if (unknown !== undefined)
-    throw new DurablyError('invalid_argument', `${what} has no ${JSON.stringify(unknown)}; it may have ${[...OPTIONS].join(', ')}`)
+  checkKeys(what, options, OPTIONS)
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 

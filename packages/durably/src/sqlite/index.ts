@@ -1,6 +1,7 @@
 // `@coji/durably/sqlite` — SQLite on Node, Bun and Deno without further configuration.
 import { type Dialect, SqliteDialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { openDatabase } from './open-database.ts'
 import { cachingDatabase } from './statement-cache.ts'
 
@@ -11,6 +12,8 @@ export interface SqliteOptions {
   busyTimeoutMs?: number
 }
 
+const SQLITE_OPTIONS: KeysOf<SqliteOptions> = { durability: 1, busyTimeoutMs: 1 }
+
 /** A longer timeout would block the event loop, and with it the heartbeats of every run. */
 export const BUSY_TIMEOUT_MS_MAX = 250
 const BUSY_TIMEOUT_MS = 50
@@ -20,7 +23,9 @@ const BUSY_TIMEOUT_MS = 50
  *
  * @example const durably = createDurably({ dialect: sqlite('durably.db') })
  */
-export function sqlite(path: string, { durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions = {}): Dialect {
+export function sqlite(path: string, options: SqliteOptions = {}): Dialect {
+  checkKeys('sqlite', options, SQLITE_OPTIONS, 'invalid_config')
+  const { durability = 'full', busyTimeoutMs = BUSY_TIMEOUT_MS } = options
   if (typeof path !== 'string' || path === '') throw invalid(`sqlite() needs the path of a file or ":memory:", got ${JSON.stringify(path)}`)
   if (durability !== 'full' && durability !== 'relaxed')
     throw invalid(`durability must be "full" or "relaxed", got ${JSON.stringify(durability)}`)

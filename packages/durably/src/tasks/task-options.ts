@@ -1,9 +1,10 @@
 // The options of `createTaskQueue` and their defaults.
-import type { DurablyOptions } from '../config.ts'
+import { DURABLY_OPTIONS, type DurablyOptions } from '../config.ts'
 import { memoryStore } from '../memory.ts'
 import type { Duration } from '../model/duration.ts'
 import { type Env, systemEnv } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type RetryPolicy, retry } from '../model/retry-policy.ts'
 import type { TaskLogger } from './log-line.ts'
 
@@ -24,6 +25,9 @@ export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
   /** Gets a record for each change of a task. Default: no log. */
   logger?: TaskLogger
 }
+
+const TASK_OPTIONS: KeysOf<TaskQueueOptions> = { ...DURABLY_OPTIONS, retry: 1, maxAttempts: 1, logger: 1 }
+const RETENTION: KeysOf<RetentionOptions> = { max: 1, ttl: 1 }
 
 /** The queue has its own tables, so that counts, lists and redrives see no other runs. */
 const TABLE_PREFIX = 'tasks_'
@@ -46,6 +50,8 @@ function taskEnv(): Env {
 }
 
 export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
+  checkKeys('createTaskQueue', options, TASK_OPTIONS, 'invalid_config')
+  checkKeys('retention', options.retention, RETENTION, 'invalid_config')
   const { retry: policy = BACK_OFF, maxAttempts = ATTEMPTS_MAX, retention, logger, ...durably } = options
   const env = options.env ?? taskEnv()
   return {

@@ -1,5 +1,6 @@
 // MemoryStore — the store for tests, for simulation, and for runs that need not outlive their process.
 import { type Env, systemEnv } from '../../model/env.ts'
+import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { Store } from '../store.ts'
 import { memoryEvents } from './events.ts'
 import { memoryLogs } from './logs.ts'
@@ -19,12 +20,15 @@ export interface MemoryStoreOptions {
   endedMax?: number
 }
 
+const MEMORY_OPTIONS: KeysOf<MemoryStoreOptions> = { env: 1, eventLog: 1, errorStacks: 1, endedMax: 1 }
+
 /**
  * Keeps runs in memory.
  *
  * @example const durably = createDurably({ store: memoryStore() })
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  checkKeys('memoryStore', options, MEMORY_OPTIONS, 'invalid_config')
   const { env = systemEnv(), eventLog = true, errorStacks = true, endedMax = Number.POSITIVE_INFINITY } = options
   const tables = new Tables(env, { eventLog, endedMax })
   return {

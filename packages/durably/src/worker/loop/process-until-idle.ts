@@ -1,5 +1,6 @@
 import { type Env, within } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
+import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { Worker } from './worker.ts'
 
 export interface UntilIdleOptions {
@@ -8,12 +9,16 @@ export interface UntilIdleOptions {
   maxRuns?: number
 }
 
+const UNTIL_IDLE: KeysOf<UntilIdleOptions> = { deadline: 1, maxRuns: 1 }
+
 /** Executes runs, `concurrency` at a time, until none is due; returns how many. */
 export async function processUntilIdle(
   worker: Worker,
   { env, concurrency }: { env: Env; concurrency: number },
-  { deadline, maxRuns = Number.POSITIVE_INFINITY }: UntilIdleOptions = {},
+  options: UntilIdleOptions = {},
 ): Promise<number> {
+  checkKeys('processUntilIdle', options, UNTIL_IDLE)
+  const { deadline, maxRuns = Number.POSITIVE_INFINITY } = options
   const end = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline)
   if (Number.isNaN(end)) throw new DurablyError('invalid_argument', 'deadline must be a Date or a time in milliseconds since 1970')
   if (!(maxRuns >= 0)) throw new DurablyError('invalid_argument', `maxRuns must be a number of at least 0, got ${maxRuns}`)

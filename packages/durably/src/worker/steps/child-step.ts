@@ -2,13 +2,25 @@
 // triggered once.
 import { DurablyError } from '../../model/errors.ts'
 import type { ChildRunOptions, Triggers } from '../../model/job.ts'
+import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { PARENT, type Parent } from '../../store/parent.ts'
 import { ChildQueue, type ChildQueueDeps } from './child-queue.ts'
 import { readForRun } from './read-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
+const CHILD_RUN_OPTIONS: KeysOf<ChildRunOptions> = { name: 1, concurrencyKey: 1 }
+
 type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
+
+function checkChild(job: unknown, options: ChildRunOptions): void {
+  if (typeof (job as Triggers<never, unknown> | undefined)?.trigger !== 'function')
+    throw new DurablyError(
+      'invalid_argument',
+      `ctx.trigger and ctx.invoke take a job as defineJob returned it, got ${JSON.stringify(job) ?? typeof job}`,
+    )
+  checkKeys('ctx.trigger and ctx.invoke', options, CHILD_RUN_OPTIONS)
+}
 
 export class ChildSteps {
   readonly #queue: ChildQueue
@@ -23,8 +35,10 @@ export class ChildSteps {
     stepName: string,
     job: Triggers<TInput, unknown>,
     input: TInput,
-    { concurrencyKey }: ChildRunOptions,
+    given: ChildRunOptions,
   ): Promise<RunRow> {
+    checkChild(job, given)
+    const { concurrencyKey } = given
     const { execution, store } = deps
     const { runId, token } = execution.owner.claim
     const queue = this.#queue

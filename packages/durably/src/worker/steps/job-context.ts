@@ -6,6 +6,7 @@ import type { Env, Scope } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type {
   ChildRunOptions,
+  Job,
   JobContext,
   Logger,
   StepFunction,
@@ -44,6 +45,8 @@ export interface StepRunnerDeps {
   stepWrappers: readonly StepWrapper[]
   store: Store
   children: LazyChildSteps
+  /** By name. */
+  jobs: ReadonlyMap<string, Job>
   leaseMs: number
   report: (error: unknown, runId?: string) => void
 }
@@ -121,7 +124,7 @@ export class RunningJobContext implements JobContext {
   }
 
   trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options: ChildRunOptions = {}): Promise<{ id: string }> {
-    const name = options.name ?? this.#steps.childNames.next('trigger', job.name)
+    const name = options.name ?? this.#steps.childNames.next('trigger', job?.name)
     return this.run(name, async () => {
       const children = await this.#children()
       return { id: (await children.trigger(this.#steps, name, job, input, options)).id }
@@ -129,7 +132,7 @@ export class RunningJobContext implements JobContext {
   }
 
   invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options: ChildRunOptions = {}): Promise<TOutput> {
-    const name = options.name ?? this.#steps.childNames.next('invoke', job.name)
+    const name = options.name ?? this.#steps.childNames.next('invoke', job?.name)
     return handled(this.#steps.step(name, async (call) => (await this.#children()).invoke(this.#steps, call, job, input, options)))
   }
 

@@ -2,15 +2,21 @@
 // comes later changes nothing.
 import { durationMs } from '../../model/duration.ts'
 import { checkSignalName } from '../../model/effect.ts'
-import { validate, type WaitForOptions } from '../../model/job.ts'
+import { signalSchema, validate, type WaitForOptions } from '../../model/job.ts'
+import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
-export async function receiveSignal(steps: StepRunner, call: StepCall, { schema, timeout }: WaitForOptions): Promise<StepOutcome> {
-  const { execution, codec } = steps.deps
+const WAIT_FOR_OPTIONS: KeysOf<WaitForOptions> = { schema: 1, timeout: 1 }
+
+export async function receiveSignal(steps: StepRunner, call: StepCall, options: WaitForOptions): Promise<StepOutcome> {
+  const { execution, codec, jobs } = steps.deps
   const { parking } = execution
   const { name } = call
   const what = `signal ${JSON.stringify(name)}`
   checkSignalName(name)
+  checkKeys('ctx.waitFor', options, WAIT_FOR_OPTIONS)
+  const job = jobs.get(execution.run.jobName)
+  const { schema = job && signalSchema(job, name), timeout } = options
   const limitMs = timeout === undefined ? null : durationMs(`timeout of ${what}`, timeout)
   const dueAt = limitMs === null ? null : Math.ceil((await execution.storeNow()) + limitMs)
   const signal = await steps.signals.find(name)

@@ -1,17 +1,21 @@
 // `ctx.transaction`: what the user's function writes and the record of the step commit together, or not at all.
 import { DurablyError } from '../../model/errors.ts'
 import type { TransactionOptions } from '../../model/job.ts'
+import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { Transaction } from '../../model/transaction.ts'
 import type { TransactResult } from '../lease/owner.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 import { transactionLimitMs, withinTransactionLimit } from './transaction-limit.ts'
 
+const TRANSACTION_OPTIONS: KeysOf<TransactionOptions> = { timeout: 1 }
+
 type Body = (trx: Transaction) => Promise<unknown>
 
-export async function transactionStep(steps: StepRunner, call: StepCall, { timeout }: TransactionOptions, fn: Body): Promise<StepOutcome> {
+export async function transactionStep(steps: StepRunner, call: StepCall, options: TransactionOptions, fn: Body): Promise<StepOutcome> {
   if (typeof fn !== 'function')
     throw new DurablyError('invalid_argument', `transaction ${JSON.stringify(call.name)} needs a function as its last argument`)
-  const limitMs = transactionLimitMs(steps.deps.leaseMs, timeout)
+  checkKeys('ctx.transaction', options, TRANSACTION_OPTIONS)
+  const limitMs = transactionLimitMs(steps.deps.leaseMs, options.timeout)
   await steps.deps.execution.assureLease()
   return transact(steps, steps.start(call), fn, limitMs)
 }

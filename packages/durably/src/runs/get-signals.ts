@@ -1,0 +1,12 @@
+import type { Codec } from '../model/codec.ts'
+import { DECISION_PREFIX } from '../model/effect.ts'
+import type { SentSignal } from '../model/signal.ts'
+import type { Store } from '../store/store.ts'
+
+/** In the order they were sent. Whether the run has received one is known from its step, which records `[]` when the time was over. */
+export async function getSignals({ store, codec }: { store: Store; codec: Codec }, runId: string): Promise<SentSignal[]> {
+  const sent = (await store.signals.list(runId)).filter(({ name }) => !name.startsWith(DECISION_PREFIX))
+  const steps = sent.length > 0 ? await store.steps.list(runId) : []
+  const received = new Set(steps.filter(({ status, output }) => status === 'completed' && output !== '[]').map(({ name }) => name))
+  return sent.map(({ name, value, createdAt }) => ({ name, value: codec.decode(value), createdAt, received: received.has(name) }))
+}
