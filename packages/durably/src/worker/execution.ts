@@ -217,6 +217,8 @@ export class Execution {
 
   /** The job function has ended: the limits are checked a last time, then they no longer apply. */
   async stopTime(limits: TimeLimits): Promise<void> {
+    // The store may have to be asked for the time: what the job left waiting must not park the run meanwhile.
+    this.#closed = true
     limits.stop()
     await limits.look()
     this.limits = null

@@ -122,6 +122,31 @@ describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (wor
     expect(began).toBe(false)
   })
 
+  test('a job that has returned completes, although it has a deadline and left a wait behind', async () => {
+    const { durably: first, env, another } = await setup(world)
+    // The store takes a while to say what time it is.
+    const durably = another({
+      wrap: (store) => ({
+        ...store,
+        runs: new Proxy(store.runs, {
+          get: (runs, verb) => {
+            if (verb !== 'get') return Reflect.get(runs, verb)
+            return (id: string) => new Promise((resolve) => env.timer(10, () => resolve(runs.get(id))))
+          },
+        }),
+      }),
+    })
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await Promise.race([ctx.waitFor('never'), ctx.run('work', () => 'first')])
+      await ctx.run('more', () => env.jump(HOUR))
+      return 'done'
+    })
+    const { id } = await job.trigger(null, { deadline: '2h' })
+    durably.start()
+    await env.advance(1000)
+    expect(await first.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+  })
+
   test('a deadline that is still ahead is not brought forward', async () => {
     const { durably, id } = await sleepsThen((ctx) => ctx.run('in time', () => 'done'), '2h')
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
