@@ -85,8 +85,8 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'sleep-by-a-set-clock',
     guard: 'a sleep does not last longer because a clock was set forward (T1)',
     file: 'worker/lease/store-time.ts',
-    find: '- since) < DIFFERENCE_MS_MAX',
-    replace: '- since) < Infinity',
+    find: 'return !clocksDiffer(this.#env, this.#asked)',
+    replace: 'return true',
   },
   {
     name: 'rejected-not-taken-back',
@@ -101,6 +101,20 @@ export const LEASE_MUTANTS: Mutant[] = [
     file: 'worker/lease/store-time.ts',
     find: 'if (last - first < DIFFERENCE_MS_MAX) return byMono >= time',
     replace: 'if (first <= last) return byMono >= time',
+  },
+  {
+    name: 'lease-slept-through',
+    guard: 'who slept longer than its lease renews it before it starts a function',
+    file: 'worker/lease/lease-age.ts',
+    find: 'return elapsedMs(this.#env, this.renewedAt)',
+    replace: 'return this.#env.mono() - this.renewedAt.mono',
+    also: [
+      {
+        file: 'worker/lease/lease-age.ts',
+        find: 'return clocksDiffer(this.#env, this.renewedAt)',
+        replace: 'return clocksDiffer === null',
+      },
+    ],
   },
   {
     name: 'commits-one-by-one',

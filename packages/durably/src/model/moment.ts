@@ -14,3 +14,13 @@ export function momentOf(env: Env): Moment {
 export function elapsedMs(env: Env, { mono, wall }: Moment): number {
   return Math.max(env.mono() - mono, env.wall() - wall)
 }
+
+/**
+ * One of the clocks stood still or was adjusted since then, so neither tells how much time has passed. A smaller difference is ignored:
+ * the wall clock counts whole milliseconds, and both are corrected bit by bit.
+ */
+export function clocksDiffer(env: Env, { mono, wall }: Moment): boolean {
+  return Math.abs(env.wall() - wall - (env.mono() - mono)) >= DIFFERENCE_MS_MAX
+}
+
+export const DIFFERENCE_MS_MAX = 1000

@@ -276,7 +276,7 @@ export class Execution {
     throw this.interrupted
   }
 
-  /** Before a function of the user starts: renews a lease that is nearly over, so that nothing starts without one. */
+  /** Before a function of the user starts: renews a lease that is nearly over, or may be, so that nothing starts without one. */
   assureLease(): Promise<void> | undefined {
     const looked = this.limits?.look()
     if (looked || (!this.interrupted && this.#isNearlyOver())) return this.#renewLease(looked)
@@ -291,7 +291,7 @@ export class Execution {
   }
 
   #isNearlyOver(): boolean {
-    return this.#lease.ms() >= this.#deps.leaseMs - this.#deps.heartbeatMs
+    return this.#lease.isUnknown || this.#lease.ms() >= this.#deps.leaseMs - this.#deps.heartbeatMs
   }
 
   track<T>(name: string, step: Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ export class TimeLimits {
   readonly #timeout: Job['timeout']
   /** By the monotonic clock. */
   readonly #endsAt: number
-  /** By the store's. */
+  /** By the store's; infinite if the run has none. */
   readonly #deadlineAt: number
   #timer: TimerHandle | null = null
 
@@ -28,7 +28,7 @@ export class TimeLimits {
   /** Interrupts the execution if a limit is over; a promise when the store has to be asked for the time. */
   look(): Promise<void> | undefined {
     const execution = this.#execution
-    const isPast = execution.time.isPast(this.#deadlineAt)
+    const isPast = this.#deadlineAt < Number.POSITIVE_INFINITY && execution.time.isPast(this.#deadlineAt)
     if (this.#env.mono() >= this.#endsAt) execution.outOfTime(`its timeout is ${this.#timeout}`)
     else if (isPast) execution.outOfTime(`its deadline was ${iso(this.#deadlineAt)}`)
     else if (isPast === undefined) return this.#ask()

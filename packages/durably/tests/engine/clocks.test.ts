@@ -246,3 +246,49 @@ describe.each(WORLDS)('the clock of a process is adjusted on %s, the store’s i
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
   })
 })
+
+describe.each(WORLDS)('the machine sleeps for an hour and the clock of its process is set back on %s', (world) => {
+  const SET_BACK = [-2 * HOUR, -HOUR / 2]
+
+  test.each(SET_BACK)('by %d ms: no function begins after the deadline', async (ms) => {
+    const { durably, env, adjust } = await adjustable(world)
+    let began = false
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.run('work', () => {
+        env.jump(HOUR)
+        adjust(ms)
+      })
+      await ctx.run('late', () => {
+        began = true
+      })
+    })
+    const { id } = await job.trigger(null, { deadline: '50m' })
+    durably.start()
+    await env.advance(1000)
+    expect(began).toBe(false)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+
+  test.each(SET_BACK)('by %d ms: no function of a run that was taken over begins', async (ms) => {
+    const { durably, env, adjust, another, soon } = await adjustable(world)
+    const heir = another({ wrap: (store) => store })
+    const begun: string[] = []
+    const asleep = gate()
+    const definition = { name: 'job', input: anything }
+    const job = durably.defineJob(definition, async (ctx) => {
+      await asleep.opened
+      await ctx.run('work', () => void begun.push('owner'))
+    })
+    heir.defineJob(definition, (ctx) => ctx.run('work', () => void begun.push('heir')))
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(1000)
+    env.jump(HOUR)
+    adjust(ms)
+    await soon(heir.processUntilIdle())
+    asleep.open()
+    await env.advance(1000)
+    expect(begun).toEqual(['heir'])
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+  })
+})

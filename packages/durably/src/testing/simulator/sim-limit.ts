@@ -1,10 +1,8 @@
 // SimLimit — when the time of a simulated execution is over: that of its job by the monotonic clock of its process, that of its
 // run by the store's clock.
+import { DIFFERENCE_MS_MAX } from '../../model/moment.ts'
 import type { JobExecution } from '../invariants/index.ts'
 import type { SimProcess } from './sim-process.ts'
-
-/** What a worker knows of the store's clock may be wrong by so much (store-time.ts). */
-const UNSURE_MS = 1000
 
 export class SimLimit {
   readonly #process: SimProcess
@@ -29,7 +27,9 @@ export class SimLimit {
   /** Its time is over, and its process did not just stand still. */
   isLate(): boolean {
     const { now, env, wokeAt } = this.#process
-    return now > wokeAt && (env.mono() > this.#endsAt || now > this.#process.deadlineOf(this.#execution.runId) + UNSURE_MS)
+    const { runId } = this.#execution
+    const isPastDeadline = now > this.#process.deadlineOf(runId) + DIFFERENCE_MS_MAX && !this.#process.isFooled(runId)
+    return now > wokeAt && (env.mono() > this.#endsAt || isPastDeadline)
   }
 
   /** It is told that its time is over. */

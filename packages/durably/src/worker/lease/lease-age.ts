@@ -1,7 +1,7 @@
 // LeaseAge — how long ago a lease was last renewed, counted from when the renewal was sent, not from when its answer came.
 // The larger of both ages counts (model/moment.ts).
 import type { Env } from '../../model/env.ts'
-import { elapsedMs, type Moment, momentOf } from '../../model/moment.ts'
+import { clocksDiffer, elapsedMs, type Moment, momentOf } from '../../model/moment.ts'
 
 export class LeaseAge {
   readonly #env: Env
@@ -20,5 +20,10 @@ export class LeaseAge {
 
   ms(): number {
     return elapsedMs(this.#env, this.renewedAt)
+  }
+
+  /** It may be older than both clocks say: a machine that slept can be one whose clock was set back. */
+  get isUnknown(): boolean {
+    return clocksDiffer(this.#env, this.renewedAt)
   }
 }

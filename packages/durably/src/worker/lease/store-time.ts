@@ -1,13 +1,10 @@
 // StoreTime — what this process knows of the store's clock: what it last said, and how much time went by since.
 //   T1. A sleeping machine stops the monotonic clock, an adjustment moves the wall clock, and this process cannot know which of the two
 //       happened. So when the clocks differ, the store is asked.
-//   T2. A time is over when both clocks say so. When the answer of the store took long, its time may be that of the request or that of
-//       the answer, so the store is asked again.
+//   T2. A time is over when both clocks say so, and it is ahead when the clocks agree and say so. When the answer of the store took
+//       long, its time may be that of the request or that of the answer, so the store is asked again.
 import type { Env } from '../../model/env.ts'
-import { elapsedMs, type Moment } from '../../model/moment.ts'
-
-/** A smaller difference is ignored: answers take a while, the wall clock counts whole milliseconds, and both are corrected bit by bit. */
-const DIFFERENCE_MS_MAX = 1000
+import { clocksDiffer, DIFFERENCE_MS_MAX, elapsedMs, type Moment } from '../../model/moment.ts'
 
 export class StoreTime {
   readonly #env: Env
@@ -35,8 +32,7 @@ export class StoreTime {
 
   /** Both clocks went on alike since it was asked (T1). */
   get isKnown(): boolean {
-    const since = this.#env.mono() - this.#asked.mono
-    return Math.abs(this.#env.wall() - this.#asked.wall - since) < DIFFERENCE_MS_MAX
+    return !clocksDiffer(this.#env, this.#asked)
   }
 
   /** `undefined` when only the store knows (T2). */
@@ -46,6 +42,6 @@ export class StoreTime {
     const first = Math.min(byMono, byWall)
     const last = Math.max(byWall, this.latest())
     if (last - first < DIFFERENCE_MS_MAX) return byMono >= time
-    return first >= time || (last < time ? false : undefined)
+    return first >= time || (last < time && this.isKnown ? false : undefined)
   }
 }
