@@ -3,8 +3,11 @@
 import { chance, oneOf, pick } from './chance.ts'
 import { isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
 
-/** `stall`: the process stands still before it gets the reply, and wakes when its lease may be over. */
-export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow' | 'stall'
+/**
+ * `stall`: the process stands still before it gets the reply, and wakes when its lease may be over. `sleep`: so does its machine, with the
+ * monotonic clock.
+ */
+export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow' | 'stall' | 'sleep'
 
 /** Decides what goes wrong with a store call. */
 export interface CallFaults {
@@ -38,7 +41,7 @@ export type TimedFault =
   | 'suspend'
   | 'suspend all'
 
-const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall'] as const
+const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall', 'sleep'] as const
 const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge', 'delete'] as const
 /** Of worlds of families, and of crowds. */
 const FAMILY_FAULTS = ['clear and retry', 'cancel and clear'] as const
@@ -55,7 +58,6 @@ const CUT_AT_MAX = 9
 const CLAIM_WEIGHT = 4
 const GROUP_WEIGHT = 3
 const TIMED_MAX = 14
-/** How likely a world knows a kind of timed fault at all. */
 const TIMED_SHARE = 0.6
 
 export interface Timed {
@@ -82,7 +84,9 @@ export class FaultPlan implements CallFaults {
   constructor(options: FaultPlanOptions) {
     this.#options = options
     const { seed } = options
-    this.#rates = new Map(CALL_FAULTS.map((fault) => [fault, oneOf(seed, `rate of ${fault}`, [0, 0, 0.005, 0.02, 0.05])]))
+    // Who wakes asks the store for its time. If that jumps meanwhile, nobody can say which answer is right.
+    const faults = CALL_FAULTS.filter((fault) => fault !== 'sleep' || !allows(seed, 'clock jump'))
+    this.#rates = new Map(faults.map((fault) => [fault, oneOf(seed, `rate of ${fault}`, [0, 0, 0.005, 0.02, 0.05])]))
   }
 
   /** The fault of one store call, if any. */
@@ -115,7 +119,7 @@ export class FaultPlan implements CallFaults {
   /** The faults that come at a time of their own. */
   timed(): Timed[] {
     const { seed, faultFree, faultMs, without } = this.#options
-    const [first, ...others] = TIMED_FAULTS.filter((fault) => chance(seed, `allows ${fault}`) < TIMED_SHARE)
+    const [first, ...others] = TIMED_FAULTS.filter((fault) => allows(seed, fault))
     if (faultFree) return []
     const some = (what: string, most: number, kinds: readonly [TimedFault, ...TimedFault[]]): Timed[] =>
       Array.from({ length: pick(seed, `how many ${what}`, 0, most) }, (_, i) => {
@@ -128,6 +132,11 @@ export class FaultPlan implements CallFaults {
     const ofMachines = chance(seed, 'machines sleep') < SUSPENDS_SHARE ? some('machine', SUSPENDS_MAX, SUSPENDS) : []
     return [...timed, ...ofFamilies, ...ofMachines].filter(({ name }) => !without.has(name))
   }
+}
+
+/** Each world knows some kinds of timed faults. */
+function allows(seed: number, fault: TimedFault): boolean {
+  return chance(seed, `allows ${fault}`) < TIMED_SHARE
 }
 
 function weightOf(verb: string, args: readonly unknown[]): number {

@@ -5,7 +5,7 @@
 
 import type { Env, TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
-import { type Moment, momentOf } from '../../model/moment.ts'
+import { DIFFERENCE_MS_MAX, type Moment, momentOf } from '../../model/moment.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
@@ -40,6 +40,8 @@ const LATENCY_MS_MAX = 8
 const TICK_MS = 0.001
 const SLOW_LEASES_MAX = 1.3
 const STALL_LEASES_MAX = 2.5
+/** Clocks that differ by a second at most are believed. */
+export const SUSPEND_MS_MIN = DIFFERENCE_MS_MAX + 100
 const CLOCKS_SET_SHARE = 0.15
 const CLOCK_SET_AFTER_MS_MAX = 60_000
 const CLOCK_SET_MS_MAX = 3 * 60 * 60 * 1000
@@ -102,7 +104,7 @@ export class SimProcess {
     let draws = 0
     this.env = {
       wall: () => base.wall() + skewMs + (this.isClockSet ? this.#clockSet.byMs : 0),
-      mono: () => base.mono() - this.#sleptMs(),
+      mono: () => base.mono() - this.sleptMs,
       timer: (ms, fn) => this.#timer(ms, fn),
       clear: (timer) => {
         if (!timer) return
@@ -194,7 +196,7 @@ export class SimProcess {
     const claimed = this.#claimed.get(runId)
     if (!claimed) return 0
     const { mono, sleptMs } = claimed.sent
-    return this.#claimedAt(claimed) + this.env.mono() - mono + this.#sleptMs() - sleptMs
+    return this.#claimedAt(claimed) + this.env.mono() - mono + this.sleptMs - sleptMs
   }
 
   /** When the claim of a run was answered, on its own clock. */
@@ -234,17 +236,19 @@ export class SimProcess {
 
   /** Its clocks differ since the claim, so it asked the store what time it is. */
   #mayHaveAsked({ sent }: Claimed): boolean {
-    return this.#sleptMs() > sent.sleptMs || (this.isClockSet && !sent.isClockSet)
+    return this.sleptMs > sent.sleptMs || (this.isClockSet && !sent.isClockSet)
   }
 
   /**
-   * Its machine has slept and its wall clock was set back, since this run was claimed or at all: neither of its clocks shows how much
-   * time has passed, so it cannot know that a lease is over.
+   * Its machine has slept and its wall clock was set back. Since this run was claimed: by as much as it slept, so that its clocks agree
+   * and nothing shows that a lease or a deadline is over. Or at all: whoever waits to lead does not compare its clocks.
    */
   isFooled(runId?: string): boolean {
     const sent = runId === undefined ? { sleptMs: 0, isClockSet: false } : this.#claimed.get(runId)?.sent
     if (!sent || this.#clockSet.byMs > 0) return false
-    return this.#sleptMs() > sent.sleptMs && this.isClockSet && !sent.isClockSet
+    const sleptMs = this.sleptMs - sent.sleptMs
+    const hidesIt = runId === undefined || Math.abs(sleptMs + this.#clockSet.byMs) < DIFFERENCE_MS_MAX
+    return sleptMs > 0 && hidesIt && this.isClockSet && !sent.isClockSet
   }
 
   /** Its wall clock is another by now. */
@@ -256,7 +260,8 @@ export class SimProcess {
     return (row.leaseExpiresAt ?? 0) - this.#world.leaseMs
   }
 
-  #sleptMs(): number {
+  /** How long its machine has slept until now. */
+  get sleptMs(): number {
     const { from, until } = this.#sleep
     return this.#sleptBeforeMs + Math.min(this.now, until) - from
   }
@@ -267,9 +272,9 @@ export class SimProcess {
     const arm = (inMs: number): TimerHandle => {
       // A machine that sleeps counts from when it wakes.
       const asleepMs = Math.max(0, this.#sleep.until - this.now)
-      const sleptMs = this.#sleptMs() + asleepMs
+      const sleptMs = this.sleptMs + asleepMs
       return base.timer(asleepMs + inMs, () => {
-        const missedMs = this.#sleptMs() - sleptMs
+        const missedMs = this.sleptMs - sleptMs
         if (missedMs > 0) timer.handle = arm(missedMs)
         else this.#awake(() => timer.isCleared || fn())
       })
@@ -344,7 +349,7 @@ export class SimProcess {
       get: (target, verb) => {
         if (verb === 'claim')
           return async (request: Parameters<RunStore['claim']>[0]) => {
-            const sent = { ...momentOf(this.env), sleptMs: this.#sleptMs(), isClockSet: this.isClockSet }
+            const sent = { ...momentOf(this.env), sleptMs: this.sleptMs, isClockSet: this.isClockSet }
             this.#claimSent = sent
             return remember(await target.claim(request), sent)
           }
@@ -391,7 +396,9 @@ export class SimProcess {
         onApplied(this.name, verb, answer, args, arrivedMs)
         intrusion?.after?.()
         if (fault === 'crash after') return this.kill()
-        if (fault === 'stall') this.pause(leaseMs * STALL_LEASES_MAX * chance(seed, `stall ${call}`))
+        const stillMs = leaseMs * STALL_LEASES_MAX * chance(seed, `stall ${call}`)
+        if (fault === 'stall') this.pause(stillMs)
+        if (fault === 'sleep') this.suspend(Math.max(stillMs, SUSPEND_MS_MIN))
         base.timer(total - there, () => {
           if (fault === 'lose reply') refuse('the reply was lost')
           else this.#awake(() => ('error' in answer ? reject(answer.error) : resolve(answer.value)))

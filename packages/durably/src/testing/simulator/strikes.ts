@@ -5,13 +5,11 @@ import type { Store } from '../../store/store.ts'
 import { chance, pick } from './chance.ts'
 import type { FaultPlan, Timed } from './fault-plan.ts'
 import type { SimClient } from './sim-client.ts'
-import type { SimProcess } from './sim-process.ts'
+import { type SimProcess, SUSPEND_MS_MIN } from './sim-process.ts'
 import type { TabAudit } from './tab-audit.ts'
 
 /** A page that is put aside stands still soon after. */
 const ASIDE_MS_MAX = 1500
-/** Clocks that differ by a second at most are believed (store-time.ts). */
-const SUSPEND_MS_MIN = 1100
 const SUSPEND_MS_MAX = 120_000
 /** Few machines sleep for that long, because it costs the others many looks. */
 const LONG_SUSPEND_SHARE = 0.05

@@ -205,8 +205,20 @@ class SimJob {
     if (ctx.signal.aborted) return
     // The engine counts a lease by two clocks, and one of them has whole milliseconds only.
     const isOver = dueAt !== null && dueAt <= process.storeNowAtMost(runId) + 1
-    const times = { dueAt: dueAt && Math.ceil(dueAt), dueAtMost: dueAtMost && Math.ceil(dueAtMost + process.askingMsMax(runId)) }
-    ledger.waits.push({ place: ledger.place(), runId, step, generation, ...times, isOver })
+    const askingMs = process.askingMsMax(runId)
+    const { sleptMs } = process
+    ledger.waits.push({
+      place: ledger.place(),
+      runId,
+      step,
+      generation,
+      dueAt: dueAt && Math.ceil(dueAt),
+      // Its machine may sleep while it asks, and then it asks again.
+      get dueAtMost() {
+        return dueAtMost && Math.ceil(dueAtMost + askingMs + (askingMs > 0 ? process.sleptMs - sleptMs : 0))
+      },
+      isOver,
+    })
   }
 
   async #child({ name, invoked, job, steps, concurrencyKey }: PlannedChild): Promise<unknown> {
