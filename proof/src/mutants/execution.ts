@@ -41,8 +41,8 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'late-claim-starts',
     guard: 'a lease is as old as its request, not its answer',
     file: 'worker/loop/claim-runs.ts',
-    find: 'lease: new LeaseAge(env, sent), answered',
-    replace: 'lease: new LeaseAge(env, answered), answered',
+    find: 'lease: new LeaseAge(env, sent),',
+    replace: 'lease: new LeaseAge(env, answered),',
   },
   {
     name: 'steps-read-early',
@@ -116,7 +116,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     guard: 'the next attempt comes after the delay of the policy',
     file: 'worker/execute-run.ts',
     find: 'runAt: Math.ceil(runAt),',
-    replace: 'runAt: Math.ceil(execution.time.latest()),',
+    replace: 'runAt: Math.ceil(execution.clock.time.latest()),',
   },
   {
     name: 'deadline-not-watched',
@@ -128,8 +128,8 @@ export const EXECUTION_MUTANTS: Mutant[] = [
   {
     name: 'sleep-not-slept',
     guard: 'what is counted from now is asked of the store when the clocks differ (T1)',
-    file: 'worker/execution.ts',
-    find: 'while (!this.time.isKnown && !this.owner.lost) await this.askForTime()\n    return this.time.latest()',
+    file: 'worker/lease/run-clock.ts',
+    find: 'while (!this.time.isKnown && !this.#owner.lost) await this.askForTime()\n    return this.time.latest()',
     replace: 'return this.time.earliest()',
   },
   {

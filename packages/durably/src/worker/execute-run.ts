@@ -164,7 +164,7 @@ async function failureOrRetry(deps: WorkerDeps, execution: Execution, job: Job, 
   const { deadlineAt } = execution.run
   const delayMs = job.retry ? delayOf(deps, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
-  const runAt = (await execution.storeNow()) + delayMs
+  const runAt = (await execution.clock.storeNow()) + delayMs
   if (deadlineAt !== null && deadlineAt <= runAt) return ending
   return {
     type: 'retryLater',

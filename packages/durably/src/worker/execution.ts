@@ -2,25 +2,21 @@
 //   X1. After the first reason to stop, calls of `ctx` reject, and what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
 //       signal is left behind, when the time is over or the job has thrown.
-//   X3. When the clocks of this process differ, the store is asked for the time, so that sleeps, delays and deadlines are neither early
-//       nor late (store-time.ts). A timer does not fire while the machine sleeps, so deadlines are also checked before every function.
-// The signal, streams, effects and waits are created on first use, because most executions never need them.
+//   X3. A timer does not fire while the machine sleeps, so deadlines are also checked before every function.
+// The signal, the clock, streams, effects and waits are created on first use, because most executions never need them.
 import type { EventRun } from '../events/run-event.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { EventType, RecordedPayload } from '../model/event.ts'
 import type { Job } from '../model/job.ts'
-import type { Moment } from '../model/moment.ts'
 import type { RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
 import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
-import type { LeaseAge } from './lease/lease-age.ts'
 import { Owner, type OwnerDeps } from './lease/owner.ts'
-import { StoreTime } from './lease/store-time.ts'
-import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
+import { type Claimed, RunClock } from './lease/run-clock.ts'
 import { Parking } from './steps/parking.ts'
 import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
 import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
@@ -33,14 +29,6 @@ const NO_WAITS = encodeWaits([])
 
 /** How long functions have to react to their aborted signal before they are left behind. */
 const IGNORED_ABORT_MS = 500
-
-/** A run that this process has claimed. */
-export interface Claimed {
-  run: RunRow
-  lease: LeaseAge
-  /** When the claim was answered. */
-  answered: Moment
-}
 
 /** The same for all runs of a worker. */
 export interface ExecutionDeps extends OwnerDeps {
@@ -78,7 +66,6 @@ export class Execution {
   /** Rolls back the open transaction; there is at most one. */
   undo: ((why: unknown) => void) | null = null
   readonly #deps: ExecutionDeps
-  readonly #lease: LeaseAge
   #abort: AbortController | null = null
   /** Why it must stop; `null` while it may go on. */
   interrupted: DurablyError | null = null
@@ -87,28 +74,23 @@ export class Execution {
   /** When it was asked to stop. */
   #interruptedAt = Number.POSITIVE_INFINITY
   #isStuck = false
-  /** By the store's clock. */
-  readonly #claimedAt: number
-  readonly #claimSent: Moment
-  readonly #claimAnswered: Moment
-  #time: StoreTime | null = null
+  readonly #claimed: Claimed
+  #clock: RunClock | null = null
   /** Null while it has no limits. */
   limits: TimeLimits | null = null
   #closed = false
   /** A call of `ctx` was rejected because of the interruption, so the job's result cannot be trusted. */
   turnedAway = false
 
-  constructor(deps: ExecutionDeps, { run, lease, answered }: Claimed) {
+  constructor(deps: ExecutionDeps, claimed: Claimed) {
+    const { run, lease, answered } = claimed
     if (run.leaseOwner === null) throw new Error(`R5: run ${run.id} is not claimed`)
     this.run = run
     this.generation = run.leaseGeneration
     this.#deps = deps
-    this.#lease = lease
+    this.#claimed = claimed
     const claim = { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner, parentRunId: run.parentRunId }
     this.owner = new Owner(deps, claim, lease, this)
-    this.#claimedAt = (run.leaseExpiresAt ?? 0) - deps.leaseMs
-    this.#claimAnswered = answered
-    this.#claimSent = lease.renewedAt
     // The cancel came while the last owner gave the run back.
     if (run.cancelRequestedAt !== null) this.cancelRequested()
     this.heartbeat = new Heartbeat(deps, this, lease, answered.mono)
@@ -144,7 +126,7 @@ export class Execution {
     this.#parking ??= new Parking({
       run: this.run,
       env: this.#deps.env,
-      claimedAt: this.#claimedAt,
+      claimedAt: this.clock.claimedAt,
       settled: () => this.#settled(),
       isQuiet: () => this.#inFlight.size === 0,
       onParked: () => this.#parked(),
@@ -202,10 +184,10 @@ export class Execution {
     this.#dismiss('parked')
   }
 
-  /** The store's time, known from the answer to the claim or asked since. */
-  get time(): StoreTime {
-    this.#time ??= new StoreTime(this.#deps.env, this.#claimedAt, this.#claimSent, this.#claimAnswered)
-    return this.#time
+  /** The store's clock, as far as this execution knows it. */
+  get clock(): RunClock {
+    this.#clock ??= new RunClock(this.#deps, this.#claimed, this.owner)
+    return this.#clock
   }
 
   /** Starts the timeout of the job, and watches the deadline of the run. */
@@ -227,30 +209,6 @@ export class Execution {
   /** Functions that were asked to stop before, and did not, are not waited for either. */
   outOfTime(why: string): void {
     this.#leave('timeout', `run ${this.run.id} is out of time: ${why}`)
-  }
-
-  /** The store's time now, for what begins now: never early, and not late by what a clock was adjusted. */
-  async storeNow(): Promise<number> {
-    while (!this.time.isKnown && !this.owner.lost) await this.askForTime()
-    return this.time.latest()
-  }
-
-  /** Asks the store for its time: an accepted write leaves it in the row, as the end of the lease. */
-  async askForTime(): Promise<void> {
-    const { store, env, leaseMs, report } = this.#deps
-    const { id } = this.run
-    try {
-      if (!(await this.owner.write({ type: 'heartbeat' }))) return
-      const sent = this.#lease.renewedAt
-      const row = await untilLeaseIsOver(this.#deps, () => store.runs.get(id))
-      if (row?.leaseGeneration === this.generation && row.leaseExpiresAt !== null) {
-        this.#time = new StoreTime(env, row.leaseExpiresAt - leaseMs, sent, this.#lease.now())
-        return
-      }
-    } catch (error) {
-      report(error, id)
-    }
-    this.owner.loseToSilence()
   }
 
   beaten(): void {
@@ -291,7 +249,8 @@ export class Execution {
   }
 
   #isNearlyOver(): boolean {
-    return this.#lease.isUnknown || this.#lease.ms() >= this.#deps.leaseMs - this.#deps.heartbeatMs
+    const { lease } = this.#claimed
+    return lease.isUnknown || lease.ms() >= this.#deps.leaseMs - this.#deps.heartbeatMs
   }
 
   track<T>(name: string, step: Promise<T>): Promise<T> {
@@ -354,6 +313,6 @@ export class Execution {
   /** The run as its row is now. Both ends of its duration are times of the store's clock. */
   #completed(output: string | null): EventRun {
     const { id, jobName, startedAt } = this.run
-    return { id, jobName, output, startedAt, finishedAt: Math.round(this.time.earliest()) }
+    return { id, jobName, output, startedAt, finishedAt: Math.round(this.clock.time.earliest()) }
   }
 }

@@ -1,9 +1,10 @@
 // Executor — executes claimed runs.
 import type { ActiveExecutions, Slot } from './active-executions.ts'
 import { executeRun } from './execute-run.ts'
-import { type Claimed, Execution, type ExecutionDeps } from './execution.ts'
+import { Execution, type ExecutionDeps } from './execution.ts'
 import { CommitQueue } from './lease/commit-queue.ts'
 import { HeartbeatTimer } from './lease/heartbeat-timer.ts'
+import type { Claimed } from './lease/run-clock.ts'
 import type { JobContextDeps } from './steps/job-context.ts'
 import { lazyChildSteps } from './steps/lazy-steps.ts'
 import type { WorkerDeps } from './worker-deps.ts'

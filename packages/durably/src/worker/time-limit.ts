@@ -28,20 +28,20 @@ export class TimeLimits {
   /** Interrupts the execution if a limit is over; a promise when the store has to be asked for the time. */
   look(): Promise<void> | undefined {
     const execution = this.#execution
-    const isPast = this.#deadlineAt < Number.POSITIVE_INFINITY && execution.time.isPast(this.#deadlineAt)
+    const isPast = this.#deadlineAt < Number.POSITIVE_INFINITY && execution.clock.time.isPast(this.#deadlineAt)
     if (this.#env.mono() >= this.#endsAt) execution.outOfTime(`its timeout is ${this.#timeout}`)
     else if (isPast) execution.outOfTime(`its deadline was ${iso(this.#deadlineAt)}`)
     else if (isPast === undefined) return this.#ask()
   }
 
   async #ask(): Promise<void> {
-    await this.#execution.askForTime()
+    await this.#execution.clock.askForTime()
     if (!this.#execution.owner.lost) await this.look()
   }
 
   /** Looks again when the next limit may be over. */
   watch(): void {
-    const left = Math.min(this.#endsAt - this.#env.mono(), this.#deadlineAt - this.#execution.time.earliest())
+    const left = Math.min(this.#endsAt - this.#env.mono(), this.#deadlineAt - this.#execution.clock.time.earliest())
     // A timer may be shorter than it was asked to be (model/env.ts), and a deadline may turn out to be ahead.
     this.#timer = this.#env.timer(Math.max(0, left), async () => {
       await this.look()

@@ -2,8 +2,8 @@
 
 import { momentOf } from '../../model/moment.ts'
 import type { RunRow } from '../../model/run.ts'
-import type { Claimed } from '../execution.ts'
 import { LeaseAge } from '../lease/lease-age.ts'
+import type { Claimed } from '../lease/run-clock.ts'
 import { untilLeaseIsOver } from '../lease/until-lease-is-over.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
@@ -15,7 +15,7 @@ export async function claimRuns(deps: WorkerDeps, wanted: number): Promise<Claim
   const sent = momentOf(env)
   const claimed = (runs: readonly RunRow[]) => {
     const answered = momentOf(env)
-    return runs.map((run) => ({ run, lease: new LeaseAge(env, sent), answered }))
+    return runs.map((run) => ({ run, lease: new LeaseAge(env, sent), sent, answered }))
   }
   try {
     return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))

@@ -111,7 +111,11 @@ export class RunningJobContext implements JobContext {
   sleep(name: string, duration: Duration): Promise<void> {
     const execution = this.#execution
     return handled(
-      sleepStep(this.#steps, name, async () => durationMs(`the duration of sleep ${quote(name)}`, duration) + (await execution.storeNow())),
+      sleepStep(
+        this.#steps,
+        name,
+        async () => durationMs(`the duration of sleep ${quote(name)}`, duration) + (await execution.clock.storeNow()),
+      ),
     )
   }
 

@@ -18,7 +18,7 @@ export async function receiveSignal(steps: StepRunner, call: StepCall, options: 
   const job = jobs.get(execution.run.jobName)
   const { schema = job && signalSchema(job, name), timeout } = options
   const limitMs = timeout === undefined ? null : durationMs(`timeout of ${what}`, timeout)
-  const dueAt = limitMs === null ? null : Math.ceil((await execution.storeNow()) + limitMs)
+  const dueAt = limitMs === null ? null : Math.ceil((await execution.clock.storeNow()) + limitMs)
   const signal = await steps.signals.find(name)
   if (signal) {
     try {

@@ -9,6 +9,6 @@ export async function sleepStep(steps: StepRunner, name: string, dueTime: () => 
     const known = parking.get(name)
     if (known) return { wait: known }
     const dueAt = Math.ceil(await dueTime())
-    return execution.time.isPast(dueAt) ? steps.record(call, null) : { wait: { name, kind: 'sleep', dueAt } }
+    return execution.clock.time.isPast(dueAt) ? steps.record(call, null) : { wait: { name, kind: 'sleep', dueAt } }
   })
 }

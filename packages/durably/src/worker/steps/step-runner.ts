@@ -165,7 +165,7 @@ export class StepRunner {
     if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
     else if (!(await recorded)) execution.goOn()
     if (delayMs === 'dead') throw error
-    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.storeNow()) + delayMs) } }
+    return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.clock.storeNow()) + delayMs) } }
   }
 
   #recordFailure(call: StepCall, error: unknown, mayHaveWorked: boolean): Promise<boolean> {

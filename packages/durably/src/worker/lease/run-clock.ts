@@ -1,0 +1,60 @@
+// RunClock — the store's clock for one execution: the answer to the claim told its time. When the clocks of this process differ since then,
+// the store is asked again, so that sleeps, delays and deadlines are neither early nor late (store-time.ts).
+import type { Moment } from '../../model/moment.ts'
+import type { RunRow } from '../../model/run.ts'
+import type { LeaseAge } from './lease-age.ts'
+import type { Owner, OwnerDeps } from './owner.ts'
+import { StoreTime } from './store-time.ts'
+import { untilLeaseIsOver } from './until-lease-is-over.ts'
+
+/** A run that this process has claimed. */
+export interface Claimed {
+  run: RunRow
+  lease: LeaseAge
+  /** Just before the claim was sent. */
+  sent: Moment
+  /** When the claim was answered. */
+  answered: Moment
+}
+
+export class RunClock {
+  readonly #deps: OwnerDeps
+  readonly #claimed: Claimed
+  readonly #owner: Owner
+  /** When the run was claimed, by the store's clock. */
+  readonly claimedAt: number
+  /** As it was said last. */
+  time: StoreTime
+
+  constructor(deps: OwnerDeps, claimed: Claimed, owner: Owner) {
+    this.#deps = deps
+    this.#claimed = claimed
+    this.#owner = owner
+    this.claimedAt = (claimed.run.leaseExpiresAt ?? 0) - deps.leaseMs
+    this.time = new StoreTime(deps.env, this.claimedAt, claimed.sent, claimed.answered)
+  }
+
+  /** The store's time now, for what begins now: never early, and not late by what a clock was adjusted. */
+  async storeNow(): Promise<number> {
+    while (!this.time.isKnown && !this.#owner.lost) await this.askForTime()
+    return this.time.latest()
+  }
+
+  /** Asks the store for its time: an accepted write leaves it in the row, as the end of the lease. */
+  async askForTime(): Promise<void> {
+    const { store, env, leaseMs, report } = this.#deps
+    const { run, lease } = this.#claimed
+    try {
+      if (!(await this.#owner.write({ type: 'heartbeat' }))) return
+      const sent = lease.renewedAt
+      const row = await untilLeaseIsOver(this.#deps, () => store.runs.get(run.id))
+      if (row?.leaseGeneration === run.leaseGeneration && row.leaseExpiresAt !== null) {
+        this.time = new StoreTime(env, row.leaseExpiresAt - leaseMs, sent, lease.now())
+        return
+      }
+    } catch (error) {
+      report(error, run.id)
+    }
+    this.#owner.loseToSilence()
+  }
+}
