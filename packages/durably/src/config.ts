@@ -6,7 +6,7 @@ import { DurablyError } from './model/errors.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
 import { type RetentionOption, type RetentionRule, retentionRules } from './model/retention.ts'
 import type { DialectDefaults, TunedDialect } from './store/dialect-defaults.ts'
-import type { Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
+import type { Notifier, NotifierDeps, NotifyingDialect } from './store/notifier.ts'
 import { LEASE_MS_MAX } from './store/runs.ts'
 import type { Store } from './store/store.ts'
 
@@ -68,7 +68,7 @@ export interface Config {
   retention: readonly RetentionRule[]
   env: Env
   /** Opens the way to other processes, where the database has one. */
-  openNotifier: ((parts: Omit<NotifierParts, 'channel'>) => Notifier) | null
+  openNotifier: ((deps: Omit<NotifierDeps, 'channel'>) => Notifier) | null
 }
 
 export function readConfig(options: DurablyOptions): Config {

@@ -43,9 +43,9 @@ export type { SubscribeOptions, Subscription } from './runs/subscribe.ts'
 export type { BatchTriggerInput, TriggerOptions } from './runs/trigger.ts'
 export type { RunsSubscription, WatchFilter, WatchOptions } from './runs/watch-runs.ts'
 export type { EventPage, EventStore } from './store/events.ts'
-export type { Leadership, LeadershipParts, OpenLeadership, Term } from './store/leadership.ts'
+export type { Leadership, LeadershipDeps, OpenLeadership, Term } from './store/leadership.ts'
 export type { LogStore } from './store/logs.ts'
-export type { Change, Notifier, NotifierParts, NotifyingDialect } from './store/notifier.ts'
+export type { Change, Notifier, NotifierDeps, NotifyingDialect } from './store/notifier.ts'
 export type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from './store/owner-write.ts'
 export type {
   CancelOutcome,

@@ -10,8 +10,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { DialectDefaults, TunedDialect } from '../store/dialect-defaults.ts'
-import type { LeadershipParts, LeadingDialect } from '../store/leadership.ts'
-import type { NotifierParts, NotifyingDialect } from '../store/notifier.ts'
+import type { LeadershipDeps, LeadingDialect } from '../store/leadership.ts'
+import type { NotifierDeps, NotifyingDialect } from '../store/notifier.ts'
 import type { TabRole } from '../store/tab-role.ts'
 import { BrowserDriver, type BrowserPlace } from './browser-driver.ts'
 import { tabLeadership } from './tab-leadership.ts'
@@ -35,11 +35,11 @@ export class BrowserDialect implements Dialect, NotifyingDialect, LeadingDialect
     this.defaults = { staleThreshold: LEASE_MS, env: () => this.#timers.env() }
   }
 
-  openNotifier(deps: NotifierParts) {
+  openNotifier(deps: NotifierDeps) {
     return tabNotifier(this.#place.name, deps)
   }
 
-  openLeadership(deps: LeadershipParts) {
+  openLeadership(deps: LeadershipDeps) {
     const isReachable = async () => (await this.#driver?.client?.isAnswered()) ?? true
     return tabLeadership({ ...deps, name: this.#place.name, timers: this.#timers, isReachable })
   }

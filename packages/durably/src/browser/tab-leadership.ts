@@ -1,11 +1,11 @@
 // The tab that holds the lock executes runs. While it does, its timers come from a worker, since a hidden page's own are slow.
 import { LeaderLock } from '../store/leader-lock.ts'
-import type { Leadership, LeadershipParts, Term } from '../store/leadership.ts'
+import type { Leadership, LeadershipDeps, Term } from '../store/leadership.ts'
 import { hostFrozen } from './database-client.ts'
 import { placeNames } from './protocol.ts'
 import type { WorkerTimers } from './worker-timers.ts'
 
-interface TabLeadershipDeps extends LeadershipParts {
+interface TabLeadershipDeps extends LeadershipDeps {
   name: string
   timers: WorkerTimers
   /** Whether a tab has the database open and answers. */

@@ -1,8 +1,8 @@
-import type { Change, Notifier, NotifierParts } from '../store/notifier.ts'
+import type { Change, Notifier, NotifierDeps } from '../store/notifier.ts'
 import { placeNames } from './protocol.ts'
 
 /** Notifies the instances in all tabs over a BroadcastChannel, which does not deliver to itself. */
-export function tabNotifier(name: string, { channel, hear, report }: NotifierParts): Notifier {
+export function tabNotifier(name: string, { channel, hear, report }: NotifierDeps): Notifier {
   const others = new BroadcastChannel(placeNames(name).changes(channel))
   others.onmessage = ({ data }: MessageEvent<Change>) => {
     try {

@@ -1,11 +1,11 @@
 // ChangeBus — delivers changes, of this process and of others, to those who wait for them here, and publishes ours to the others.
 import type { Env } from '../model/env.ts'
-import type { Change, Notifier, NotifierParts } from '../store/notifier.ts'
+import type { Change, Notifier, NotifierDeps } from '../store/notifier.ts'
 
 interface ChangeBusDeps {
   env: Env
   report: (error: unknown) => void
-  openNotifier: ((deps: Omit<NotifierParts, 'channel'>) => Notifier) | null
+  openNotifier: ((deps: Omit<NotifierDeps, 'channel'>) => Notifier) | null
 }
 
 /** Executes runs. */

@@ -5,7 +5,7 @@
 //   P4. Once it listens it does not keep the process alive, neither by the connection nor by the pause before the next.
 import { within } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
-import type { Change, Notifier, NotifierParts } from '../store/notifier.ts'
+import type { Change, Notifier, NotifierDeps } from '../store/notifier.ts'
 import { readMessage } from './change-message.ts'
 import type { MakeListenClient } from './listen-client.ts'
 import { ListenerConnection } from './listener-connection.ts'
@@ -17,7 +17,7 @@ import { Sender } from './sender.ts'
 /** How long a process that ends waits for its last message to be sent. */
 const FLUSH_MS_MAX = 1000
 
-export interface PostgresNotifierDeps extends NotifierParts {
+export interface PostgresNotifierDeps extends NotifierDeps {
   makeClient: MakeListenClient
   /** The pool or the URL of the store. */
   place: string | PostgresPool

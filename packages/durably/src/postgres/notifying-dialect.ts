@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
-import type { Notifier, NotifierParts, NotifyingDialect } from '../store/notifier.ts'
+import type { Notifier, NotifierDeps, NotifyingDialect } from '../store/notifier.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
 import { limitedDriver } from './limited-driver.ts'
 import { listenClientsFor } from './listen-client.ts'
@@ -31,7 +31,7 @@ export class NotifyingPostgresDialect extends PostgresDialect implements Notifyi
     return limitedDriver(super.createDriver(), this.#limit())
   }
 
-  openNotifier(deps: NotifierParts): Notifier {
+  openNotifier(deps: NotifierDeps): Notifier {
     const { place, listenUrl } = this.#places
     const makeClient = listenClientsFor(listenUrl ?? place)
     if (!makeClient) return noNotifier(deps)
@@ -45,7 +45,7 @@ function channelName(channel: string): string {
   return `durably_${createHash('sha256').update(channel).digest('hex').slice(0, 32)}`
 }
 
-function noNotifier({ env, report }: NotifierParts): Notifier {
+function noNotifier({ env, report }: NotifierDeps): Notifier {
   const error = new DurablyError(
     'notifications_unavailable',
     'there are no notifications, because the settings of this pool cannot be read. Give postgres() a Pool of pg, or the URL of the database as listenUrl. Polling goes on',

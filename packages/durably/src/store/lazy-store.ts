@@ -31,11 +31,11 @@ export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps)
     })
   }
 
-  const openLeadership: OpenLeadership = (parts) =>
+  const openLeadership: OpenLeadership = (deps) =>
     lazyLeadership(async () => {
       const { openLeadership } = await store()
       if (!openLeadership) throw new DurablyError('invalid_config', 'this store does not know who leads')
-      return openLeadership(parts)
+      return openLeadership(deps)
     })
 
   return {

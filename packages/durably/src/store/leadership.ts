@@ -19,7 +19,7 @@ export interface Term {
   release(): void
 }
 
-export interface LeadershipParts {
+export interface LeadershipDeps {
   env: Env
   leaseMs: number
   /** Instances whose tables are others do not wait for each other. */
@@ -30,8 +30,8 @@ export interface LeadershipParts {
 
 /** A dialect that knows which instance leads. */
 export interface LeadingDialect {
-  readonly openLeadership: (parts: LeadershipParts) => Leadership
+  readonly openLeadership: (deps: LeadershipDeps) => Leadership
 }
 
 /** A store does, whose tables are known to it. */
-export type OpenLeadership = (parts: Omit<LeadershipParts, 'tablePrefix'>) => Leadership
+export type OpenLeadership = (deps: Omit<LeadershipDeps, 'tablePrefix'>) => Leadership

@@ -20,7 +20,7 @@ export interface Notifier {
   close(): Promise<void>
 }
 
-export interface NotifierParts {
+export interface NotifierDeps {
   env: Env
   /** The same for all processes that share the tables. */
   channel: string
@@ -32,5 +32,5 @@ export interface NotifierParts {
 
 /** A dialect whose database can carry notifications. */
 export interface NotifyingDialect {
-  openNotifier(parts: NotifierParts): Notifier
+  openNotifier(deps: NotifierDeps): Notifier
 }
