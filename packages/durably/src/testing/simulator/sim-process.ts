@@ -136,6 +136,22 @@ export class SimProcess {
     this.#world.onDeath(this)
   }
 
+  /** Until it is called off, or the process dies. Node keeps a composed signal that somebody listens to, and all that he knows, for ever. */
+  onAbort(signal: AbortSignal, fn: () => void): () => void {
+    if (!this.#alive) return () => {}
+    const aborted = () => {
+      forget()
+      fn()
+    }
+    const forget = () => {
+      signal.removeEventListener('abort', aborted)
+      this.#onDeath.delete(forget)
+    }
+    this.#onDeath.add(forget)
+    signal.addEventListener('abort', aborted)
+    return forget
+  }
+
   pause(ms: number): void {
     this.#wakesAt = Math.max(this.#wakesAt, this.#world.base.mono() + ms)
   }

@@ -1,5 +1,6 @@
 // Work — what happens inside the function of one step of a simulated job.
 import type { Decision } from '../../model/effect.ts'
+import { sleep } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Checkpoint, Emit, JobContext, StepContext } from '../../model/job.ts'
 import { NonRetryableError, retry, retryAfter } from '../../model/retry-policy.ts'
@@ -180,11 +181,15 @@ export class Work {
   }
 
   #passTime(ms: number, signal: AbortSignal): Promise<void> {
-    const { env } = this.#parts.process
+    const { process } = this.#parts
+    const { env } = process
+    if (this.#planned.deaf) return sleep(env, ms)
     return new Promise((resolve) => {
-      const timer = env.timer(ms, resolve)
-      if (this.#planned.deaf) return
-      signal.addEventListener('abort', () => {
+      const timer = env.timer(ms, () => {
+        forget()
+        resolve()
+      })
+      const forget = process.onAbort(signal, () => {
         env.clear(timer)
         resolve()
       })
