@@ -127,6 +127,11 @@ export class SimLedger {
     durably.on('run:cancel', ({ runId }) => promised({ kind: 'ended', runId, status: 'cancelled' }))
   }
 
+  /** A function of a user is executing in a process that lives. */
+  get isAtWork(): boolean {
+    return [...this.executions, ...this.effects].some(({ endedAt }) => endedAt === null)
+  }
+
   /** The functions of a killed process ended with it. */
   processDied(process: string, now: number): void {
     for (const open of [...this.executions, ...this.effects]) if (open.process === process && open.endedAt === null) open.endedAt = now

@@ -38,7 +38,8 @@ export interface SimWorld {
 const SCOPES_SHARE = 0.1
 const LATENCY_MS_MAX = 8
 const TICK_MS = 0.001
-const SLOW_LEASES_MAX = 1.3
+/** How long a slow call takes at most. */
+export const SLOW_LEASES_MAX = 1.3
 const STALL_LEASES_MAX = 2.5
 /** Clocks that differ by a second at most are believed. */
 export const SUSPEND_MS_MIN = DIFFERENCE_MS_MAX + 100

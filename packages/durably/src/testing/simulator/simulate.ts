@@ -24,7 +24,7 @@ import { planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
 import { rejecting } from './rejecting-store.ts'
 import { SimClient } from './sim-client.ts'
 import { SimLedger } from './sim-ledger.ts'
-import { type Answer, SimProcess, type SimWorld } from './sim-process.ts'
+import { type Answer, SimProcess, type SimWorld, SLOW_LEASES_MAX } from './sim-process.ts'
 import { type SimWorker, Strikes } from './strikes.ts'
 import { TabAudit } from './tab-audit.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
@@ -63,6 +63,8 @@ const FAULT_MS = 80_000
 /** More than a machine sleeps at most. */
 const HEAL_MS_MAX = 5_400_000
 const HEAL_LOOK_MS = 10_000
+/** More than the engine waits for functions that were asked to stop. */
+const QUIET_MS = 1000
 const ANSWER_MS = 100
 const LEASE_MS_OF_CROWDS = 3000
 /** In half of their worlds a worker can execute all of a crowd at once. */
@@ -271,8 +273,14 @@ class Simulation {
       if (runs.every((run) => isTerminal(run.status)) && !this.#client.isBusy) break
       this.#outsiders.giveUp(runs)
     }
-    // What is still in the hands of somebody who lost it shall show itself.
-    await this.#base.advance(this.#leaseMs * 2 + 5000)
+    await this.#base.advance(this.#restMs())
+  }
+
+  /** What is still in the hands of somebody who lost it shall show itself, and so shall what is still on its way to the store. */
+  #restMs(): number {
+    if (this.#ledger.isAtWork) return this.#leaseMs * 2 + 5000
+    const slowestArrivesAt = FAULT_MS + this.#leaseMs * SLOW_LEASES_MAX
+    return Math.max(0, slowestArrivesAt - this.#base.mono()) + QUIET_MS
   }
 
   /** The only connection may be in the hands of a transaction that takes its time. */
