@@ -192,7 +192,7 @@ describe('the view of a run', () => {
       { ...base, sequence: 5, type: 'run:progress', progress: { current: 1 } },
       { ...base, sequence: 6, type: 'run:reclaim' },
       { ...base, sequence: 7, type: 'run:start', payload: null },
-      { ...base, sequence: 8, type: 'run:fail', error: 'bad', failedStepName: '' },
+      { ...base, sequence: 8, type: 'run:fail', error: 'bad', failure: { name: 'Error', message: 'bad' }, failedStepName: '' },
       { ...base, sequence: 9, type: 'run:retry' },
       { ...base, sequence: 10, type: 'run:start', payload: null },
       { ...base, sequence: 11, type: 'run:complete', output: 1, duration: 0 },

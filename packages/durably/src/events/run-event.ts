@@ -3,6 +3,7 @@
 import type { Codec } from '../model/codec.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RecordedEvent, RunLogEvent } from '../model/event.ts'
+import type { Failure } from '../model/failure.ts'
 import type { LogRow } from '../model/log.ts'
 import { type RunRow, readColumn } from '../model/run.ts'
 import { readStepColumn, type StepRow } from '../model/step.ts'
@@ -32,7 +33,7 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
     case 'run:complete':
       return { ...base, type, output: readColumn(run, 'output', codec), duration: (run.finishedAt ?? 0) - (run.startedAt ?? 0) }
     case 'run:fail':
-      return { ...base, type, error: payload.error ?? '', failedStepName: payload.failedStepName ?? '' }
+      return { ...base, type, ...failed(payload.error, payload.failure), failedStepName: payload.failedStepName ?? '' }
     case 'run:retry': {
       const { error, attempt, runAt } = payload
       return {
@@ -58,7 +59,15 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
     }
     case 'step:fail': {
       const step = present(steps, payload.stepId, run)
-      return { ...base, type, stepName: step.name, stepIndex: step.index, error: step.error ?? '' }
+      const failure = readStepColumn(step, 'failure', codec) as Failure | undefined
+      return {
+        ...base,
+        type,
+        stepName: step.name,
+        stepIndex: step.index,
+        ...failed(step.error, failure),
+        willRetry: payload.willRetry === true,
+      }
     }
     case 'log:write': {
       const { level, message, data, ...line } = present(logs, payload.logId, run)
@@ -75,6 +84,12 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
     case 'worker:lead':
       throw new DurablyError('row_unreadable', `run ${run.id}: no run has events of type ${type}; delete the row of the event, or the run`)
   }
+}
+
+/** An event of an earlier version has the message alone. */
+function failed(error: string | null | undefined, failure: Failure | null | undefined): { error: string; failure: Failure } {
+  const message = error ?? ''
+  return { error: message, failure: failure ?? { name: 'Error', message } }
 }
 
 /** Rows that an event refers to are deleted only with their run. */

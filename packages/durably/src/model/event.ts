@@ -1,5 +1,6 @@
 // Event — what listeners and readers of the event log get. The union is seed 000's seven, and what else its users need.
 // `on()` listeners get the full shape; the event log keeps a reference to the row that holds the value (RecordedEvent).
+import type { Failure } from './failure.ts'
 import type { LogLevel } from './log.ts'
 import type { Progress } from './run.ts'
 
@@ -40,6 +41,8 @@ export interface RunCompleteEvent extends RunEvent {
 export interface RunFailEvent extends RunEvent {
   type: 'run:fail'
   error: string
+  /** The whole error: its name, code, stack and causes. */
+  failure: Failure
   /** Empty when no step failed. */
   failedStepName: string
 }
@@ -93,6 +96,10 @@ export interface StepCompleteEvent extends StepEvent {
 export interface StepFailEvent extends StepEvent {
   type: 'step:fail'
   error: string
+  /** The whole error: its name, code, stack and causes. */
+  failure: Failure
+  /** By the policy of the step. False when the job gets the error. */
+  willRetry: boolean
 }
 
 export interface LogWriteEvent extends BaseEvent {
@@ -205,7 +212,9 @@ export interface RecordedPayload {
   logId?: string
   progress?: Progress
   error?: string
+  failure?: Failure
   failedStepName?: string
+  willRetry?: boolean
   attempt?: number
   runAt?: string
   from?: number

@@ -3,11 +3,13 @@ import type { FollowedLogs } from '../events/followed-logs.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
 import type { FrameSource } from './event-stream.ts'
+import type { Shown } from './shown-run.ts'
 
 /** Large enough for few writes, small enough to hold in memory. */
 const TEXT_MAX = 64 * 1024
 
 export interface LogFrames {
+  /** Of an event in the form in which the caller may see it. */
   event(event: RunLogEvent): string
   done(runId: string, status: TerminalStatus): string
   gone(runId: string): string
@@ -16,12 +18,14 @@ export interface LogFrames {
 export class LogSource implements FrameSource {
   readonly #logs: FollowedLogs
   readonly #frames: LogFrames
+  readonly #shown: Pick<Shown, 'event'>
   /** The events of the last page that were not written yet. */
   #page: RunLogEvent[] = []
 
-  constructor(logs: FollowedLogs, frames: LogFrames) {
+  constructor(logs: FollowedLogs, frames: LogFrames, shown: Pick<Shown, 'event'>) {
     this.#logs = logs
     this.#frames = frames
+    this.#shown = shown
   }
 
   async next(signal: AbortSignal): Promise<string | null> {
@@ -51,7 +55,7 @@ export class LogSource implements FrameSource {
     let text = ''
     let written = 0
     for (const event of this.#page) {
-      text += this.#frames.event(event)
+      text += this.#frames.event(this.#shown.event(event))
       written += 1
       if (text.length > TEXT_MAX) break
     }

@@ -10,6 +10,7 @@ import { frame } from './event-stream.ts'
 import { type LogFrames, LogSource } from './log-source.ts'
 import { openEventStream } from './open-event-stream.ts'
 import { demandEventLog, readCursor } from './run-events.ts'
+import { shownTo } from './shown-run.ts'
 import { visibleRun } from './visible-run.ts'
 
 const RUNS_MAX = 100
@@ -31,7 +32,7 @@ export async function manyEvents(call: Call): Promise<Response> {
     if (found) seen.set(runId, found.run)
   }
   const logs = new FollowedLogs(server.engine.tail, starts)
-  const source = new LogSource(logs, FRAMES)
+  const source = new LogSource(logs, FRAMES, await shownTo(call))
   const unseen = starts.filter(({ runId }) => !seen.has(runId))
   const first = unseen.map(({ runId }) => source.drop(runId)).join('')
   return openEventStream(call, { next: firstly(first, source), close: () => source.close() }, async (stream) => {

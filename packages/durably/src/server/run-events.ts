@@ -10,6 +10,7 @@ import { emptyResponse } from './json-response.ts'
 import { type LogFrames, LogSource } from './log-source.ts'
 import { DENIED, openEventStream } from './open-event-stream.ts'
 import { queryParameter } from './query.ts'
+import { shownTo } from './shown-run.ts'
 import { noSuchRun, visibleRun } from './visible-run.ts'
 
 const FRAMES: LogFrames = {
@@ -29,7 +30,7 @@ export async function runEvents(call: Call): Promise<Response> {
   if (after > row.lastEventSequence) throw ahead(row, after)
   // 204 tells EventSource not to reconnect.
   if (isTerminal(row.status) && after === row.lastEventSequence) return emptyResponse(204)
-  const source = new LogSource(new FollowedLogs(server.engine.tail, [{ runId, after }]), FRAMES)
+  const source = new LogSource(new FollowedLogs(server.engine.tail, [{ runId, after }]), FRAMES, await shownTo(call))
   return openEventStream(call, source, async (stream) => {
     if (!(await isAllowed(server.config.authorize, request, 'runs:read', run))) stream.end(DENIED)
   })

@@ -1,5 +1,6 @@
-// The form in which a caller sees a run and its steps: keys as the caller gave them, and failures without stacks and causes. Those disclose
+// The form in which a caller sees a run, its steps and its events: keys as the caller gave them, and failures without stacks and causes. Those disclose
 // files, addresses and queries of the server, so they are sent only if `exposeFailures` allows it.
+import type { RunLogEvent } from '../model/event.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
@@ -9,12 +10,13 @@ import { givenKey, principalOf } from './principal.ts'
 export interface Shown {
   run(run: Run): Run
   step(step: Step): Step
+  event(event: RunLogEvent): RunLogEvent
 }
 
 export async function shownTo(call: Pick<Call, 'server' | 'request'>): Promise<Shown> {
   const principal = await principalOf(call)
   const isExposed = (await call.server.config.exposeFailures(call.request)) === true
-  const shown = (failure: Failure | null) => (isExposed ? failure : withoutStack(failure))
+  const shown = <F extends Failure | null>(failure: F) => (isExposed ? failure : withoutStack(failure))
   return {
     run: (run) => ({
       ...run,
@@ -23,11 +25,12 @@ export async function shownTo(call: Pick<Call, 'server' | 'request'>): Promise<S
       failure: shown(run.failure),
     }),
     step: (step) => ({ ...step, failure: shown(step.failure) }),
+    event: (event) => ('failure' in event ? { ...event, failure: shown(event.failure) } : event),
   }
 }
 
-function withoutStack(failure: Failure | null): Failure | null {
-  if (!failure) return null
+function withoutStack<F extends Failure | null>(failure: F): F {
+  if (!failure) return failure
   const { name, message, code } = failure
-  return { name, message, ...(code !== undefined && { code }) }
+  return { name, message, ...(code !== undefined && { code }) } as F
 }

@@ -41,8 +41,11 @@ export type OwnerVerb =
   | {
       type: 'recordStep'
       leaseMs: number
-      step: StepRow /** Its chunks so far are replaced by the one that rides along. */
+      step: StepRow
+      /** Its chunks so far are replaced by the one that rides along. */
       endsStream?: boolean
+      /** It has failed and is tried again later. */
+      willRetry?: boolean
     }
   | { type: 'complete'; output: string | null }
   | { type: 'fail'; error: string; failure: string; reason: FailureReason; failedStepName: string }
@@ -81,9 +84,9 @@ export function ownEventType(verb: EventfulVerb): EventType {
 export function ownPayload(verb: EventfulVerb, { generation }: Claim): RecordedPayload {
   switch (verb.type) {
     case 'recordStep':
-      return { generation, stepId: verb.step.id }
+      return verb.willRetry ? { generation, stepId: verb.step.id, willRetry: true } : { generation, stepId: verb.step.id }
     case 'fail':
-      return { generation, error: verb.error, failedStepName: verb.failedStepName }
+      return { generation, error: verb.error, failure: JSON.parse(verb.failure), failedStepName: verb.failedStepName }
     case 'retryLater':
       return { generation, error: verb.error, attempt: verb.attempt, runAt: iso(verb.runAt) }
     case 'park':

@@ -1,3 +1,4 @@
+import type { Failure } from '../model/failure.ts'
 import type { Phase } from '../model/phase.ts'
 import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { Claim, OwnerWrite, WriteOutcome } from './owner-write.ts'
@@ -136,6 +137,11 @@ export const DEADLINE_ERROR = 'its deadline was over when its worker was lost'
 
 export function crashLoopError(maxRecoveries: number): string {
   return `its worker was lost ${maxRecoveries + 1} times in a row without a newly recorded step`
+}
+
+/** Of a run that failed because its worker was lost. */
+export function lossOf(code: 'crash_loop' | 'timeout', message: string): Failure {
+  return { name: 'DurablyError', code, message }
 }
 
 export interface IfVersion {

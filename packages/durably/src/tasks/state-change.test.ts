@@ -10,7 +10,7 @@ test('an attempt is emitted of an end by an execution of this process, and of no
   const attempts = new Map([['a', 3]])
   const changes = new StateChanges({ env, emit: (change) => emitted.push(change), attemptOf: (taskId) => attempts.get(taskId) })
   const run = { runId: 'a', jobName: 'task' }
-  const dead = () => emitter.emit({ type: 'run:fail', ...run, error: 'no', failedStepName: '' })
+  const dead = () => emitter.emit({ type: 'run:fail', ...run, error: 'no', failure: { name: 'Error', message: 'no' }, failedStepName: '' })
   const context = { taskId: 'a', attempt: 3, signal: new AbortController().signal }
   changes.started(context, 'task')
   expect(emitted).toEqual([])

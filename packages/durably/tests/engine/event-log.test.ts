@@ -39,7 +39,7 @@ describe.each(WORLDS)('the event log on %s', (world) => {
       { generation: 1, stepId: steps[0]?.id },
       { generation: 1, stepName: 'bad', stepIndex: 1 },
       { generation: 1, stepId: steps[1]?.id },
-      { generation: 1, error: 'bad', failedStepName: 'bad' },
+      { generation: 1, error: 'bad', failure: expect.objectContaining({ name: 'Error', message: 'bad' }), failedStepName: 'bad' },
     ])
     expect(JSON.stringify(log)).not.toContain('stored once')
   })

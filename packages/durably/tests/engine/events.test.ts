@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { DurablyEvent, EventType } from '../../src/model/event.ts'
+import { retry } from '../../src/model/retry-policy.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType, typesOf } from './listening.ts'
 import { setup, WORLDS } from './world.ts'
@@ -35,6 +36,54 @@ describe.each(WORLDS)('events on %s', (world) => {
       { type: 'step:fail', ...facts, stepName: 'bad', stepIndex: 1, error: 'bad' },
       { type: 'run:fail', ...facts, error: 'bad', failedStepName: 'bad' },
     ])
+  })
+
+  test('a failure is told as a whole, of the step and of its run, to listeners and by the event log, also after a manual retry', async () => {
+    const { durably, soon } = await setup(world)
+    const heard = listenTo(durably)
+    let call = 0
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('charge', () => {
+        const cause = new Error('connect ECONNREFUSED')
+        throw Object.assign(new TypeError(`declined ${++call}`, { cause }), { code: 'E_CARD' })
+      }),
+    )
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    await durably.retry(id)
+    await soon(durably.processUntilIdle())
+
+    const recorded: DurablyEvent[] = []
+    for await (const event of durably.subscribe(id)) recorded.push(event)
+    const failures = (events: DurablyEvent[]) =>
+      [...ofType(events, 'step:fail'), ...ofType(events, 'run:fail')].map(({ failure }) => failure)
+    expect(failures(heard)).toMatchObject(
+      [1, 2, 1, 2].map((nth) => ({
+        name: 'TypeError',
+        message: `declined ${nth}`,
+        code: 'E_CARD',
+        stack: expect.stringContaining('events.test.ts'),
+        cause: { name: 'Error', message: 'connect ECONNREFUSED' },
+      })),
+    )
+    expect(failures(recorded)).toEqual(failures(heard))
+  })
+
+  test('a step that fails says whether it will be tried again', async () => {
+    const { durably, env } = await setup(world)
+    const heard = listenTo(durably)
+    const policy = retry.fixed({ maxAttempts: 2, delay: 1000 })
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.run('bad', { retry: policy }, () => {
+        throw new Error('bad')
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    const recorded: DurablyEvent[] = []
+    for await (const event of durably.subscribe(id)) recorded.push(event)
+    for (const events of [heard, recorded]) expect(ofType(events, 'step:fail').map(({ willRetry }) => willRetry)).toEqual([true, false])
   })
 
   test('every event carries a time and a sequence that grows by one (000 §イベント型定義)', async () => {

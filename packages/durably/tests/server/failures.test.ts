@@ -28,6 +28,8 @@ async function failed(options: Partial<ServerOptions>) {
   return { ...world, get, id, again: await again.text() }
 }
 
+const eventsIn = (told: string) => JSON.parse(told).map(({ data }: { data: unknown }) => data) as { type: string; failure?: unknown }[]
+
 const SHOWN = { name: 'TypeError', message: 'the card was declined', code: 'E_CARD' }
 
 test('stacks and causes stay on the server, on every route', async () => {
@@ -36,6 +38,13 @@ test('stacks and causes stay on the server, on every route', async () => {
   expect(JSON.parse(await get(`/runs/${id}`)).failure).toStrictEqual(SHOWN)
   expect(JSON.parse(await get(`/runs/${id}/steps`)).steps[0]).toMatchObject({ error: 'the card was declined' })
   expect(JSON.parse(await get(`/runs/${id}/steps`)).steps[0].failure).toStrictEqual(SHOWN)
+  for (const path of [`/runs/${id}/events`, `/events?run=${id}`]) {
+    const failures = eventsIn(await get(path)).flatMap(({ type, failure }) => (failure ? [[type, failure]] : []))
+    expect(failures).toStrictEqual([
+      ['step:fail', SHOWN],
+      ['run:fail', SHOWN],
+    ])
+  }
   const paths = [`/runs/${id}`, `/runs/${id}/steps`, `/runs/${id}/logs`, `/runs/${id}/events`, `/events?run=${id}`, '/runs', '/events']
   for (const text of [again, ...(await Promise.all(paths.map((path) => get(path))))]) {
     expect(text).not.toContain(SECRET)
@@ -54,7 +63,7 @@ test.each([
 ])('exposeFailures shows them %s', async (_, exposeFailures, seen) => {
   const { get, id } = await failed({ exposeFailures })
   const users = ['admin', 'guest'].map((user) => ({ user }))
-  for (const path of [`/runs/${id}`, `/runs/${id}/steps`, '/runs']) {
+  for (const path of [`/runs/${id}`, `/runs/${id}/steps`, '/runs', `/runs/${id}/events`, `/events?run=${id}`]) {
     const texts = await Promise.all(users.map((headers) => get(path, headers)))
     expect(texts.map((text) => text.includes(SECRET) && text.includes('.test.ts'))).toStrictEqual(seen)
   }

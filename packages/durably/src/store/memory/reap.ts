@@ -1,7 +1,7 @@
 import type { RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { eventOf } from '../owner-write.ts'
-import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
+import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, lossOf, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
 import { byLeaseEnd, leaseEnd, type Tables } from './tables.ts'
 
 export function reap(tables: Tables, { maxRecoveries, tokens }: ReapRequest): Reaped[] {
@@ -48,6 +48,6 @@ function fate(row: RunRow, maxRecoveries: number, nowMs: number): Fate {
 }
 
 function failed(move: Reaped['move'], reason: 'crash_loop' | 'timeout', error: string): Fate {
-  const failure = JSON.stringify({ name: 'DurablyError', code: reason, message: error })
-  return { move, columns: { error, failure, reason }, payload: { error, failedStepName: '' } }
+  const failure = lossOf(reason, error)
+  return { move, columns: { error, failure: JSON.stringify(failure), reason }, payload: { error, failure, failedStepName: '' } }
 }

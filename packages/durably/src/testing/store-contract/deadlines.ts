@@ -42,7 +42,8 @@ export const deadlines = chapter('deadlines', {
     equal(deadlineAt, owner.run.deadlineAt, 'its deadline')
     equal(JSON.parse(failure ?? '{}').code, 'timeout', 'the code of its failure')
     const event = (await world.store.events.list(row.id)).at(-1)
-    deepEqual([event?.type, JSON.parse(event?.payload ?? '{}')], ['run:fail', { error: row.error, failedStepName: '' }], 'the event')
+    const payload = { error: row.error, failure: { name: 'DurablyError', code: 'timeout', message: row.error }, failedStepName: '' }
+    deepEqual([event?.type, JSON.parse(event?.payload ?? '{}')], ['run:fail', payload], 'the event')
   },
 
   'a lost run whose deadline is ahead goes on, and fails when it is lost again after it': async (world) => {

@@ -122,7 +122,8 @@ export const eventsChapter = chapter('events', {
     deepEqual(payloads[2], { generation: 1 }, 'run:release')
     deepEqual(payloads[3], { generation: 2 }, 'run:start')
     deepEqual(payloads[4], { generation: 2, stepId: verb.step.id }, 'step:complete')
-    deepEqual(payloads[5], { generation: 2, error: 'no more', failedStepName: 'fetch' }, 'run:fail')
+    const failure = { name: 'Error', message: 'no more' }
+    deepEqual(payloads[5], { generation: 2, error: 'no more', failure, failedStepName: 'fetch' }, 'run:fail')
   },
 
   'every accepted verb of an owner writes its event, a refused one leaves no gap': async (world) => {

@@ -128,8 +128,9 @@ export const reapChapter = chapter('reap', {
     await reap(world, 0)
     const event = (await world.store.events.list(id)).at(-1)
     equal(event?.type, 'run:fail', 'type')
-    const { error, failedStepName } = JSON.parse(event?.payload ?? '')
-    deepEqual({ error, failedStepName }, { error: crashLoopError(0), failedStepName: '' }, 'payload')
+    const error = crashLoopError(0)
+    const failure = { name: 'DurablyError', code: 'crash_loop', message: error }
+    deepEqual(JSON.parse(event?.payload ?? ''), { error, failure, failedStepName: '' }, 'payload')
   },
 
   'without a limit a run is taken back for ever': async (world) => {

@@ -116,12 +116,13 @@ export const values = chapter('values', {
       const line = logLine(world, owner.run.id, { stepName: text, message: text })
       await owner.succeed(recordStep(owner, { name: text }), { logs: [line] })
       equal((await owner.write(recordStep(owner, { name: text }))).ok, false, `the same step again: ${what}`)
-      await owner.succeed({ type: 'fail', error: text, failure: '{}', reason: 'error', failedStepName: text })
+      const failure = { name: 'Error', message: text }
+      await owner.succeed({ type: 'fail', error: text, failure: JSON.stringify(failure), reason: 'error', failedStepName: text })
       equal((await get(world, owner.run.id)).error, text, `error: ${what}`)
       equal((await world.store.steps.list(owner.run.id))[0]?.name, text, `step: ${what}`)
       deepEqual(await world.store.logs.list(owner.run.id), [line], `log: ${what}`)
       const event = (await world.store.events.list(owner.run.id)).at(-1)
-      deepEqual(JSON.parse(event?.payload ?? ''), { generation: 1, error: text, failedStepName: text }, `event: ${what}`)
+      deepEqual(JSON.parse(event?.payload ?? ''), { generation: 1, error: text, failure, failedStepName: text }, `event: ${what}`)
     }
   },
 

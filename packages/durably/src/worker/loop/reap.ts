@@ -1,7 +1,9 @@
 // Takes back the runs of lost workers, at any time and by any worker, and emits what became of them.
+import type { RecordedPayload } from '../../model/event.ts'
+import type { RunRow } from '../../model/run.ts'
 import { TRANSITIONS } from '../../model/transitions.ts'
 import type { Term } from '../../store/leadership.ts'
-import { REAP_MAX, type ReapRequest } from '../../store/runs.ts'
+import { lossOf, REAP_MAX, type ReapRequest } from '../../store/runs.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
 /**
@@ -18,8 +20,13 @@ export async function reapInherited(deps: WorkerDeps, term: Term): Promise<void>
 export async function reapLostRuns(deps: WorkerDeps, which: Pick<ReapRequest, 'tokens'> = {}): Promise<number> {
   for (let total = 0; ; ) {
     const reaped = await deps.store.runs.reap({ maxRecoveries: deps.maxRecoveries, ...which })
-    for (const { run, move } of reaped) deps.runEvents.emit(TRANSITIONS[move].event, () => ({ run, payload: { error: run.error ?? '' } }))
+    for (const { run, move } of reaped) deps.runEvents.emit(TRANSITIONS[move].event, () => ({ run, payload: lossIn(run) }))
     total += reaped.length
     if (reaped.length < REAP_MAX) return total
   }
+}
+
+/** For those that failed because their worker was lost. */
+function lossIn({ error, reason }: RunRow): RecordedPayload {
+  return error !== null && (reason === 'crash_loop' || reason === 'timeout') ? { error, failure: lossOf(reason, error) } : {}
 }

@@ -160,7 +160,7 @@ export class StepRunner {
     execution.goOn(call.expired)
     this.failed.add(call.name, error)
     const delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
-    const recorded = this.#recordFailure(call, error, mayHaveWorked)
+    const recorded = this.#recordFailure(call, error, { mayHaveWorked, willRetry: delayMs !== 'dead' })
     // The record already has its place among the writes, so the job gets the error without waiting for the transaction (J4).
     if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
     else if (!(await recorded)) execution.goOn()
@@ -168,13 +168,13 @@ export class StepRunner {
     return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.clock.storeNow()) + delayMs) } }
   }
 
-  #recordFailure(call: StepCall, error: unknown, mayHaveWorked: boolean): Promise<boolean> {
+  #recordFailure(call: StepCall, error: unknown, { mayHaveWorked, willRetry }: FailureFacts): Promise<boolean> {
     const { execution, store } = this.deps
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // An effect that threw may be tried again, so it is closed. One that ran out of time may still take place, so it stays open.
     const attach = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
-    return execution.owner.write({ type: 'recordStep', step }, attach)
+    return execution.owner.write({ type: 'recordStep', step, willRetry }, attach)
   }
 
   #closeEffect({ name }: StepCall): () => void {
@@ -224,6 +224,11 @@ interface FailOptions {
   retry?: RetryPolicy | undefined
   /** An effect may have taken place: it stays open, and the next attempt asks what became of it. */
   mayHaveWorked?: boolean
+}
+
+interface FailureFacts {
+  mayHaveWorked: boolean
+  willRetry: boolean
 }
 
 interface RecordOptions {

@@ -1,9 +1,8 @@
 // What the reaps of all databases have in common: which runs are lost, and what becomes of each.
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
-import type { ErrorCode } from '../../../model/errors.ts'
 import type { RecordedPayload } from '../../../model/event.ts'
-import { crashLoopError, DEADLINE_ERROR, REAP_MAX, type Reaped, type ReapRequest } from '../../runs.ts'
+import { crashLoopError, DEADLINE_ERROR, lossOf, REAP_MAX, type Reaped, type ReapRequest } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
 import { canMove, eventType, farAhead, target } from './guards.ts'
 import { runRow } from './rows.ts'
@@ -95,11 +94,12 @@ export function reapValues(now: number, { maxRecoveries, tokens }: ReapRequest):
   }
 }
 
-function reapFailure(code: ErrorCode, error: string) {
+function reapFailure(code: 'crash_loop' | 'timeout', error: string) {
+  const failure = lossOf(code, error)
   return {
     error,
-    failure: JSON.stringify({ name: 'DurablyError', code, message: error }),
-    payload: JSON.stringify({ error, failedStepName: '' } satisfies RecordedPayload),
+    failure: JSON.stringify(failure),
+    payload: JSON.stringify({ error, failure, failedStepName: '' } satisfies RecordedPayload),
   }
 }
 
