@@ -41,7 +41,7 @@ const syncUsers = durably.defineJob(
 )
 
 await durably.migrate()
-durably.start()
+durably.start({ handleSignals: true })
 
 const { output } = await syncUsers.triggerAndWait({ orgId: 'org_123' })
 console.log(`synced ${output.syncedCount} users`)

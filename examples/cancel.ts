@@ -24,7 +24,7 @@ console.log(`pending run: ${await durably.cancel(waiting.id)}`)
 durably.on('step:start', async ({ runId, stepName }) => {
   if (stepName === 'download') console.log(`running run: ${await durably.cancel(runId)}`)
 })
-durably.start()
+durably.start({ handleSignals: true })
 const error = await crawl.triggerAndWait({ site: 'b.example' }).catch((error) => error)
 console.log(`triggerAndWait rejected: ${error.code}`)
 console.log(`steps kept: ${(await durably.getSteps(error.runId)).map((step) => step.name).join(', ')}`)

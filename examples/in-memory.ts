@@ -17,7 +17,7 @@ const thumbnail = durably.defineJob(
   },
 )
 
-durably.start()
+durably.start({ handleSignals: true })
 const results = await Promise.all(['cat.png', 'bird.png', 'horse.png'].map((image) => thumbnail.triggerAndWait({ image })))
 for (const { output } of results) console.log(output.file)
 await durably.stop()

@@ -42,7 +42,7 @@ async function work(file: string, crashes: boolean): Promise<void> {
     await ctx.run('notify', () => console.log('  notify runs'))
   })
   await durably.migrate()
-  durably.start()
+  durably.start({ handleSignals: true })
   // With the key both processes get the same run.
   await notifyUsers.triggerAndWait({}, { idempotencyKey: 'monday' })
   console.log('  completed')

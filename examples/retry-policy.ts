@@ -19,7 +19,7 @@ const deliver = durably.defineJob(
 )
 
 durably.on('run:retry', ({ attempt, error }) => console.log(`attempt ${attempt} failed: ${error}`))
-durably.start()
+durably.start({ handleSignals: true })
 console.log((await deliver.triggerAndWait({ url: 'a.example' })).output)
 const error = await deliver.triggerAndWait({ url: 'gone.example' }).catch((error) => error)
 console.log(error.message.replace(error.runId, 'the run'))

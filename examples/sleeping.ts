@@ -28,7 +28,7 @@ await first.durably[Symbol.asyncDispose]()
 
 const second = open()
 const ended = new Promise((resolve) => second.durably.on('run:complete', resolve))
-second.durably.start()
+second.durably.start({ handleSignals: true })
 await ended
 console.log((await second.durably.getRun(id))?.status)
 await second.durably[Symbol.asyncDispose]()

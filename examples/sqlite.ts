@@ -16,7 +16,7 @@ const greet = durably.defineJob({ name: 'greet', input: z.object({ name: z.strin
 )
 
 await durably.migrate()
-durably.start()
+durably.start({ handleSignals: true })
 const { output } = await greet.triggerAndWait({ name: 'Ada' })
 console.log(output)
 await durably[Symbol.asyncDispose]()

@@ -43,7 +43,7 @@ async function die(): Promise<void> {
 
 async function work(folder: string, crashes: boolean): Promise<void> {
   const { durably } = open(folder, crashes)
-  durably.start()
+  durably.start({ handleSignals: true })
   process.on('disconnect', () => durably[Symbol.asyncDispose]())
 }
 

@@ -40,7 +40,7 @@ function reached(taskType: string, state: TaskState): Promise<void> {
   })
 }
 
-queue.start()
+queue.start({ handleSignals: true })
 const resized = reached('resize', 'Succeeded')
 const { id } = await resize.enqueue({ image: 'cat.png', width: 64 })
 await resized

@@ -29,7 +29,7 @@ function open(folder: string) {
 async function work(folder: string): Promise<void> {
   const { durably } = open(folder)
   await durably.migrate()
-  durably.start()
+  durably.start({ handleSignals: true })
   process.send?.('ready')
   // Stops after the current run has ended.
   process.on('disconnect', () => durably[Symbol.asyncDispose]())

@@ -4,5 +4,5 @@ import { defineReport, openDurably } from './job.ts'
 const durably = openDurably(process.argv[2] ?? 'demo.db')
 defineReport(durably, (name, ran) => process.send?.({ name, ran }))
 await durably.migrate()
-durably.start()
+durably.start({ handleSignals: true })
 process.on('disconnect', () => process.exit())

@@ -16,7 +16,7 @@ declare module '../src/register.ts' {
 export function createTestDurably(options: { env?: Env; eventLog?: boolean } = {}): { durably: Durably; jobs: TestJobs } {
   const { env, eventLog = true } = options
   const store = memoryStore({ eventLog, ...(env && { env }) })
-  const durably = createDurably({ concurrency: 100, ...(env && { env }), store }).use(withLogPersistence())
+  const durably = createDurably({ concurrency: 100, logger: false, ...(env && { env }), store }).use(withLogPersistence())
   return { durably, jobs: defineJobs(durably) }
 }
 

@@ -1,5 +1,6 @@
 // The options of `createDurably`, their defaults and their limits.
 import type { Dialect } from 'kysely'
+import type { DurablyLogger } from './logging/logger.ts'
 import { VALUE_BYTES_MAX } from './model/codec.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
@@ -37,6 +38,11 @@ export interface DurablyOptions {
   retention?: RetentionOption
   /** The largest encoded value that is stored, in bytes. Default 10 MiB. */
   maxValueBytes?: number
+  /**
+   * Where trouble is logged, one line each: failed runs, lost leases, take-overs, listeners that throw. Default: the console. Takes `console`,
+   * pino, or any object with `debug`, `info`, `warn` and `error`; `false` logs nothing.
+   */
+  logger?: DurablyLogger | false
   /** Time, timers, ids and chance; replaced in tests by a virtual one. */
   env?: Env
 }
@@ -55,6 +61,7 @@ export const DURABLY_OPTIONS: KeysOf<DurablyOptions> = {
   notifications: 1,
   retention: 1,
   maxValueBytes: 1,
+  logger: 1,
   env: 1,
 }
 

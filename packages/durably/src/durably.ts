@@ -5,7 +5,7 @@ import type { Capabilities } from './capabilities.ts'
 import type { DurablyOptions } from './config.ts'
 import { createEngine, ENGINE, type Engine } from './engine.ts'
 import type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
-import { capabilities, close, processOne, processUntilIdle, start, stop } from './lifecycle.ts'
+import { capabilities, close, processOne, processUntilIdle, type StartOptions, start, stop } from './lifecycle.ts'
 import type { Decision } from './model/effect.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
@@ -74,9 +74,13 @@ export class Durably implements AsyncDisposable {
     return this[ENGINE].store.migrate()
   }
 
-  /** Starts the worker. */
-  start(): void {
-    start(this[ENGINE])
+  /**
+   * Starts the worker.
+   *
+   * @example durably.start({ handleSignals: true })
+   */
+  start(options?: StartOptions): void {
+    start(this[ENGINE], options)
   }
 
   /**

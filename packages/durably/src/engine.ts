@@ -9,6 +9,8 @@ import { RunEvents } from './events/run-events.ts'
 import { RunListWatcher } from './events/run-list-watcher.ts'
 import { RunWatch } from './events/run-watch.ts'
 import type { TailDeps } from './events/tail.ts'
+import { lazyTroubleLog } from './logging/lazy-trouble-log.ts'
+import type { DurablyLogger } from './logging/logger.ts'
 import { jsonCodec } from './model/codec.ts'
 import { type Scope, shortScope } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
@@ -34,6 +36,11 @@ export const ENGINE: unique symbol = Symbol('engine')
 
 export interface Engine extends Config {
   dialect: DurablyOptions['dialect']
+  /** Null for the console. */
+  logger: DurablyLogger | false | null
+  /** Aborts when the started worker is stopped. */
+  left: AbortController | null
+  report: (error: unknown, runId?: string | null) => void
   store: Store
   /** Null when the instance was given a store. */
   db: Kysely<DurablyTables> | null
@@ -41,6 +48,8 @@ export interface Engine extends Config {
   worker: LazyWorker
   changes: ChangeBus
   logLines: LogLineWriter
+  /** Resolves when the lines about trouble so far are written. */
+  logged: () => Promise<unknown>
   runLists: RunListWatcher
   reader: RunReader
   commands: RunCommands
@@ -78,6 +87,8 @@ export function createEngine(options: DurablyOptions): Engine {
   const watch = new RunWatch({ ...shared, events, onWatch })
   const runLists = new RunListWatcher({ ...shared, runs, onWatch, admit })
   changes.deliverTo(worker, watch, runLists)
+  const { logger = null } = options
+  const logged = logger === false ? async () => {} : lazyTroubleLog({ emitter, env, logger })
   const logLines = new LogLineWriter({ ...shared, logs })
   const reader = new RunReader({ ...shared, store: outside })
   const trigger = { ...shared, runs, admit }
@@ -85,11 +96,14 @@ export function createEngine(options: DurablyOptions): Engine {
   return {
     ...shared,
     dialect: options.dialect,
+    logger,
+    left: null,
     store,
     db,
     worker,
     changes,
     logLines,
+    logged,
     runLists,
     reader,
     commands,

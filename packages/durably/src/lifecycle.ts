@@ -5,9 +5,12 @@ import { loaded } from './model/env.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
 import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
-export function start({ changes, worker }: Engine): void {
-  changes.open()
-  worker.start()
+export interface StartOptions {
+  /**
+   * True: SIGINT (Ctrl-C) and SIGTERM give the runs back and end the process, a second one ends it at once. If others listen for the signal,
+   * the process is theirs to end. Default false. In a page it has no effect.
+   */
+  handleSignals?: boolean
 }
 
 export interface StopOptions {
@@ -17,27 +20,53 @@ export interface StopOptions {
 
 const STOP_OPTIONS: KeysOf<StopOptions> = { timeout: 1 }
 
-export async function stop({ env, worker, logLines, changes }: Engine, options?: StopOptions): Promise<void> {
+const START_OPTIONS: KeysOf<StartOptions> = { handleSignals: 1 }
+
+export function start(engine: Engine, options: StartOptions = {}): void {
+  checkKeys('start', options, START_OPTIONS)
+  const { handleSignals = false } = options
+  const { changes, worker, env, logger, report } = engine
+  changes.open()
+  worker.start()
+  engine.left?.abort()
+  if (!globalThis.process || (logger === false && !handleSignals)) return
+  engine.left = new AbortController()
+  const left = engine.left.signal
+  const release = () => finish(engine, { timeout: 0 })
+  loaded(env, () => import('./process/attend.ts'))
+    .then(({ attend }) => left.aborted || attend(engine, { handleSignals, left, release }))
+    .catch(report)
+}
+
+export async function stop(engine: Engine, options?: StopOptions): Promise<void> {
   checkKeys('stop', options, STOP_OPTIONS)
+  engine.left?.abort()
+  return finish(engine, options)
+}
+
+async function finish({ env, worker, logLines, logged, changes }: Engine, options?: StopOptions): Promise<void> {
   const end = env.mono() + (options?.timeout ?? Number.POSITIVE_INFINITY)
   await worker.stop(options)
   await logLines.drain(end - env.mono())
   await changes.flush()
+  await logged()
 }
 
-export async function processOne({ admit, worker, logLines }: Engine): Promise<boolean> {
+export async function processOne({ admit, worker, logLines, logged }: Engine): Promise<boolean> {
   admit()
   const found = await worker.processOne()
   await logLines.drain()
+  await logged()
   return found
 }
 
 export async function processUntilIdle(engine: Engine, options?: UntilIdleOptions): Promise<number> {
-  const { admit, env, worker, logLines } = engine
+  const { admit, env, worker, logLines, logged } = engine
   admit()
   const { processUntilIdle } = await loaded(env, () => import('./worker/loop/process-until-idle.ts'))
   const processed = await processUntilIdle(await worker.loaded(), engine, options)
   await logLines.drain()
+  await logged()
   return processed
 }
 

@@ -18,7 +18,8 @@ const MIGRATIONS = /apply-migrations/
  * Of the files that are loaded late: other databases and drivers, and what a page never asks for that calls `start()` and whose jobs call only
  * `ctx.run`, `ctx.sleep`, `ctx.progress` and `ctx.log` (ADR 0009).
  */
-const NOT_FOR_EVERY_PAGE = /postgres|sqlocal|foreign|stream|other-steps|user-transactions|process-until-idle|capabilities/
+const NOT_FOR_EVERY_PAGE =
+  /postgres|sqlocal|foreign|stream|other-steps|user-transactions|process-until-idle|capabilities|trouble-log|process\/attend/
 /** Node's are left in sight, to be found. */
 const EXTERNAL = [/^node:/, /^kysely/, 'zod', /^@sqlite\.org/]
 /** The rest is for servers and tests. */

@@ -17,6 +17,7 @@ export function openMember() {
   calls.on('error', () => {})
   const durably = createDurably({
     dialect: postgres(setup.databaseUrl),
+    logger: false,
     staleThreshold: setup.leaseMs,
     heartbeatInterval: Math.round(setup.leaseMs / 3),
     pollingInterval: 250,

@@ -141,7 +141,7 @@ async function start(setup: WorkerSetup): Promise<Started> {
 }
 
 function joinInside({ engine, setup, ledger, options }: Joining): Joined {
-  const durably = engine.createDurably({ ...options, dialect: tellingGenerations(options.dialect) })
+  const durably = engine.createDurably({ logger: false, ...options, dialect: tellingGenerations(options.dialect) })
   const trigger = defineWorkload(durably, setup.name, ledger)
   return { durably, trigger: (plan) => trigger(plan as PlannedRun), leave: () => {} }
 }

@@ -19,6 +19,7 @@ export class Emitter {
   #sequence = 0
   readonly #env: Env
   readonly #listeners = new Map<EventType, ListenerList<DurablyEvent>>()
+  #unhandled: ListenerErrorHandler = () => {}
   readonly #errorHandlers = new ListenerList<{ error: unknown; event: DurablyEvent }>()
 
   constructor(env: Env) {
@@ -34,6 +35,11 @@ export class Emitter {
 
   onError(handler: ListenerErrorHandler): Unsubscribe {
     return this.#errorHandlers.add(({ error, event }) => handler(error, event))
+  }
+
+  /** Gets the errors of listeners while nobody has asked for them with `onError`. */
+  onUnhandled(handler: ListenerErrorHandler): void {
+    this.#unhandled = handler
   }
 
   /** For an event that costs something to make. */
@@ -54,6 +60,7 @@ export class Emitter {
   }
 
   readonly #failed = (error: unknown, event: DurablyEvent) => {
+    if (this.#errorHandlers.size === 0) this.#unhandled(error, event)
     // An error of an error handler has nowhere to go.
     this.#errorHandlers.call({ error, event }, () => {})
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import type { Notifier, NotifierDeps, NotifyingDialect } from '../store/notifier.ts'
+import type { PlacedDialect } from '../store/placed-dialect.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
 import { limitedDriver } from './limited-driver.ts'
 import { listenClientsFor } from './listen-client.ts'
@@ -17,7 +18,7 @@ export interface Places {
 }
 
 /** Kysely's dialect for Postgres, with a notifier and a limit of connections. */
-export class NotifyingPostgresDialect extends PostgresDialect implements NotifyingDialect {
+export class NotifyingPostgresDialect extends PostgresDialect implements NotifyingDialect, PlacedDialect {
   readonly #places: Places
   readonly #limit: () => ConnectionLimit
 
@@ -25,6 +26,13 @@ export class NotifyingPostgresDialect extends PostgresDialect implements Notifyi
     super(config)
     this.#places = places
     this.#limit = limit
+  }
+
+  get place(): string {
+    const { place } = this.#places
+    if (typeof place !== 'string' || !URL.canParse(place)) return 'postgres'
+    const { host, pathname } = new URL(place)
+    return `postgres ${host}${pathname}`
   }
 
   override createDriver(): Driver {

@@ -1,7 +1,8 @@
 // `@coji/durably/sqlite` — SQLite on Node, Bun and Deno without further configuration.
-import { type Dialect, SqliteDialect } from 'kysely'
+import { type Dialect, SqliteDialect, type SqliteDialectConfig } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
+import type { PlacedDialect } from '../store/placed-dialect.ts'
 import { openDatabase } from './open-database.ts'
 import { cachingDatabase } from './statement-cache.ts'
 
@@ -33,12 +34,19 @@ export function sqlite(path: string, options: SqliteOptions = {}): Dialect {
     throw invalid(`busyTimeoutMs must be an integer from 1 to ${BUSY_TIMEOUT_MS_MAX}, got ${busyTimeoutMs}`)
   }
   const synchronous = durability === 'full' ? 'FULL' : 'NORMAL'
-  return new NodeSqliteDialect({ database: async () => cachingDatabase(await openDatabase(path, { synchronous, busyTimeoutMs })) })
+  const database = async () => cachingDatabase(await openDatabase(path, { synchronous, busyTimeoutMs }))
+  return new NodeSqliteDialect({ database }, `sqlite ${path}`)
 }
 
-class NodeSqliteDialect extends SqliteDialect {
+class NodeSqliteDialect extends SqliteDialect implements PlacedDialect {
+  readonly place: string
   /** A statement that failed on a lock is reset at once (verified on Node 20, 22, 24, Bun and Deno), so nothing has to be cleaned up. */
   readonly resetsStatements = true
+
+  constructor(config: SqliteDialectConfig, place: string) {
+    super(config)
+    this.place = place
+  }
 }
 
 function invalid(message: string): DurablyError {

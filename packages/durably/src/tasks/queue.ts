@@ -1,6 +1,7 @@
 // Queue — the interface of seed 003: what a program can do with its task queue, on any store.
 
 import type { Unsubscribe } from '../events/emitter.ts'
+import type { StartOptions } from '../lifecycle.ts'
 import type { Duration } from '../model/duration.ts'
 import type { TriggerOptions } from '../runs/trigger.ts'
 import type { CancelOutcome } from '../store/runs.ts'
@@ -32,7 +33,7 @@ export interface Queue extends AsyncDisposable {
   purge(options: PurgeTasks): Promise<number>
   /** Creates or updates the tables; nothing to do in memory. */
   migrate(): Promise<void>
-  start(): void
+  start(options?: StartOptions): void
   /** Waits for the running tasks. After `timeout` (ms) their signals abort and they are `Queued` again; it costs them no attempt. */
   stop(options?: { timeout?: number }): Promise<void>
 }

@@ -15,7 +15,7 @@ export interface RetentionOptions {
   ttl?: Duration
 }
 
-export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
+export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention' | 'logger'> {
   /** How long to wait before the next execution. Default: exponential from 1 s, doubling, at most 5 min, full jitter. */
   retry?: RetryPolicy
   /** Executions in all; `retry` may give up earlier, never later. Default 5; `Infinity` leaves it to `retry` alone. */
@@ -26,7 +26,7 @@ export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention'> {
   logger?: TaskLogger
 }
 
-const TASK_OPTIONS: KeysOf<TaskQueueOptions> = { ...DURABLY_OPTIONS, retry: 1, maxAttempts: 1, logger: 1 }
+const TASK_OPTIONS: KeysOf<TaskQueueOptions> = { ...DURABLY_OPTIONS, retry: 1, maxAttempts: 1 }
 const RETENTION: KeysOf<RetentionOptions> = { max: 1, ttl: 1 }
 
 /** The queue has its own tables, so that counts, lists and redrives see no other runs. */
@@ -56,7 +56,13 @@ export function readTaskOptions(options: TaskQueueOptions): TaskConfig {
   const env = options.env ?? taskEnv()
   return {
     env,
-    durably: { ...storage(durably, env, finishedMax(options)), env, ...(retention?.ttl !== undefined && { retention: retention.ttl }) },
+    // A queue has its own log, and its event `error`.
+    durably: {
+      ...storage(durably, env, finishedMax(options)),
+      env,
+      logger: false,
+      ...(retention?.ttl !== undefined && { retention: retention.ttl }),
+    },
     retry: limited(policy, maxAttempts),
     maxAttempts,
   }

@@ -4,6 +4,7 @@
 import { createDurably, type Durably } from '../durably.ts'
 import { ENGINE, type Engine } from '../engine.ts'
 import type { Unsubscribe } from '../events/emitter.ts'
+import type { StartOptions } from '../lifecycle.ts'
 import type { Job } from '../model/job.ts'
 import type { RunRow } from '../model/run.ts'
 import { type TriggerOptions, triggerRow } from '../runs/trigger.ts'
@@ -114,8 +115,8 @@ export class TaskQueue implements Queue {
     return this.#durably.migrate()
   }
 
-  start(): void {
-    this.#durably.start()
+  start(options?: StartOptions): void {
+    this.#durably.start(options)
   }
 
   stop(options?: { timeout?: number }): Promise<void> {

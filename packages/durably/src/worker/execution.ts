@@ -170,6 +170,12 @@ export class Execution {
     for (const listener of this.#onDismissed?.splice(0) ?? []) listener(this.#dismissal)
   }
 
+  /** Before the process ends: functions that ignore their signal end with it, so the run is not held for them. */
+  leaveBehind(): void {
+    this.isLeaving = true
+    this.#dismiss('left behind')
+  }
+
   #leave(code: Interruption, message: string): void {
     if (this.isLeaving) return
     this.isLeaving = true

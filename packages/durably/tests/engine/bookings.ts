@@ -28,7 +28,7 @@ interface OpenOptions {
 
 export function openBookings(place: Place, { how, staleThreshold, dialect = dialectOf(place) }: OpenOptions) {
   const { tablePrefix } = place
-  const durably = createDurably({ dialect, tablePrefix, staleThreshold, pollingInterval: 100, notifications: false })
+  const durably = createDurably({ dialect, tablePrefix, staleThreshold, pollingInterval: 100, notifications: false, logger: false })
   const table = `${tablePrefix}bookings`
   const db = durably.db as unknown as Kysely<Record<string, { note: string }>>
   const mail = durably.defineJob({ name: 'mail', input: z.string() }, async (_, note) => `mailed ${note}`)

@@ -76,7 +76,7 @@ function memoryPlace(env: VirtualEnv, eventLog = true): Place {
   return {
     store,
     file: '',
-    open: ({ wrap = (store) => store, eventLog: _, ...options }) => createDurably({ env, ...options, store: wrap(store) }),
+    open: ({ wrap = (store) => store, eventLog: _, ...options }) => createDurably({ env, logger: false, ...options, store: wrap(store) }),
     close: () => store.close(),
   }
 }
@@ -95,8 +95,8 @@ function filePlace(env: VirtualEnv, eventLog = true): Place {
     store,
     file,
     open({ wrap, eventLog: _, ...options }) {
-      if (wrap) return createDurably({ env, ...options, store: wrap(openStore()) })
-      const durably = createDurably({ env, ...options, dialect: relaxed(file), eventLog })
+      if (wrap) return createDurably({ env, logger: false, ...options, store: wrap(openStore()) })
+      const durably = createDurably({ env, logger: false, ...options, dialect: relaxed(file), eventLog })
       // Not by asyncDispose: a test may leave a run behind that never ends.
       closers.push(() => durably.db.destroy())
       return durably

@@ -6,7 +6,7 @@ import { Stillness } from './stillness.ts'
 
 /** One process of the outside workload: a worker, or somebody who asks. */
 export function joinOutside({ engine, setup, ledger, options }: Joining): Joined {
-  const durably = engine.createDurably(options).use(engine.withLogPersistence())
+  const durably = engine.createDurably({ logger: false, ...options }).use(engine.withLogPersistence())
   const { name: processName, ledgerFolder, seat, role } = setup
   const triggerOrder = defineOrders({ engine, durably, ledger, ledgerFolder, processName, stillness: new Stillness() })
   const outsider = role === 'outsider' ? new Outsider({ engine, durably, ledger, seat }) : null

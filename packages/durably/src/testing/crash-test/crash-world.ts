@@ -139,7 +139,13 @@ export class CrashWorld {
       onDeath: ({ name }) => this.#witness.ledger.processDied(name, this.#base.mono()),
     })
     this.#processes.push(process)
-    const durably = createDurably({ store: process.store, env: process.env, staleThreshold: LEASE_MS, maxRecoveries: MAX_RECOVERIES })
+    const durably = createDurably({
+      store: process.store,
+      env: process.env,
+      logger: false,
+      staleThreshold: LEASE_MS,
+      maxRecoveries: MAX_RECOVERIES,
+    })
     const job = await this.#options.define(this.#witness.over(durably, process), this.#witness.clockOf(process))
     return { durably, job }
   }

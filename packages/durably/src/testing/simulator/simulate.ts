@@ -176,6 +176,7 @@ class Simulation {
     const durably = createDurably({
       store: this.#tabs?.storeOf(process) ?? process.store,
       env: process.env,
+      logger: false,
       staleThreshold: this.#leaseMs,
       pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
       concurrency: this.#hasRoom ? ROOM_FOR_CROWDS : pick(this.#seed, `concurrency of ${process.name}`, this.#isRush ? 4 : 1, 6),

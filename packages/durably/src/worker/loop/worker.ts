@@ -100,6 +100,15 @@ export class Worker {
     this.#wakeUp.wake()
   }
 
+  executions(): Execution[] {
+    return this.#active.executions()
+  }
+
+  /** Resolves when all executions that are active now have ended. */
+  ended(): Promise<unknown> {
+    return this.#active.ended()
+  }
+
   /** The live execution of a run in this process, if it has one. */
   execution(runId: string): Execution | undefined {
     return this.#active.find((execution) => execution.run.id === runId && !execution.owner.lost)

@@ -1,0 +1,31 @@
+// Runs of a job that this worker does not know wait for another worker. If there is none, nobody else would say why nothing happens.
+import type { Engine } from '../engine.ts'
+import type { DurablyLogger } from '../logging/logger.ts'
+import type { TimerHandle } from '../model/env.ts'
+
+const EVERY_MS = 10_000
+/** Another worker would have claimed it by then. */
+const WAITED_MS = 5000
+/** The newest that wait; those of a job that was forgotten are among them. */
+const RUNS_MAX = 20
+
+export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLogger, left: AbortSignal): void {
+  const told = new Set<string>()
+  let timer: TimerHandle
+  const again = () => {
+    timer = env.timer(EVERY_MS, () => void look().finally(() => left.aborted || again()))
+  }
+  const look = async () => {
+    // An error of the store is the worker's to report.
+    const waiting = await store.runs.list({ status: 'pending', limit: RUNS_MAX }).catch(() => [])
+    for (const { jobName, runAt, readAt } of waiting) {
+      if (jobs.has(jobName) || told.has(jobName) || runAt > (readAt ?? env.wall()) - WAITED_MS) continue
+      told.add(jobName)
+      logger.warn(
+        `durably: runs of job ${JSON.stringify(jobName)} wait, but this worker does not define that job; define it here or start a worker that does`,
+      )
+    }
+  }
+  again()
+  left.addEventListener('abort', () => env.clear(timer))
+}
