@@ -68,6 +68,20 @@ describe.each(WORLDS)('the log of an instance on %s', (world) => {
     expect(lines).toHaveLength(1)
   })
 
+  test('says once that runs wait for a job that this worker does not define', async () => {
+    const { lines, logger } = listening()
+    const { durably, another, env } = await setup(world)
+    await durably.defineJob({ name: 'elsewhere', input: anything }, async () => {}).batchTrigger([{ payload: 1 }, { payload: 2 }])
+    const worker = another({ logger })
+    worker.defineJob({ name: 'here', input: anything }, async () => {})
+    worker.start()
+    await env.advance(60_000)
+    await worker.stop()
+    expect(lines).toEqual([
+      'warn durably: runs of job "elsewhere" wait, but this worker does not define that job; define it here or start a worker that does',
+    ])
+  })
+
   test('says who lost a run and who takes it over', async () => {
     const [old, young] = [listening(), listening()]
     const mortal = faulty()
