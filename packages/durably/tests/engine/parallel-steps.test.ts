@@ -341,13 +341,18 @@ describe('a step that throws beside an open transaction', () => {
     const { durably, store, env } = await setup('sqlite')
     const heard = listenTo(durably)
     const reasons: unknown[] = []
+    let noteBegin = () => {}
+    const begun = new Promise<void>((resolve) => {
+      noteBegin = resolve
+    })
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => {
       const slow = ctx.transaction('slow', async () => {
+        noteBegin()
         ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason.code))
         await new Promise<never>(() => {})
       })
       const next = ctx.transaction('next', async () => 'too late')
-      return Promise.all([slow, next, ctx.run('bad', { retry: retry.none() }, boom)])
+      return Promise.all([slow, next, ctx.run('bad', { retry: retry.none() }, () => begun.then(boom))])
     })
     const { id } = await job.trigger(null)
     durably.start()

@@ -25,7 +25,7 @@ export async function functionStep(
       const wait = parking.isOver(name) === false && parking.get(name)
       if (wait) return { wait }
       const effects = options.effect === 'once' ? await otherStepsFor(steps) : undefined
-      return (await effects?.settleEffect(steps, call, options)) ?? execute(steps, call, bodyOf, options, effects)
+      return (effects && (await effects.settleEffect(steps, call, options))) ?? execute(steps, call, bodyOf, options, effects)
     },
     mayWait(options),
   )
@@ -59,7 +59,7 @@ async function execute(
     }
   }
   try {
-    await effects?.beginEffect(steps, call)
+    if (effects) await effects.beginEffect(steps, call)
     const returned = await steps.call(call, fn, { timeout })
     hasTakenPlace = true
     const output = steps.deps.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
