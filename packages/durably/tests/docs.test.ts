@@ -1,5 +1,6 @@
 // The code in the docs is compiled and run. On each page the ```ts blocks are one program in their order; a block that imports
-// `createDurably` begins the next one. `<!-- ts … -->` belongs to the program and is not shown. ```output is what the program prints.
+// `createDurably` begins the next one. ```output is what the program prints. `<!-- ts … -->` belongs to the program and is not shown: it
+// may wait, check and close, but what a reader copies must compile without it. The first block of a guide is a whole program by itself.
 // A ```ts fragment is only compiled, by itself. With ```tsx a program has JSX.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,6 +23,10 @@ interface Program {
   name: string
   extension: string
   code: string
+  /** What a reader sees of it. */
+  shown: string
+  /** The first block that is shown. */
+  first: string
   prints: string | null
   runs: boolean
 }
@@ -38,17 +43,21 @@ function pagesIn(folder: string): string[] {
 function programsOf(page: string): Program[] {
   const programs: Program[] = []
   const begin = (runs: boolean): Program => {
-    const program = { name: `${page.replaceAll(/\W+/g, '-')}-${programs.length + 1}`, extension: 'ts', code: '', prints: null, runs }
+    const program = { name: `${page.replaceAll(/\W+/g, '-')}-${programs.length + 1}`, extension: 'ts', code: '', shown: '', first: '', prints: null, runs }
     programs.push(program)
     return program
   }
   let current: Program | undefined
   for (const [, extension, fragment, shown, hidden, output] of read(page).matchAll(BLOCK)) {
     const code = shown ?? hidden ?? ''
-    if (fragment) begin(false).code = code
+    if (fragment) Object.assign(begin(false), { code, shown: code })
     else if (output === undefined) {
       if (!current || BEGINS.test(code)) current = begin(true)
       current.code += `${code}\n`
+      if (shown !== undefined) {
+        current.shown += `${code}\n`
+        current.first ||= code
+      }
       if (extension === 'tsx') current.extension = extension
     } else if (current) current.prints = (current.prints ?? '') + output
   }
@@ -65,6 +74,8 @@ function execute(args: string[], cwd: string): Promise<{ code: number; stdout: s
 
 const pages = ['README.md', 'README.ja.md', 'packages/durably/README.md', ...pagesIn('docs/guides')]
 const programs = pages.flatMap(programsOf)
+/** What can be pasted from each page and run in Node; the first blocks of the others need a browser or a server of Postgres. */
+const firstPrograms = pages.flatMap((page) => programsOf(page).slice(0, 1)).filter(({ runs, extension }) => runs && extension === 'ts')
 
 describe('code in the docs', () => {
   let compiled: { code: number; stdout: string }
@@ -84,7 +95,12 @@ describe('code in the docs', () => {
     // What a reader is likely to have; the repository itself is stricter.
     const options = { ...compilerOptions, exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false }
     writeFileSync(join(BUILD, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.base.json', compilerOptions: options }))
-    for (const { name, extension, code } of programs) writeFileSync(join(BUILD, `${name}.${extension}`), `${code}\nexport {}\n`)
+    const write = (name: string, code: string) => writeFileSync(join(BUILD, name), `${code}\nexport {}\n`)
+    for (const { name, extension, code, shown } of programs) {
+      write(`${name}.${extension}`, code)
+      write(`${name}-shown.${extension}`, shown)
+    }
+    for (const { name, first } of firstPrograms) write(`${name}-first.ts`, first)
     compiled = await execute([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', BUILD], BUILD)
   }, 120_000)
 
@@ -92,15 +108,26 @@ describe('code in the docs', () => {
     expect(compiled).toMatchObject({ code: 0, stdout: '' })
   })
 
-  test.concurrent.each(programs.filter(({ runs }) => runs))('$name runs and prints what it says', { timeout: 90_000 }, async (program) => {
+  /** In an empty folder; nothing may be written to stderr. */
+  async function run(name: string): Promise<string> {
     const folder = mkdtempSync(join(tmpdir(), 'durably-docs-'))
     try {
-      const { code, stdout, stderr } = await execute(['--no-warnings', join(BUILD, `out/${program.name}.js`)], folder)
+      const { code, stdout, stderr } = await execute(['--no-warnings', join(BUILD, `out/${name}.js`)], folder)
       expect({ code, stderr: stderr.replaceAll(OWN_LOG, '') }).toStrictEqual({ code: 0, stderr: '' })
-      if (program.prints !== null) expect(stdout.trimEnd()).toBe(program.prints.trimEnd())
+      return stdout
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
+  }
+
+  test.concurrent.each(programs.filter(({ runs }) => runs))('$name runs and prints what it says', { timeout: 90_000 }, async (program) => {
+    const stdout = await run(program.name)
+    if (program.prints !== null) expect(stdout.trimEnd()).toBe(program.prints.trimEnd())
+  })
+
+  test.concurrent.each(firstPrograms)('the first block of $name is a whole program', { timeout: 90_000 }, async ({ name, prints }) => {
+    const stdout = await run(`${name}-first`)
+    if (prints !== null) expect(prints.startsWith(stdout.trimEnd())).toBe(true)
   })
 
   test('few blocks are only compiled', () => {
@@ -150,6 +177,7 @@ test('no page holds the marks of an unresolved merge', () => {
 })
 
 test('every file that a page names exists', () => {
+  const readersOwn = ['app.ts', 'worker.ts', 'instrumentation.ts', 'lib/durably.ts']
   const folders = ['packages/durably', 'packages/durably-react/src', 'proof/src', 'examples', 'docs']
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join('/', folder, file)),
@@ -160,7 +188,7 @@ test('every file that a page names exists', () => {
     .flatMap((page) =>
       // `NNNN-…` stands for a number.
       Array.from(read(page).matchAll(/`([\w./-]+\.tsx?)`/g), ([, path = '']) => ({ page, path })).filter(
-        ({ path }) => !path.includes('NNNN'),
+        ({ path }) => !path.includes('NNNN') && !readersOwn.includes(path),
       ),
     )
   expect(named.length).toBeGreaterThan(30)
