@@ -6,6 +6,7 @@ import { type Env, sleep } from '../model/env.ts'
 import { LruMap } from '../model/lru-map.ts'
 import type { Row } from '../store/sql/shared/session.ts'
 import type { Result, Statement } from './protocol.ts'
+import { checkWasmVersion } from './wasm-version.ts'
 
 export interface WasmDatabase {
   run(statement: Statement): Result
@@ -30,6 +31,7 @@ export interface OpenOptions {
 export async function openWasmDatabase({ name, synchronous, env }: OpenOptions): Promise<WasmDatabase> {
   const quota = new QuotaWatch()
   const sqlite3 = await sqlite3InitModule()
+  checkWasmVersion(sqlite3.version)
   const directory = `durably-${encodeURIComponent(name)}`
   // The types of sqlite-wasm lack `forceReinitIfPreviouslyFailed`.
   const options = { name: directory, directory, initialCapacity: FILES, forceReinitIfPreviouslyFailed: true, verbosity: 1 }
