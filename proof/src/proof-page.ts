@@ -2,12 +2,14 @@
 import type { SimFigures } from '../../packages/durably/dist/testing/simulator/judge.js'
 import type { Hunted } from './mutant-hunt.ts'
 import { MUTANT_SEEDS_MAX } from './mutant-hunt.ts'
+import type { RanOn } from './packed/runtimes.ts'
 import type { TorturedControl } from './torture/controls.ts'
 import type { Tortured } from './torture/torture.ts'
 
 export interface ProofFigures {
   cores: number
   node: string
+  runtimes: RanOn[]
   simulations: Simulation[]
   mutants: Hunted[]
   tortures: TorturedTwice[]
@@ -125,7 +127,7 @@ const FEATURES: [string, (figures: SimFigures) => number][] = [
   ['terms that were stolen', ({ thefts }) => thefts],
 ]
 
-export function proofPage({ cores, node, simulations, mutants, tortures, outsides }: ProofFigures): string {
+export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides }: ProofFigures): string {
   const columns = tortures.flatMap(({ real, controls }): Column[] => [
     { ...real, kind: '' },
     ...controls.map((control) => ({ ...control, kind: ', control' as const })),
@@ -219,6 +221,15 @@ Controls: engines with one guard removed, and the checks that failed:
 | --- |${' --- |'.repeat(outsides.length)}
 ${controlRows(outsides)}
 
+## Runtimes
+
+The packages are packed as they would be published and installed in an empty project, where each runtime runs the program of the README.
+\`npm run runtimes\` repeats it; \`npm test\` does it on the Node that runs the tests.
+
+| Runtime | Version | Prints what the README says |
+| --- | --- | --- |
+${runtimes.map(({ runtime, version, wrong }) => `| ${runtime} | ${version} | ${wrong === '' ? 'yes' : 'NO'} |`).join('\n')}
+
 ## What is not covered
 
 No proof covers everything. The following is not tested by any of the above:
@@ -248,6 +259,7 @@ No proof covers everything. The following is not tested by any of the above:
 | real processes | \`npm run torture -- --seconds 60 --store postgres\`, with \`--workload\`, \`--faults\`, \`--control\` for a part of it |
 | browsers | \`npm run torture:browser\` |
 | the fleet behind HTTP | \`npm run accept:fleet\` |
+| the runtimes | \`npm run runtimes\` |
 `
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { addToCorpus, whyOf } from './corpus.ts'
 import { ENGINE_DIST, REPO } from './engine-build.ts'
 import { huntMutants } from './mutant-hunt.ts'
+import { tryRuntimes } from './packed/runtimes.ts'
 import { type ProofFigures, proofPage } from './proof-page.ts'
 import { freshRange, seedsOf, tellRange } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
@@ -15,6 +16,8 @@ import { type TortureOptions, torture } from './torture/torture.ts'
 const SEEDS: Record<SimStore, number> = { memory: 200_000, sqlite: 20_000 }
 const TORTURE_SECONDS = 60
 
+const runtimes = await tryRuntimes()
+for (const { runtime, wrong } of runtimes) console.log(`${runtime}: ${wrong || 'prints what the README says'}`)
 const simulations = [await simulateOn('memory'), await simulateOn('sqlite')]
 const mutants = await huntMutants(({ mutant, seed, by }) =>
   console.log(`mutant ${mutant.name}: ${seed === null ? 'NOT CAUGHT' : `seed ${seed}, ${by.join(' ')}`}`),
@@ -22,10 +25,11 @@ const mutants = await huntMutants(({ mutant, seed, by }) =>
 const tortures = [await tortureOn('sqlite', 'inside'), await tortureOn('postgres', 'inside')]
 const outsides = [await tortureOn('sqlite', 'outside'), await tortureOn('postgres', 'outside')]
 
-const figures: ProofFigures = { cores: availableParallelism(), node: process.version, simulations, mutants, tortures, outsides }
+const figures: ProofFigures = { cores: availableParallelism(), node: process.version, runtimes, simulations, mutants, tortures, outsides }
 writeFileSync(join(REPO, 'docs', 'proof.md'), proofPage(figures))
 console.log('docs/proof.md is written')
 const failed =
+  runtimes.some(({ wrong }) => wrong !== '') ||
   simulations.some(({ violations }) => violations > 0) ||
   mutants.some(({ seed }) => seed === null) ||
   [...tortures, ...outsides].some(

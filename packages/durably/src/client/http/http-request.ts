@@ -5,11 +5,14 @@ import { backoffMs } from '../../model/backoff.ts'
 import type { Clock } from '../../model/env.ts'
 import { DurablyError, type ErrorCode } from '../../model/errors.ts'
 
+/** Not `HeadersInit`: of the global names for it, only this one is known both to the DOM and to Node's types. */
+export type HttpHeaders = NonNullable<RequestInit['headers']>
+
 export interface HttpOptions {
   /** Where the server is mounted: `https://example.com/api/durably`, or `/api/durably` in a page of the same site. */
   url: string
   /** Sent with every request. A function is called for each request, so that a token may change. */
-  headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
+  headers?: HttpHeaders | (() => HttpHeaders | Promise<HttpHeaders>)
   /** Default: the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Time, timers and chance; replaced in tests by a virtual one. */

@@ -1,0 +1,62 @@
+// An empty project in which somebody installs the packages as they would be published, and pastes the program of the README.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { REPO } from '../engine-build.ts'
+import { npm } from './execute.ts'
+
+export const PACKAGES = ['durably', 'durably-react'] as const
+
+export interface PackedProject {
+  folder: string
+  /** The tarballs, in the order of `PACKAGES`. */
+  tarballs: string[]
+  remove(): void
+}
+
+/** Installs the packed packages, and beside them the named ones of the repository's own versions, which npm has in its cache. */
+export async function packedProject(beside: readonly string[]): Promise<PackedProject> {
+  const folder = mkdtempSync(join(tmpdir(), 'durably-packed-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const tarballs = await pack(folder)
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+    await npm(['install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs, ...beside.map(atOwnVersion)], folder)
+    return { folder, tarballs, remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+async function pack(folder: string): Promise<string[]> {
+  const target = join(folder, 'tarballs')
+  mkdirSync(target)
+  const sources = PACKAGES.map((name) => join(REPO, 'packages', name))
+  const packed = JSON.parse(await npm(['pack', '--json', '--pack-destination', target, ...sources], REPO)) as { filename: string }[]
+  return packed.map(({ filename }) => join(target, filename))
+}
+
+/** `zod3` of the repository is an alias: it is installed by its real name. */
+function atOwnVersion(folderName: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(REPO, 'node_modules', folderName, 'package.json'), 'utf8')) as Manifest
+  return `${name}@${version}`
+}
+
+interface Manifest {
+  name: string
+  version: string
+}
+
+export interface Pasted {
+  code: string
+  prints: string
+}
+
+/** The first program of a page and what it prints. It has no types in it, so it is JavaScript, too. */
+export function firstProgram(page: string): Pasted {
+  const text = readFileSync(join(REPO, page), 'utf8')
+  const [, code, prints] = /^```ts\n([\s\S]*?)^```\n[\s\S]*?^```output\n([\s\S]*?)^```$/m.exec(text) ?? []
+  if (code === undefined || prints === undefined) throw new Error(`${page} has no program with its output`)
+  return { code, prints }
+}

@@ -1,0 +1,83 @@
+// What would be published: it is complete, its types fit every resolution, and the program of the README runs where it is installed.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { REPO } from '../engine-build.ts'
+import { execute } from './execute.ts'
+import { firstProgram, PACKAGES, type PackedProject, packedProject } from './packed-project.ts'
+
+const TOOLS = join(REPO, 'node_modules')
+/** zod 3: an install beside it must not fail. */
+const BESIDE = ['kysely', 'zod3', 'react', '@types/node', '@types/react']
+
+let project: PackedProject
+
+beforeAll(async () => {
+  project = await packedProject(BESIDE)
+}, 120_000)
+
+afterAll(() => project?.remove())
+
+const node = (...args: string[]) => execute(process.execPath, ['--no-warnings', ...args], project.folder)
+
+function subpaths(): string[] {
+  return PACKAGES.flatMap((name) => {
+    const manifest = JSON.parse(readFileSync(join(REPO, 'packages', name, 'package.json'), 'utf8')) as { exports: object; name: string }
+    return Object.keys(manifest.exports).map((path) => manifest.name + path.slice(1))
+  }).filter((path) => !path.endsWith('/package.json'))
+}
+
+describe.each(PACKAGES.map((name, i) => ({ name, i })))('the tarball of $name', ({ name, i }) => {
+  const tarball = () => project.tarballs[i] ?? ''
+
+  test('has the licence and complete source maps, and no notes of the compiler', async () => {
+    const files = (await execute('tar', ['-tf', tarball()], project.folder)).trim().split('\n')
+    expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md', 'package/dist/index.d.ts']))
+    expect(files.filter((file) => /tsbuildinfo|\.test\.|\/src\//.test(file))).toEqual([])
+    expect(readFileSync(join(REPO, 'packages', name, 'LICENSE'), 'utf8')).toBe(readFileSync(join(REPO, 'LICENSE'), 'utf8'))
+    const installed = join(project.folder, 'node_modules/@coji', name)
+    const maps = files.filter((file) => file.endsWith('.map')).map((file) => join(installed, file.slice('package/'.length)))
+    expect(maps.length).toBeGreaterThan(10)
+    const sourcesOf = (map: string) => (JSON.parse(readFileSync(map, 'utf8')) as { sourcesContent?: string[] }).sourcesContent
+    expect(maps.filter((map) => !sourcesOf(map)?.every((source) => source.length > 0))).toEqual([])
+  })
+
+  test('publint and attw find nothing', async () => {
+    expect(await execute(process.execPath, [join(TOOLS, 'publint/src/cli.js'), 'run', tarball(), '--strict'], REPO)).toContain('All good!')
+    await execute(process.execPath, [join(TOOLS, '@arethetypeswrong/cli/dist/index.js'), tarball(), '--profile', 'esm-only'], REPO)
+  })
+})
+
+test.each(['README.md', 'README.ja.md', 'packages/durably/README.md'])('the program of %s runs in an empty project', async (page) => {
+  const { code, prints } = firstProgram(page)
+  const folder = mkdtempSync(join(project.folder, 'program-'))
+  writeFileSync(join(folder, 'program.js'), code)
+  expect(await execute(process.execPath, ['--no-warnings', 'program.js'], folder)).toBe(prints)
+  rmSync(folder, { recursive: true })
+})
+
+test('every subpath can be imported and required', async () => {
+  const paths = JSON.stringify(subpaths())
+  writeFileSync(join(project.folder, 'import.mjs'), `for (const path of ${paths}) console.log(Object.keys(await import(path)).length > 0)`)
+  writeFileSync(join(project.folder, 'require.cjs'), `for (const path of ${paths}) console.log(Object.keys(require(path)).length > 0)`)
+  const all = subpaths().map(() => 'true')
+  expect((await node('import.mjs')).trim().split('\n')).toEqual(all)
+  expect((await node('require.cjs')).trim().split('\n')).toEqual(all)
+})
+
+test.each([
+  ['bundler', 'esnext'],
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+])('the types compile without the DOM, and with skipLibCheck off: %s', async (moduleResolution, module) => {
+  const folder = mkdtempSync(join(project.folder, 'types-'))
+  const compilerOptions = {
+    ...{ module, moduleResolution, target: 'es2022', lib: ['es2022'], types: ['node'] },
+    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+  const lines = subpaths().map((path, i) => `export * as part${i} from '${path}'`)
+  const { code } = firstProgram('README.md')
+  writeFileSync(join(folder, 'program.ts'), `${code}\n${lines.join('\n')}\n`)
+  expect(await execute(process.execPath, [join(TOOLS, 'typescript/bin/tsc'), '-p', folder], folder)).toBe('')
+})
