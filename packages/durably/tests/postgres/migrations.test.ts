@@ -53,17 +53,9 @@ describe('migrate', () => {
 
   test('a database that is newer than the code is left alone', async () => {
     const { store } = await migratedPostgres()
-    await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow')`)
+    await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow', 99)`)
     await rejects(store.migrate(), 'schema_too_new', 'migrate')
     expect(await versions(store)).toEqual([...KNOWN, 99])
-  })
-
-  test('tables of someone else are not taken over', async () => {
-    const store = openStore(postgres(await temporaryDatabase()))
-    await run(store, 'CREATE TABLE runs (mine TEXT)')
-    const error = await rejects(store.migrate(), 'store_rejected', 'migrate')
-    expect(error.message).toContain('tablePrefix')
-    expect(await versions(store)).toEqual([])
   })
 
   test('before migrate() every verb says what to do', async () => {

@@ -1,43 +1,65 @@
 // Applies the migrations that a database lacks.
-//   G1. A migration and its row in schema_versions are one transaction, and the row goes in first: of several processes
-//       one migrates, the others are refused by its primary key and find the work done.
+//   G1. All pending migrations and their rows in schema_versions are one transaction: tables of someone else, or a crash, leave nothing
+//       half done. Of several processes one migrates; the others are refused by the primary key of the rows, and find the work done.
+//   G2. A database that is newer than this code is used as it is if its migrations say so (`OLDEST_CODE`), and left alone otherwise.
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
-import { MIGRATIONS, type Migration } from '../migrations/index.ts'
+import { MIGRATIONS, OLDEST_CODE } from '../migrations/index.ts'
 import type { SqlDeps } from './deps.ts'
-import { isUpToDate, readVersion } from './schema-version.ts'
-import type { Syntax } from './syntax.ts'
+import { notOurs } from './foreign-tables.ts'
+import { isFit, readVersion, type SchemaVersion } from './schema-version.ts'
 
-/** `found`: the version of the schema; `null` when there is no table of versions yet. */
-export async function applyMigrations(deps: SqlDeps, found: number | null): Promise<void> {
-  if (found === null) await createVersions(deps)
-  const version = found ?? (await readVersion(deps)) ?? 0
-  if (isUpToDate(version)) return
-  for (const [i, migration] of MIGRATIONS.entries()) if (i + 1 > version) await apply(deps, i + 1, migration)
+export type MigrateDeps = Pick<SqlDeps, 'db' | 'session' | 'env' | 'tables' | 'syntax'>
+
+interface Found extends SchemaVersion {
+  /** What schema_versions lacks before a row is written; null if nothing. */
+  lacking: RawBuilder<unknown> | null
 }
 
-async function apply(deps: SqlDeps, version: number, migration: Migration): Promise<void> {
+export async function applyMigrations(deps: MigrateDeps, migrations = MIGRATIONS, oldestCode = OLDEST_CODE): Promise<void> {
   const { db, session, env, tables, syntax } = deps
-  const record = sql`INSERT INTO ${tables.versions} (version, applied_at) VALUES (${version}, ${iso(env.wall())})`
-  try {
-    await session.write([...locked(syntax), record, ...migration(deps)].map((statement) => statement.compile(db)))
-  } catch (error) {
-    const reached = (await readVersion(deps)) ?? 0
-    if (reached < version) throw explained(error)
+  for (let found = await look(deps); ; ) {
+    const { version, lacking } = found
+    if (version >= migrations.length) return checkFit(deps, found, migrations.length)
+    const statements = [syntax.migrationLock, lacking]
+    for (const [i, migration] of migrations.entries()) {
+      const next = i + 1
+      const record = sql`INSERT INTO ${tables.versions} (version, applied_at, oldest_code) VALUES (${next}, ${iso(env.wall())}, ${oldestCode[next] ?? next})`
+      if (next > version) statements.push(record, ...migration(deps))
+    }
+    try {
+      await session.write(statements.flatMap((statement) => statement?.compile(db) ?? []))
+      return
+    } catch (error) {
+      found = await look(deps)
+      if (found.version <= version) throw notOurs(error)
+    }
   }
 }
 
-async function createVersions({ db, session, tables, syntax }: SqlDeps): Promise<void> {
-  const table = sql`CREATE TABLE IF NOT EXISTS ${tables.versions} (version INTEGER PRIMARY KEY NOT NULL, applied_at TEXT NOT NULL)`
-  await session.write([...locked(syntax), table].map((statement) => statement.compile(db)))
+/** The table had no `oldest_code` at first, and then each version worked with its own code alone. */
+async function look(deps: MigrateDeps): Promise<Found> {
+  const { versions } = deps.tables
+  const current = await readVersion(deps)
+  if (current) return { ...current, lacking: null }
+  const early = await readVersion(deps, sql`version`)
+  if (early) return { ...early, lacking: sql`ALTER TABLE ${versions} ADD COLUMN oldest_code INTEGER` }
+  const create = sql`CREATE TABLE ${versions} (version INTEGER PRIMARY KEY NOT NULL, applied_at TEXT NOT NULL, oldest_code INTEGER)`
+  return { version: 0, oldestCode: 0, lacking: create }
 }
 
-function locked({ migrationLock }: Syntax): RawBuilder<unknown>[] {
-  return migrationLock ? [migrationLock] : []
-}
-
-function explained(error: unknown): unknown {
-  if (!(error instanceof Error) || !/already exists/.test(error.message)) return error
-  return new DurablyError('store_rejected', `${error.message}; give durably's tables a tablePrefix of their own`, { cause: error })
+/** Rejects unless the tables are Durably's, and say that this code may work on them. */
+async function checkFit({ db, session, tables }: MigrateDeps, found: Found, known: number): Promise<void> {
+  const { version, oldestCode } = found
+  try {
+    await session.read(sql`SELECT lease_generation FROM ${tables.runs} LIMIT 1`.compile(db))
+  } catch (error) {
+    throw notOurs(error)
+  }
+  if (isFit(found, known)) return
+  throw new DurablyError(
+    'schema_too_new',
+    `the database has schema version ${version}, which needs code that knows version ${oldestCode}; this one knows ${known}. Update the package of this process`,
+  )
 }

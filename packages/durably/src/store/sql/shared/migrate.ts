@@ -1,13 +1,14 @@
 // Brings the schema up to date. Migrations are loaded only by those who have to apply one: a page asks for the version at every visit.
 import { lazyCode } from '../../../model/lazy.ts'
+import { SCHEMA_VERSION } from '../migrations/schema-version.ts'
 import type { SqlDeps } from './deps.ts'
-import { isUpToDate, readVersion } from './schema-version.ts'
+import { isFit, readVersion } from './schema-version.ts'
 
 export const migrations = lazyCode(() => import('./apply-migrations.ts'))
 
 export async function migrate(deps: SqlDeps): Promise<void> {
-  const version = await readVersion(deps)
-  if (version !== null && isUpToDate(version)) return
+  const found = await readVersion(deps)
+  if (found && isFit(found, SCHEMA_VERSION)) return
   const { applyMigrations } = await migrations(deps.env)
-  await applyMigrations(deps, version)
+  await applyMigrations(deps)
 }

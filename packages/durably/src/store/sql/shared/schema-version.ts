@@ -1,29 +1,32 @@
 // The version of the schema that a database has.
-//   G2. A database that is newer than this code is left alone.
-import { sql } from 'kysely'
-import { DurablyError } from '../../../model/errors.ts'
-import { SCHEMA_VERSION } from '../migrations/schema-version.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { hasCode } from '../../../model/errors.ts'
 import type { SqlDeps } from './deps.ts'
 
-/** `null` when there is no such table yet. */
-export async function readVersion({ db, session, tables }: SqlDeps): Promise<number | null> {
-  const query = sql`SELECT max(version) AS version FROM ${tables.versions}`
+/** What the database says of itself. */
+export interface SchemaVersion {
+  /** 0 before the first migration. */
+  version: number
+  /** The least number of migrations that code has to know to work on it. */
+  oldestCode: number
+}
+
+/** `null` when the table or a column of it is missing. */
+export async function readVersion(
+  { db, session, tables }: Pick<SqlDeps, 'db' | 'session' | 'tables'>,
+  oldestCode: RawBuilder<unknown> = sql`oldest_code`,
+): Promise<SchemaVersion | null> {
+  const query = sql`SELECT max(version) AS version, max(${oldestCode}) AS oldest FROM ${tables.versions}`
   try {
     const [row] = await session.read(query.compile(db))
-    return Number(row?.version ?? 0)
+    return { version: Number(row?.version ?? 0), oldestCode: Number(row?.oldest ?? 0) }
   } catch (error) {
-    if (error instanceof DurablyError && error.code === 'not_migrated') return null
+    if (hasCode(error, 'not_migrated')) return null
     throw error
   }
 }
 
-/** G2. */
-export function isUpToDate(version: number): boolean {
-  if (version > SCHEMA_VERSION) {
-    throw new DurablyError(
-      'schema_too_new',
-      `the database has schema version ${version}, this version of durably knows ${SCHEMA_VERSION}; update the package of this process`,
-    )
-  }
-  return version === SCHEMA_VERSION
+/** A database that is newer than the code is used as it is if it says that it may be. */
+export function isFit({ version, oldestCode }: SchemaVersion, known: number): boolean {
+  return version >= known && oldestCode <= known
 }

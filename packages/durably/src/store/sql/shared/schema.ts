@@ -97,6 +97,7 @@ export interface SignalsTable {
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
+  oldest_code: number | null
 }
 
 /** The real names, for use in `sql` templates. */
