@@ -3,22 +3,26 @@ import { type Driver, PostgresDialect, type PostgresDialectConfig } from 'kysely
 import { DurablyError } from '../model/errors.ts'
 import type { Notifier, NotifierDeps, NotifyingDialect } from '../store/notifier.ts'
 import type { PlacedDialect } from '../store/placed-dialect.ts'
+import type { SchemaDialect } from '../store/sql/open-sql.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
 import { limitedDriver } from './limited-driver.ts'
 import { listenClientsFor } from './listen-client.ts'
 import { PostgresNotifier } from './notifier.ts'
 import type { PostgresPool } from './pool.ts'
 
-const CHANNEL_BYTES_MAX = 63
+/** Of the name of anything in Postgres. */
+export const NAME_BYTES_MAX = 63
 
 export interface Places {
   /** The pool or the URL of the store. */
   place: string | PostgresPool
   listenUrl: string | undefined
+  /** Where the tables are; what is told about those of one schema does not concern those of another. */
+  schema: string | undefined
 }
 
 /** Kysely's dialect for Postgres, with a notifier and a limit of connections. */
-export class NotifyingPostgresDialect extends PostgresDialect implements NotifyingDialect, PlacedDialect {
+export class NotifyingPostgresDialect extends PostgresDialect implements NotifyingDialect, PlacedDialect, SchemaDialect {
   readonly #places: Places
   readonly #limit: () => ConnectionLimit
 
@@ -35,21 +39,30 @@ export class NotifyingPostgresDialect extends PostgresDialect implements Notifyi
     return `postgres ${host}${pathname}`
   }
 
+  get schema(): string | undefined {
+    return this.#places.schema
+  }
+
   override createDriver(): Driver {
     return limitedDriver(super.createDriver(), this.#limit())
   }
 
   openNotifier(deps: NotifierDeps): Notifier {
-    const { place, listenUrl } = this.#places
+    const { place, listenUrl, schema } = this.#places
     const makeClient = listenClientsFor(listenUrl ?? place)
     if (!makeClient) return noNotifier(deps)
-    return new PostgresNotifier({ ...deps, channel: channelName(deps.channel), makeClient, place })
+    return new PostgresNotifier({
+      ...deps,
+      channel: channelName(schema === undefined ? deps.channel : `${schema}.${deps.channel}`),
+      makeClient,
+      place,
+    })
   }
 }
 
 /** Postgres limits the length of a channel's name: LISTEN would truncate a longer one, and pg_notify refuses it. */
 function channelName(channel: string): string {
-  if (Buffer.byteLength(channel) <= CHANNEL_BYTES_MAX) return channel
+  if (Buffer.byteLength(channel) <= NAME_BYTES_MAX) return channel
   return `durably_${createHash('sha256').update(channel).digest('hex').slice(0, 32)}`
 }
 

@@ -26,6 +26,11 @@ export interface SqlStoreOptions {
 /** Whose time decides. A database that has no clock of its own, like SQLite, goes by the environment's. */
 export type Clock = 'database' | 'env'
 
+/** A dialect may say in which schema of its database the tables are. */
+export interface SchemaDialect {
+  readonly schema?: string | undefined
+}
+
 export interface SqlStore extends TransactionalStore {
   readonly db: Kysely<DurablyTables>
 }
@@ -36,6 +41,8 @@ export interface OpenedSql {
   dialect: Dialect
   detected: Detected
   tablePrefix: string
+  /** Where the tables are, if the dialect says it. */
+  schema: string | undefined
   tables: Tables
   env: Env
   clock: Clock
@@ -45,9 +52,10 @@ export interface OpenedSql {
 
 export function openSql(options: SqlStoreOptions): OpenedSql {
   const { dialect, env = systemEnv(), tablePrefix = '', dialectKind, clock = 'database', eventLog = true, allowMemory = false } = options
-  const tables = tablesOf(tablePrefix)
+  const { schema } = dialect as Dialect & SchemaDialect
+  const tables = tablesOf(tablePrefix, schema)
   const detected = detectDialect(dialect, dialectKind)
-  return { ...openKysely(dialect), dialect, detected, tablePrefix, tables, env, clock, eventLog, allowMemory }
+  return { ...openKysely(dialect), dialect, detected, tablePrefix, schema, tables, env, clock, eventLog, allowMemory }
 }
 
 /** Kysely does not give out its driver, but some drivers must be inspected. */

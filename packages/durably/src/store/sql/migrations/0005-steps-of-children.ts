@@ -10,5 +10,5 @@ export const stepsOfChildren: Migration = ({ tables: t, syntax: { key } }) => [
   sql`UPDATE ${t.runs} SET parent_step = substr(idempotency_key, length(parent_run_id) + 2), idempotency_key = NULL
     WHERE parent_run_id IS NOT NULL AND substr(idempotency_key, 1, length(parent_run_id) + 1) = parent_run_id || '/'`,
   sql`CREATE UNIQUE INDEX ${t.index('runs_parent_step')} ON ${t.runs} (parent_run_id, parent_step) WHERE parent_run_id IS NOT NULL`,
-  sql`DROP INDEX ${t.index('runs_parent')}`,
+  sql`DROP INDEX ${t.oldIndex('runs_parent')}`,
 ]

@@ -6,6 +6,7 @@ import { claimRuns } from './claim.ts'
 import { classifyError, isAborted, isConflict } from './classify-error.ts'
 import { clientMoves } from './client-moves.ts'
 import { createRuns } from './create.ts'
+import { ensureSchema } from './ensure-schema.ts'
 import { ownerQueries } from './owner-statements.ts'
 import { reapRuns } from './reap.ts'
 import { checkRequirements } from './requirements.ts'
@@ -34,6 +35,9 @@ export function postgresStore(opened: OpenedSql): SqlStore {
     classify: classifyError,
     isAborted,
     isConflict,
-    checkRequirements,
+    async checkRequirements(session) {
+      await checkRequirements(session)
+      if (opened.schema) await ensureSchema(session, opened.schema)
+    },
   })
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../open-sql.ts'
 import type { Syntax } from '../shared/syntax.ts'
 
 /** Any number, the same in every process that migrates. */
-const MIGRATION_LOCK = 5_832_717_406
+export const MIGRATION_LOCK = 5_832_717_406
 
 const DATABASE_CLOCK = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 

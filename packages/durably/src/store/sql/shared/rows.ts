@@ -105,8 +105,7 @@ export function eventRow(row: Row): EventRow {
 function reader(what: string, id: unknown, row: Row) {
   function unreadable(column: string): DurablyError {
     const value = row[column]
-    if (value === undefined)
-      return new DurablyError('not_migrated', `the tables lack the column ${column}, call await durably.migrate() first`)
+    if (value === undefined) return new DurablyError('not_migrated', `no column ${column}: call await durably.migrate() first`)
     const found = JSON.stringify(String(value)).slice(0, 100)
     return new DurablyError('row_unreadable', `${what} ${String(id)}: column ${column} holds ${found}; repair the row or delete the run`)
   }

@@ -108,27 +108,33 @@ export interface Tables {
   events: RawBuilder<unknown>
   signals: RawBuilder<unknown>
   versions: RawBuilder<unknown>
-  /** Index names live in the same namespace as tables, so they carry the prefix too. */
+  /** Index names live in the same namespace as tables, so they carry the prefix too. A new index is put where its table is. */
   index(name: string): RawBuilder<unknown>
+  /** An index that is there: to drop it, one must say where. */
+  oldIndex(name: string): RawBuilder<unknown>
 }
 
 /** No capital letters: SQLite would take `a_` and `A_` for the same tables, Postgres would not. */
-const PREFIX = /^[a-z_][a-z0-9_]{0,31}$/
+const PREFIX = /^([a-z_][a-z0-9_]{0,31})?$/
 
-export function tablesOf(prefix: string): Tables {
-  if (prefix !== '' && !PREFIX.test(prefix)) {
+/** The tables are named with their schema, if one is given: what `search_path` says does not matter, and a pooler may change it at any time. */
+export function tablesOf(prefix: string, schema?: string): Tables {
+  if (!PREFIX.test(prefix)) {
     throw new DurablyError(
       'invalid_config',
-      `tablePrefix ${JSON.stringify(prefix)} must be 1 to 32 lower-case letters, digits or _, not starting with a digit`,
+      `tablePrefix ${JSON.stringify(prefix)} must be at most 32 of a-z, 0-9 and _, beginning with no digit`,
     )
   }
+  const index = (name: string) => sql.id(prefix + name)
+  const named = (name: string) => (schema ? sql.id(schema, prefix + name) : index(name))
   return {
-    runs: sql.table(`${prefix}runs`),
-    steps: sql.table(`${prefix}steps`),
-    logs: sql.table(`${prefix}logs`),
-    events: sql.table(`${prefix}run_events`),
-    signals: sql.table(`${prefix}signals`),
-    versions: sql.table(`${prefix}schema_versions`),
-    index: (name) => sql.id(`${prefix}${name}`),
+    runs: named('runs'),
+    steps: named('steps'),
+    logs: named('logs'),
+    events: named('run_events'),
+    signals: named('signals'),
+    versions: named('schema_versions'),
+    index,
+    oldIndex: named,
   }
 }
