@@ -15,7 +15,7 @@ const RELATIONS = `SELECT nspname AS schema, count(*)::int AS relations FROM pg_
   WHERE nspname !~ '^pg_|^information_schema$' GROUP BY nspname ORDER BY nspname`
 
 describe('postgres(url, { schema })', () => {
-  test('two schemas of one database, and the tables outside of both, are separate stores', async () => {
+  test('two schemas of one database, and the tables outside of both, are separate stores', { timeout: 60_000 }, async () => {
     const url = await temporaryDatabase()
     const stores = [postgres(url, { schema: 'one' }), postgres(url, { schema: 'Two "2"' }), postgres(url)].map((dialect) =>
       openStore(dialect),

@@ -60,6 +60,6 @@ async function checkFit({ db, session, tables }: MigrateDeps, found: Found, know
   if (isFit(found, known)) return
   throw new DurablyError(
     'schema_too_new',
-    `the database has schema version ${version}, which needs code that knows version ${oldestCode}; this one knows ${known}. Update the package of this process`,
+    `the database has schema version ${version}, which needs code that knows version ${oldestCode}; this one knows ${known}; update the package of this process`,
   )
 }
