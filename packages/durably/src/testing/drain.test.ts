@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { createDurably } from '../durably.ts'
 import { memoryStore } from '../memory.ts'
 import { sleep } from '../model/env.ts'
+import { retry } from '../model/retry-policy.ts'
 import { drain } from './drain.ts'
 import { virtualEnv } from './virtual-env.ts'
 
@@ -54,6 +55,31 @@ describe('drain', () => {
     expect(await job.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
   })
 
+  test('goes through sleeps, delays and pauses before retries of any length', async () => {
+    const { env, durably } = setup()
+    let tries = 0
+    const job = durably.defineJob({ name: 'trial', input: nothing, retry: retry.fixed({ maxAttempts: 2, delay: '30d' }) }, async (ctx) => {
+      await ctx.sleep('trial period', '14d')
+      await ctx.run('charge', () => {
+        if (++tries === 1) throw new Error('declined')
+      })
+      await ctx.sleep('year', '365d')
+    })
+    const { id } = await job.trigger({}, { delay: '60d' })
+    expect(await drain(durably, env)).toBe(4)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(env.mono()).toBe((60 + 14 + 30 + 365) * 86_400_000)
+  })
+
+  test('names a run that waits for a signal that nobody sends', async () => {
+    const { env, durably } = setup()
+    const job = durably.defineJob({ name: 'approval', input: nothing }, (ctx) => ctx.waitFor('approve'))
+    const { id } = await job.trigger({})
+    await expect(drain(durably, env)).rejects.toThrow(
+      `nothing is due any more, but not every run has ended: run ${id} of job "approval" is waiting`,
+    )
+  })
+
   test('has nothing to do when there is nothing', async () => {
     const { env, durably } = setup()
     expect(await drain(durably, env)).toBe(0)
@@ -64,6 +90,6 @@ describe('drain', () => {
     const { env, store, durably } = setup()
     const elsewhere = createDurably({ store, env }).defineJob({ name: 'elsewhere', input: nothing }, () => {})
     const { id } = await elsewhere.trigger({})
-    await expect(drain(durably, env)).rejects.toThrow(`run ${id} of job "elsewhere" is pending`)
+    await expect(drain(durably, env)).rejects.toThrow(`run ${id} of job "elsewhere" is pending, and this instance does not define its job`)
   })
 })

@@ -1,30 +1,46 @@
 // Drain — runs all there is to run, in no more real time than it takes to compute: the virtual clock leaps from moment to moment.
 import type { Durably } from '../durably.ts'
+import { ENGINE } from '../engine.ts'
 import type { Run } from '../model/run.ts'
+import { NEVER_MS } from '../model/wait.ts'
 import type { VirtualEnv } from './virtual-env.ts'
 
 /** As often as an idle worker looks. */
 const LOOK_MS = 1000
-/** Longer than any lease or delay of a test; what does not move for so long waits for something else. */
+/** If no due time is known: longer than any timer of a test. What does not move for so long waits for something else. */
 const PATIENCE_MS = 3_600_000
 const SHOWN_MAX = 10
 
 /**
- * Executes what is due, lets time pass, and again, until every run has ended; returns how many executions that took.
+ * Executes what is due, lets time pass, and again, until every run has ended; returns how many executions that took. A sleep, a delay or the
+ * pause before a retry may last as long as it likes: time leaps to its end.
  *
  * @example await drain(durably, env)
  */
 export async function drain(durably: Durably, env: VirtualEnv): Promise<number> {
   let executed = 0
-  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; ; ) {
     const now = await onVirtualTime(env, durably.processUntilIdle())
     if (now > 0) waitedMs = 0
     executed += now
     const left = await activeRuns(durably)
     if (left.length === 0) return executed
-    if (waitedMs >= PATIENCE_MS) throw new Error(`drain: nothing happened for an hour, but not every run has ended: ${described(left)}`)
-    await env.advance(LOOK_MS)
+    const dueInMs = await nextInMs(durably, env)
+    if (dueInMs !== null) waitedMs = 0
+    else if (waitedMs >= PATIENCE_MS)
+      throw new Error(`drain: nothing is due any more, but not every run has ended: ${described(durably, left)}`)
+    else waitedMs += LOOK_MS
+    await env.advance(dueInMs ?? LOOK_MS)
   }
+}
+
+/** Until a run falls due or a lease ends; null if no time is known at which anything happens. */
+async function nextInMs(durably: Durably, env: VirtualEnv): Promise<number | null> {
+  const { store, jobs } = durably[ENGINE]
+  const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
+  // What is due and was not claimed waits for its key, or for a lease.
+  if (due || stale || nextInMs === null || env.wall() + nextInMs >= NEVER_MS) return null
+  return nextInMs
 }
 
 /** The answer of `promise`, however much virtual time it takes. */
@@ -44,6 +60,7 @@ async function activeRuns(durably: Durably): Promise<Run[]> {
   return [...running, ...(await durably.getRuns({ status: 'pending', limit: SHOWN_MAX }))]
 }
 
-function described(runs: readonly Run[]): string {
-  return runs.map(({ id, jobName, phase }) => `run ${id} of job ${JSON.stringify(jobName)} is ${phase}`).join(', ')
+function described(durably: Durably, runs: readonly Run[]): string {
+  const why = ({ jobName, phase }: Run) => (durably.jobs.has(jobName) ? phase : `${phase}, and this instance does not define its job`)
+  return runs.map((run) => `run ${run.id} of job ${JSON.stringify(run.jobName)} is ${why(run)}`).join(', ')
 }
