@@ -43,7 +43,15 @@ function pagesIn(folder: string): string[] {
 function programsOf(page: string): Program[] {
   const programs: Program[] = []
   const begin = (runs: boolean): Program => {
-    const program = { name: `${page.replaceAll(/\W+/g, '-')}-${programs.length + 1}`, extension: 'ts', code: '', shown: '', first: '', prints: null, runs }
+    const program = {
+      name: `${page.replaceAll(/\W+/g, '-')}-${programs.length + 1}`,
+      extension: 'ts',
+      code: '',
+      shown: '',
+      first: '',
+      prints: null,
+      runs,
+    }
     programs.push(program)
     return program
   }
