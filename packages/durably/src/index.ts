@@ -34,7 +34,7 @@ export type { Phase } from './model/phase.ts'
 export type { RetentionOption } from './model/retention.ts'
 export { type ExponentialRetry, type FixedRetry, NonRetryableError, type RetryPolicy, retry, retryAfter } from './model/retry-policy.ts'
 export type { FailureReason, Progress, Run, RunRow, RunStatus, TerminalStatus } from './model/run.ts'
-export type { RunFilter } from './model/run-filter.ts'
+export type { RunConditions, RunFilter, Time } from './model/run-filter.ts'
 export type { SentSignal, SignalRow, Signals } from './model/signal.ts'
 export type { Step, StepRow, StepStatus } from './model/step.ts'
 export type { Register, Transaction } from './model/transaction.ts'
@@ -64,6 +64,7 @@ export type {
   ReapRequest,
   RetryOutcome,
   RunCount,
+  RunPlace,
   RunQuery,
   RunStore,
   StoppedRun,

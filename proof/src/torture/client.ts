@@ -35,12 +35,12 @@ export class Client implements People {
 
   async #act(): Promise<void> {
     const { runs } = this.#parts.place.client
-    const waiting = await runs.list({ status: 'pending' })
+    const waiting = await runs.list({ statuses: ['pending'] })
     const inLanes = waiting.filter(({ concurrencyKey }) => concurrencyKey !== null).length
     if (inLanes < WAITING_MAX) await this.#plan(true)
     if (waiting.length - inLanes < WAITING_MAX) await this.#plan(false)
-    if (Math.random() < CANCELS) await this.#command('cancel', oneOf([...waiting, ...(await runs.list({ status: 'running' }))]))
-    if (Math.random() < RETRIES) await this.#command('retry', oneOf(await runs.list({ status: 'failed', limit: 50 })))
+    if (Math.random() < CANCELS) await this.#command('cancel', oneOf([...waiting, ...(await runs.list({ statuses: ['running'] }))]))
+    if (Math.random() < RETRIES) await this.#command('retry', oneOf(await runs.list({ statuses: ['failed'], limit: 50 })))
   }
 
   async #plan(inLane: boolean): Promise<void> {

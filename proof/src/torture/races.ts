@@ -63,9 +63,9 @@ const KEY_UNGUARDED: RaceMutant = {
 const IDEMPOTENCY_KEY_NOT_UNIQUE: RaceMutant = {
   name: 'sql-idempotency-key-not-unique',
   guard: 'one run per job and idempotency key, by its index',
-  file: 'store/sql/migrations/0001-runs-steps-logs-events.ts',
-  find: `CREATE UNIQUE INDEX \${t.index('runs_idempotency_key')}`,
-  replace: `CREATE INDEX \${t.index('runs_idempotency_key')}`,
+  file: 'store/sql/migrations/0006-find-runs.ts',
+  find: `CREATE UNIQUE INDEX \${t.index('runs_idempotent')}`,
+  replace: `CREATE INDEX \${t.index('runs_idempotent')}`,
 }
 
 /** river#1302: whatever was once claimed is taken back, as if the ids came from an old look. */

@@ -157,7 +157,10 @@ export function clocksLie({ clockIsOurs }: Place, faults: Faults): boolean {
 }
 
 async function isAtRest({ store }: Place): Promise<boolean> {
-  const open = [...(await store.runs.list({ status: 'pending', limit: 1 })), ...(await store.runs.list({ status: 'running', limit: 1 }))]
+  const open = [
+    ...(await store.runs.list({ statuses: ['pending'], limit: 1 })),
+    ...(await store.runs.list({ statuses: ['running'], limit: 1 })),
+  ]
   return open.length === 0
 }
 

@@ -80,7 +80,7 @@ export function observersOf(client: DurablyClient): Observers {
   return observers
 }
 
-/** Equal filters have the same key. */
-export function filterKey({ jobName, status, limit }: WatchFilter): string {
-  return JSON.stringify({ jobName, status, limit })
+/** Equal filters have the same key, in whatever order their fields stand. Times in it become texts, which a filter takes as well. */
+export function filterKey(filter: WatchFilter): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1))))
 }

@@ -107,7 +107,7 @@ export class RunsObserver {
     this.#change({ isLoading: false, connection: 'live' })
     if (this.#olderPages > 0) {
       const isFull = last !== undefined && page.length >= this.#limit
-      this.#older = isFull ? shown.filter((run) => isBefore(run, last)) : []
+      this.#older = isFull ? shown.filter((run) => isBefore(run, last, this.#deps.filter)) : []
       if (last?.id !== lastBefore?.id) void this.#readOlder()
     }
     this.#show(this.#olderPages === 0 ? page.length >= this.#limit : this.state.hasMore)
@@ -138,8 +138,8 @@ export class RunsObserver {
     const older: Run[] = []
     let isFull = newest.length >= this.#limit
     for (let page = 0; page < this.#olderPages && isFull; page++) {
-      const cursor = (older.at(-1) ?? newest.at(-1))?.id
-      const runs = await client.getRuns({ ...filter, limit: this.#limit, ...(cursor !== undefined && { cursor }) })
+      const last = older.at(-1) ?? newest.at(-1)
+      const runs = await client.getRuns({ ...filter, limit: this.#limit, ...(last && { cursor: cursorOf(last, filter) }) })
       older.push(...runs)
       isFull = runs.length >= this.#limit
     }
@@ -167,7 +167,11 @@ export class RunsObserver {
   }
 }
 
-/** The order of `getRuns`. */
-function isBefore(run: Run, other: Run): boolean {
-  return run.createdAt === other.createdAt ? run.id < other.id : run.createdAt < other.createdAt
+/** The order of `getRuns`: by id, and if the filter has a range of ends, by the end first. A cursor is the place of a run in it. */
+function cursorOf({ id, finishedAt }: Run, { finishedAfter, finishedBefore }: WatchFilter): string {
+  return finishedAfter === undefined && finishedBefore === undefined ? id : `${finishedAt}/${id}`
+}
+
+function isBefore(run: Run, other: Run, filter: WatchFilter): boolean {
+  return cursorOf(run, filter) < cursorOf(other, filter)
 }

@@ -83,6 +83,7 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
       if (reaped.length > 0) publish({ type: 'work' })
       return reaped
     },
+    held: () => runs.held(),
     wasAlive: (claim) => runs.wasAlive(claim),
     ...publishingCommands(runs, publish),
     get: (id) => runs.get(id),

@@ -37,6 +37,10 @@ export class RunListWatcher {
     this.#deps = deps
   }
 
+  get env(): Env {
+    return this.#deps.env
+  }
+
   /** Any run may have changed. */
   touch(): void {
     for (const reader of this.#readers.values()) reader.touch()
@@ -45,7 +49,7 @@ export class RunListWatcher {
   /** The page, as soon as it differs from what was `seen`; `done` says that nobody waits for it any more. */
   next(query: RunQuery, seen: string | null): { page: Promise<RunPage>; done: () => void } {
     this.#deps.admit()
-    const key = JSON.stringify([query.status, query.jobName, query.limit])
+    const key = JSON.stringify(query)
     const known = this.#readers.get(key)
     const reader = known ?? new PageReader(this.#deps, query, () => void this.#readers.delete(key))
     if (!known) {

@@ -17,7 +17,7 @@ export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLo
   }
   const look = async () => {
     // An error of the store is the worker's to report.
-    const waiting = await store.runs.list({ status: 'pending', limit: RUNS_MAX }).catch(() => [])
+    const waiting = await store.runs.list({ statuses: ['pending'], limit: RUNS_MAX }).catch(() => [])
     for (const { jobName, runAt, readAt } of waiting) {
       if (jobs.has(jobName) || told.has(jobName) || runAt > (readAt ?? env.wall()) - WAITED_MS) continue
       told.add(jobName)

@@ -75,8 +75,8 @@ export function jobHandle<TName extends string, TInput, TOutput>(
       return run?.jobName === job.name ? run : null
     },
     async getRuns(filter = {}) {
-      const { jobName = job.name } = filter
-      return jobName === job.name ? deps.reader.getRuns<TOutput>({ ...filter, jobName }) : []
+      const isAsked = [filter.jobName ?? job.name].flat().includes(job.name)
+      return isAsked ? deps.reader.getRuns<TOutput>({ ...filter, jobName: job.name }) : []
     },
     signal: (runId, name, value, options) => deps.commands.signal(runId, name, value, options, job.name),
     inputSchema: () => jsonSchema(job.input),

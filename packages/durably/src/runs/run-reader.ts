@@ -1,17 +1,16 @@
 // RunReader — reads runs, their steps and their logs.
 import type { Codec } from '../model/codec.ts'
-import { type Env, iso } from '../model/env.ts'
-import { DurablyError } from '../model/errors.ts'
+import type { Env } from '../model/env.ts'
 import type { Log } from '../model/log.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
-import { checkFilter, type RunFilter } from '../model/run-filter.ts'
+import type { RunFilter } from '../model/run-filter.ts'
 import type { SentSignal } from '../model/signal.ts'
 import { type Step, toStep } from '../model/step.ts'
-import { isUlid, timeOfId } from '../model/ulid.ts'
 import type { Store } from '../store/store.ts'
 import { checkFilterKeys } from './filter-keys.ts'
 import { getSignals } from './get-signals.ts'
+import { lateRunQuery } from './late-run-query.ts'
 
 interface RunReaderDeps {
   store: Store
@@ -32,7 +31,7 @@ export class RunReader {
     return row && toRun<TOutput>(row, codec, env.wall())
   }
 
-  /** Newest first. */
+  /** Newest first, also a page that was read backwards. */
   async getRuns<TOutput>(filter?: RunFilter): Promise<Run<TOutput>[]> {
     const { env, codec } = this.#deps
     const rows = await this.getRows(filter)
@@ -41,14 +40,11 @@ export class RunReader {
 
   async getRows(filter: RunFilter = {}): Promise<RunRow[]> {
     checkFilterKeys('getRuns', filter)
-    checkFilter(filter)
-    const { status, jobName, limit, cursor } = filter
-    return this.#deps.store.runs.list({
-      ...(status !== undefined && { status }),
-      ...(jobName !== undefined && { jobName }),
-      ...(limit !== undefined && { limit }),
-      ...(cursor !== undefined && { after: positionOf(cursor) }),
-    })
+    const { store, env } = this.#deps
+    const { runQuery } = await lateRunQuery(env)
+    const query = runQuery(filter)
+    const rows = await store.runs.list(query)
+    return query.oldestFirst ? rows.reverse() : rows
   }
 
   /** How many runs are in each phase. */
@@ -75,10 +71,4 @@ export class RunReader {
     const inOrder = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     return inOrder.map((row) => ({ ...row, data: this.#deps.codec.decode(row.data) }))
   }
-}
-
-/** A run's id contains its creation time, so a cursor stays valid when its run is deleted (ADR 0003). */
-function positionOf(cursor: string): { createdAt: string; id: string } {
-  if (!isUlid(cursor)) throw new DurablyError('invalid_argument', `cursor must be the id of a run, got ${JSON.stringify(cursor)}`)
-  return { createdAt: iso(timeOfId(cursor)), id: cursor }
 }

@@ -4,12 +4,11 @@ import { unlessAborted } from '../model/abort.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type Pulled, pulled } from '../model/pulled.ts'
 import type { Run } from '../model/run.ts'
-import type { RunFilter } from '../model/run-filter.ts'
-import { checkWatchFilter, WATCHED_RUNS } from '../model/run-filter.ts'
-import type { RunQuery } from '../store/runs.ts'
+import { checkWatchFilter, type RunConditions, WATCHED_RUNS } from '../model/run-filter.ts'
 import { checkFilterKeys } from './filter-keys.ts'
+import { lateRunQuery } from './late-run-query.ts'
 
-export interface WatchFilter extends Omit<RunFilter, 'cursor' | 'limit'> {
+export interface WatchFilter extends RunConditions {
   /** Default 50, at most 200. */
   limit?: number
 }
@@ -27,11 +26,12 @@ export function watchRuns(pages: RunListWatcher, filter: WatchFilter = {}, optio
   checkKeys('watchRuns', options, WATCH_OPTIONS)
   checkFilterKeys('watchRuns', filter)
   checkWatchFilter(filter)
-  const query = watchQuery(filter)
-  return pulled((closed) => pagesOf(pages, query, closed), options.signal)
+  return pulled((closed) => pagesOf(pages, { ...filter, limit: filter.limit ?? WATCHED_RUNS }, closed), options.signal)
 }
 
-async function* pagesOf(pages: RunListWatcher, query: RunQuery, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
+async function* pagesOf(pages: RunListWatcher, filter: WatchFilter, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
+  const { runQuery } = await lateRunQuery(pages.env)
+  const query = runQuery(filter)
   for (let seen: string | null = null; ; ) {
     const { page, done } = pages.next(query, seen)
     try {
@@ -43,8 +43,4 @@ async function* pagesOf(pages: RunListWatcher, query: RunQuery, closed: AbortSig
       done()
     }
   }
-}
-
-function watchQuery({ status, jobName, limit = WATCHED_RUNS }: WatchFilter): RunQuery {
-  return { limit, ...(status !== undefined && { status }), ...(jobName !== undefined && { jobName }) }
 }

@@ -14,7 +14,7 @@ export async function principalOf({ server, request }: Pick<Call, 'server' | 're
 const KEYS = ['idempotencyKey', 'concurrencyKey'] as const
 
 /** The options with keys that no other principal can use. */
-export function withOwnKeys(principal: string | null, options: TriggerOptions): TriggerOptions {
+export function withOwnKeys<T extends Pick<TriggerOptions, (typeof KEYS)[number]>>(principal: string | null, options: T): T {
   if (principal === null) return options
   const given = KEYS.filter((field) => options[field] !== undefined)
   return { ...options, ...Object.fromEntries(given.map((field) => [field, ownKey(principal, field, options[field])])) }

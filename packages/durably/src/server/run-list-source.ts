@@ -6,7 +6,7 @@ import { unlessAborted } from '../model/abort.ts'
 import { printOf, type Run } from '../model/run.ts'
 import { Waiter } from '../model/waiter.ts'
 import { type FrameSource, frame } from './event-stream.ts'
-import { LIMIT_MAX, type PageFilter } from './list-runs.ts'
+import { LIMIT_MAX, type PageFilter } from './filter-query.ts'
 import type { Shown } from './shown-run.ts'
 
 export interface RunListSourceDeps {

@@ -17,6 +17,8 @@ export interface RunStore {
   claim(request: ClaimRequest): Promise<RunRow[]>
   /** The runs held under these tokens, after a claim whose outcome is unknown (R4). */
   adopt(tokens: readonly string[]): Promise<RunRow[]>
+  /** The claim tokens under which runs are held, in any order. */
+  held(): Promise<string[]>
   /** Writes of owners; each is applied or refused alone, an answer per write. */
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
   /** Takes back runs whose lease is over, or those that are named, oldest lease first, at most REAP_MAX at a time. */
@@ -41,7 +43,7 @@ export interface RunStore {
   /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */
   delete(id: string, options?: IfVersion): Promise<DeleteOutcome | Changed | null>
   get(id: string): Promise<RunRow | null>
-  /** Newest first: by `createdAt`, then by id. */
+  /** Those that match, the greatest id first, which is the newest; by their end when the query asks for a range of ends. */
   list(query: RunQuery): Promise<RunRow[]>
   /** How many runs there are in each phase; of these jobs, or of all. */
   count(jobNames?: readonly string[]): Promise<RunCount[]>
@@ -184,12 +186,33 @@ export interface DeleteOutcome {
   status: RunStatus
 }
 
+/** Every condition must hold; an empty list of values fits no run. */
 export interface RunQuery {
-  status?: RunStatus
-  jobName?: string
+  statuses?: readonly RunStatus[]
+  phases?: readonly Phase[]
+  jobNames?: readonly string[]
+  concurrencyKey?: string
+  idempotencyKey?: string
+  parentRunId?: string
+  /** Ids from this one on. */
+  fromId?: string
+  /** Ids below this one. */
+  beforeId?: string
+  /** Ends from this time on. With this one or the next, the list is ordered by `finishedAt`, then by id. */
+  finishedFrom?: number
+  /** Ends before this time. */
+  finishedBefore?: number
+  /** The other way round. */
+  oldestFirst?: boolean
   limit?: number
-  /** Only runs that come after this one in the order of the list. */
-  after?: { createdAt: string; id: string }
+  /** Only runs that come after this place in the order of the list. */
+  after?: RunPlace
+}
+
+export interface RunPlace {
+  id: string
+  /** In a list that is ordered by it. */
+  finishedAt?: number
 }
 
 export interface Probe {

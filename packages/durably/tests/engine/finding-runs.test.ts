@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { RunFilter } from '../../src/index.ts'
 import { gate } from './gate.ts'
 import { setup, WORLDS } from './world.ts'
 
@@ -128,5 +129,100 @@ describe.each(WORLDS)('deleteRun on %s', (world) => {
     await soon(done)
     await durably.deleteRun(id)
     await expect(durably.deleteRun(id)).rejects.toMatchObject({ code: 'run_not_found' })
+  })
+
+  test('a filter takes one or several statuses, phases and jobs', async () => {
+    const { durably, soon } = await setup(world)
+    const odd = durably.defineJob({ name: 'odd', input: number }, async () => {
+      throw new Error('odd')
+    })
+    const even = durably.defineJob({ name: 'even', input: number }, async () => {})
+    for (const i of [1, 3]) await odd.trigger(i)
+    await even.trigger(2)
+    await soon(durably.processUntilIdle())
+    await even.trigger(4)
+    await even.trigger(6, { delay: '1h' })
+    const found = async (filter: RunFilter) => (await durably.getRuns({ limit: 10, ...filter })).map(({ payload }) => payload)
+    expect(await found({ status: ['failed', 'completed'] })).toEqual([2, 3, 1])
+    expect(await found({ phase: 'sleeping' })).toEqual([6])
+    expect(await found({ phase: ['pending', 'failed'] })).toEqual([4, 3, 1])
+    expect(await found({ phase: ['pending', 'failed'], status: 'failed' })).toEqual([3, 1])
+    expect(await found({ phase: 'pending', status: 'failed' })).toEqual([])
+    expect(await found({ jobName: ['even', 'unknown'] })).toEqual([6, 4, 2])
+    expect(await found({ jobName: ['even', 'odd'], status: ['failed', 'pending'] })).toEqual([6, 4, 3, 1])
+    expect((await even.getRuns({ jobName: ['odd', 'even'] })).map(({ payload }) => payload)).toEqual([6, 4, 2])
+  })
+
+  test('runs are found by their keys and their parent', async () => {
+    const { durably, soon } = await setup(world)
+    const child = durably.defineJob({ name: 'child', input: number }, async () => {})
+    const parent = durably.defineJob({ name: 'parent', input: number }, async (ctx, n) => void (await ctx.trigger(child, n)))
+    const { id } = await parent.trigger(1, { concurrencyKey: 'k', idempotencyKey: 'once' })
+    await parent.trigger(2, { concurrencyKey: 'other' })
+    await soon(durably.processUntilIdle())
+    expect(await durably.getRuns({ parentRunId: id })).toMatchObject([{ jobName: 'child', payload: 1 }])
+    expect(await durably.getRuns({ concurrencyKey: 'k' })).toMatchObject([{ id }])
+    expect(await durably.getRuns({ idempotencyKey: 'once' })).toMatchObject([{ id }])
+    expect(await durably.getRuns({ concurrencyKey: 'k', jobName: 'child' })).toEqual([])
+  })
+
+  test('a range of creation includes its begin and not its end', async () => {
+    const { durably, env } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: number }, async () => {})
+    const runs = []
+    for (let i = 0; i < 4; i++) {
+      runs.push(await job.trigger(i))
+      await env.advance(10)
+    }
+    const [, second, , fourth] = runs.map(({ createdAt }) => createdAt)
+    const found = async (filter: RunFilter) => (await job.getRuns(filter)).map(({ payload }) => payload)
+    expect(await found({ createdAfter: second ?? '', createdBefore: fourth ?? '' })).toEqual([2, 1])
+    expect(await found({ createdAfter: new Date(fourth ?? '') })).toEqual([3])
+    expect(await found({ createdBefore: Date.parse(second ?? '') })).toEqual([0])
+  })
+
+  test('a list with a range of ends goes by them, in pages both ways', async () => {
+    const { durably, env, soon } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: number }, async () => {})
+    for (const [i, delay] of [30, 10, 20, 40].entries()) await job.trigger(i, { delay })
+    for (let i = 0; i < 4; i++) {
+      await env.advance(10)
+      await soon(durably.processUntilIdle())
+    }
+    const ended = { finishedAfter: 0 }
+    const all = await job.getRuns(ended)
+    expect(all.map(({ payload }) => payload)).toEqual([3, 0, 2, 1])
+    const cursor = `${all[1]?.finishedAt}/${all[1]?.id}`
+    expect((await job.getRuns({ ...ended, cursor, limit: 1 })).map(({ payload }) => payload)).toEqual([2])
+    expect((await job.getRuns({ ...ended, cursor, direction: 'previous' })).map(({ payload }) => payload)).toEqual([3])
+    expect((await job.getRuns({ finishedBefore: all[1]?.finishedAt ?? '' })).map(({ payload }) => payload)).toEqual([2, 1])
+    await expect(job.getRuns({ ...ended, cursor: all[1]?.id ?? '' })).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
+  test('the page before a run is found while newer runs come in', async () => {
+    const { durably } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: number }, async () => {})
+    await job.batchTrigger(Array.from({ length: 7 }, (_, i) => ({ payload: i })))
+    const second = await job.getRuns({ limit: 3, cursor: (await job.getRuns({ limit: 3 })).at(-1)?.id ?? '' })
+    expect(second.map(({ payload }) => payload)).toEqual([3, 2, 1])
+    await job.trigger(99)
+    const back = { limit: 3, direction: 'previous' } as const
+    const first = await job.getRuns({ ...back, cursor: second[0]?.id ?? '' })
+    expect(first.map(({ payload }) => payload)).toEqual([6, 5, 4])
+    expect((await job.getRuns({ ...back, cursor: first[0]?.id ?? '' })).map(({ payload }) => payload)).toEqual([99])
+    expect((await job.getRuns(back)).map(({ payload }) => payload)).toEqual([2, 1, 0])
+    expect(await durably.getRuns({ ...back, cursor: '7ZZZZZZZZZZZZZZZZZZZZZZZZZ' })).toEqual([])
+  })
+
+  test.each([
+    [{ stauts: 'failed' }, /getRuns has no option "stauts"; did you mean "status"/],
+    [{ phase: 'done' }, /phase must be one of pending, .* got "done"/],
+    [{ status: [] }, /status must not be an empty list/],
+    [{ jobName: Array.from({ length: 21 }, (_, i) => `job ${i}`) }, /jobName must be at most 20 names, got 21/],
+    [{ createdAfter: 'yesterday' }, /createdAfter must be a time such as/],
+    [{ direction: 'back' }, /direction must be "next" or "previous"/],
+  ])('the filter %j is refused', async (filter, message) => {
+    const { durably } = await setup(world)
+    await expect(durably.getRuns(filter as RunFilter)).rejects.toThrow(message)
   })
 })

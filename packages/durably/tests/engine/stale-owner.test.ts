@@ -195,7 +195,7 @@ test.each(WORLDS)('on %s a worker that claims a run anew lets go of what it bega
   worker.start()
   await env.advance(10)
   // As after a jump of the database's clock.
-  const [running] = await store.runs.list({ status: 'running' })
+  const [running] = await store.runs.list({ statuses: ['running'] })
   await store.runs.reap({ maxRecoveries: 10, tokens: [running?.leaseOwner ?? ''] })
   await env.advance(1010)
   expect(await store.runs.get(id)).toMatchObject({ status: 'running', leaseGeneration: 2 })

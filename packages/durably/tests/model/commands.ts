@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import { PHASES } from '../../src/model/phase.ts'
 import { RUN_STATUSES, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus } from '../../src/model/run.ts'
-import { type ClaimRequest, LEASE_MS_MAX, type NewRun, type Reaped, type RunCount } from '../../src/store/runs.ts'
+import { type ClaimRequest, LEASE_MS_MAX, type NewRun, type Reaped, type RunCount, type RunPlace } from '../../src/store/runs.ts'
 import type { Store } from '../../src/store/store.ts'
 import { byId } from '../../src/testing/store-contract/world.ts'
 import { applyCommand } from './apply-command.ts'
@@ -114,6 +114,14 @@ const adopt = command('adopt', fc.array(some, { maxLength: 3, size: 'max' }), as
   const tokens = [...new Set(ns.map((n) => world.token(n)))]
   await world.same(store, `adopt(${tokens})`, store.runs.adopt(tokens), model.adopt(world.model, tokens), [])
 })
+
+const held = command('held', fc.constant(null), async (world, store) => {
+  await world.same(store, 'held()', store.runs.held().then(sorted), sorted(model.held(world.model)), [])
+})
+
+function sorted(tokens: readonly string[]): string[] {
+  return tokens.toSorted()
+}
 
 const apply = command('apply', applyCommand.writes, applyCommand.run)
 
@@ -226,8 +234,17 @@ const get = command('get', some, async (world, store, n) => {
 
 const query = fc.record(
   {
-    status: fc.constantFrom(...RUN_STATUSES),
-    jobName: fc.constantFrom(...JOBS),
+    statuses: fc.subarray([...RUN_STATUSES]),
+    phases: fc.subarray([...PHASES]),
+    jobNames: fc.subarray([...JOBS, 'unknown']),
+    concurrencyKey: fc.constantFrom('c1', 'c2'),
+    idempotencyKey: fc.constantFrom('k1', 'k2'),
+    parent: some,
+    fromId: fc.constantFrom('pre-003', 'run-001', 'run-004', 'sun'),
+    beforeId: fc.constantFrom('run-003', 'run-010', 'sun-005'),
+    finishedFromMs: fc.constantFrom(0, -LEASE_MS, -3 * LEASE_MS),
+    finishedBeforeMs: fc.constantFrom(0, 1, -LEASE_MS),
+    oldestFirst: fc.boolean(),
     limit: fc.nat({ max: 5 }),
     /** The place of a run, or a place between two. */
     after: fc.record({ n: some, isRun: fc.boolean() }),
@@ -235,9 +252,22 @@ const query = fc.record(
   { requiredKeys: [] },
 )
 
-const list = command('list', query, async (world, store, { after, ...rest }) => {
-  const place = after?.isRun ? placeOf(world, after.n) : after && { createdAt: world.at(), id: 'q' }
-  const asked = { ...rest, ...(place && { after: place }) }
+/** One condition in three lists is enough: with all of them there would be nothing to list. */
+const someQuery = fc.tuple(query, fc.array(fc.nat({ max: 2 }), { minLength: 16, maxLength: 16 })).map(([all, dice]) => {
+  const given = Object.entries(all).filter((_, i) => dice[i] === 0)
+  return Object.fromEntries(given) as Partial<typeof all>
+})
+
+const list = command('list', someQuery, async (world, store, { after, parent, finishedFromMs, finishedBeforeMs, ...rest }) => {
+  const now = world.env.wall()
+  const place = after?.isRun ? placeOf(world, after.n) : after && { id: 'q', finishedAt: now - LEASE_MS }
+  const asked = {
+    ...rest,
+    ...(parent !== undefined && { parentRunId: world.runId(parent) }),
+    ...(finishedFromMs !== undefined && { finishedFrom: now + finishedFromMs }),
+    ...(finishedBeforeMs !== undefined && { finishedBefore: now + finishedBeforeMs }),
+    ...(place && { after: place }),
+  }
   await world.same(store, `list(${JSON.stringify(asked)})`, store.runs.list(asked), model.list(world.model, asked), [])
 })
 
@@ -330,6 +360,7 @@ const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
   [9, claim],
   [1, claimAgain],
   [1, adopt],
+  [1, held],
   [12, apply],
   [4, reap],
   [1, wasAlive],
@@ -340,7 +371,7 @@ const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
   [1, get],
   [1, purge],
   [2, count],
-  [2, list],
+  [3, list],
   [1, events],
   [1, heads],
   [1, find],
@@ -364,9 +395,9 @@ function statusOf(world: World, id: string): RunStatus | undefined {
   return model.find(world.model, id)?.row.status
 }
 
-function placeOf(world: World, n: number): { createdAt: string; id: string } | undefined {
+function placeOf(world: World, n: number): RunPlace | undefined {
   const runs = world.batches.flat()
   if (runs.length === 0) return undefined
-  const { createdAt, id } = nthFromEnd(runs, n)
-  return { createdAt, id }
+  const { id } = nthFromEnd(runs, n)
+  return { id, finishedAt: model.find(world.model, id)?.row.finishedAt ?? world.env.wall() }
 }

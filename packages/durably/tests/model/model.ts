@@ -322,14 +322,39 @@ export function get(model: Model, id: string): RunRow | null {
   return run ? { ...run.row } : null
 }
 
-export function list(model: Model, { status, jobName, limit, after }: port.RunQuery): RunRow[] {
-  const newestFirst = (a: Pick<RunRow, 'createdAt' | 'id'>, b: Pick<RunRow, 'createdAt' | 'id'>) =>
-    compare(b.createdAt, a.createdAt) || compare(b.id, a.id)
-  const rows = model.runs.map(({ row }) => ({ ...row })).sort(newestFirst)
-  return rows
-    .filter((row) => (status === undefined || row.status === status) && (jobName === undefined || row.jobName === jobName))
-    .filter((row) => after === undefined || newestFirst(row, after) > 0)
+export function list(model: Model, query: port.RunQuery): RunRow[] {
+  const { after, oldestFirst, limit } = query
+  const isByEnd = query.finishedFrom !== undefined || query.finishedBefore !== undefined
+  const inOrder = (a: port.RunPlace, b: port.RunPlace) =>
+    (oldestFirst ? 1 : -1) * ((isByEnd ? (a.finishedAt ?? 0) - (b.finishedAt ?? 0) : 0) || compare(a.id, b.id))
+  const place = ({ id, finishedAt }: RunRow): port.RunPlace => ({ id, finishedAt: finishedAt ?? 0 })
+  return model.runs
+    .map(({ row }) => ({ ...row }))
+    .filter((row) => fits(row, query, model.now()) && (!isByEnd || row.finishedAt !== null))
+    .filter((row) => after === undefined || inOrder(place(row), after) > 0)
+    .sort((a, b) => inOrder(place(a), place(b)))
     .slice(0, limit)
+}
+
+function fits(row: RunRow, query: port.RunQuery, now: number): boolean {
+  const isWanted = <T>(wanted: T | undefined, value: T | null) => wanted === undefined || wanted === value
+  const isAmong = <T>(wanted: readonly T[] | undefined, value: T) => wanted === undefined || wanted.includes(value)
+  return [
+    isAmong(query.statuses, row.status),
+    isAmong(query.phases, phase(row, now)),
+    isAmong(query.jobNames, row.jobName),
+    isWanted(query.concurrencyKey, row.concurrencyKey),
+    isWanted(query.idempotencyKey, row.idempotencyKey),
+    isWanted(query.parentRunId, row.parentRunId),
+    query.fromId === undefined || row.id >= query.fromId,
+    query.beforeId === undefined || row.id < query.beforeId,
+    query.finishedFrom === undefined || (row.finishedAt ?? 0) >= query.finishedFrom,
+    query.finishedBefore === undefined || (row.finishedAt ?? 0) < query.finishedBefore,
+  ].every(Boolean)
+}
+
+export function held(model: Model): string[] {
+  return model.runs.flatMap(({ row }) => row.leaseOwner ?? [])
 }
 
 export function probe(model: Model, jobNames: readonly string[]): port.Probe {

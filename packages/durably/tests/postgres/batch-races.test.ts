@@ -46,7 +46,7 @@ test('claims of several runs at once never share a key, and lose nothing', async
     await store.runs.apply(rows.map((row) => ({ claim: claimOf(row), number: 1, ...REST, verb: { type: 'complete', output: null } })))
   }
   expect(new Set(claimed).size, 'each run once').toBe(runs.length)
-  expect(await store.runs.list({ status: 'completed' })).toHaveLength(runs.length)
+  expect(await store.runs.list({ statuses: ['completed'] })).toHaveLength(runs.length)
   await checkCoherence(store)
 }, 60_000)
 

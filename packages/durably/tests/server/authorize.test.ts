@@ -136,7 +136,7 @@ test('who may read almost nothing gets a cursor, not an endless search', async (
   await job.batchTrigger(Array.from({ length: 45 }, (_, to) => ({ payload: { to } })))
   const { call } = reach(durably, { authorize: (_, action) => action === 'runs:list' })
   const { body } = await call('GET', '/runs?limit=2')
-  expect(body).toStrictEqual({ runs: [], nextCursor: expect.any(String) })
+  expect(body).toStrictEqual({ runs: [], nextCursor: expect.any(String), previousCursor: null })
   const { nextCursor } = body as { nextCursor: string }
-  expect((await call('GET', `/runs?limit=2&cursor=${nextCursor}`)).body).toStrictEqual({ runs: [], nextCursor: null })
+  expect((await call('GET', `/runs?limit=2&cursor=${nextCursor}`)).body).toStrictEqual({ runs: [], nextCursor: null, previousCursor: null })
 })

@@ -189,8 +189,12 @@ describe('fields', () => {
       'cursor=-1',
       'cursor=1e30',
       'limit=1&limit=2',
-      'status=failed&status=pending',
-      'job=a&job=a',
+      'status=failed&status=done',
+      'phase=done',
+      'createdAfter=yesterday',
+      'finishedBefore=-1',
+      'direction=back',
+      'stauts=failed',
       'cursor=&cursor=',
     ])
       expect(await call('GET', `/runs?${query}`), query).toMatchObject(refused(400, 'invalid_argument', query.split('=')[0]))

@@ -71,7 +71,7 @@ describe.each(WORLDS)('the routes (%s)', (name) => {
       cursor = page.nextCursor
     }
     expect(seen).toStrictEqual(ids)
-    expect((await call('GET', '/runs?status=failed')).body).toStrictEqual({ runs: [], nextCursor: null })
+    expect((await call('GET', '/runs?status=failed')).body).toStrictEqual({ runs: [], nextCursor: null, previousCursor: null })
   })
 
   test('cancel, retry and delete, each only of the version that was seen', async () => {

@@ -24,7 +24,7 @@ test('a claim that is sent again has the effect of once', async () => {
   await store.runs.create([newRun(), newRun()])
   const [first] = await store.runs.claim(request('t'))
   expect(await store.runs.claim(request('t'))).toEqual([first])
-  expect((await store.runs.list({ status: 'running' })).map(({ id }) => id)).toEqual([first?.id])
+  expect((await store.runs.list({ statuses: ['running'] })).map(({ id }) => id)).toEqual([first?.id])
   expect(await store.events.list(first?.id ?? '')).toHaveLength(2)
 })
 

@@ -7,6 +7,7 @@ import { SCHEMA_VERSION } from '../../src/store/sql/migrations/schema-version.ts
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
 import { countingDialect } from '../../src/testing/counting-dialect.ts'
+import { BACK_TO_VERSION_5 } from './back-to-version-5.ts'
 import { asVersion4, expectChildrenByStep } from './children-of-version-4.ts'
 import { DRIVERS } from './drivers.ts'
 import { answering } from './fake-driver.ts'
@@ -155,15 +156,17 @@ describe('migrate', () => {
     expect(indexes.map((sql) => sql.replaceAll(`"${tablePrefix}`, '"')).sort()).toEqual(
       [
         ' ON "runs" (job_name, run_at, id) WHERE status = \'pending\'',
-        ' ON "logs" (run_id, timestamp)',
+        ' ON "logs" (run_id, id)',
         ' ON "run_events" (run_id, created_at)',
         ' ON "runs" (lease_expires_at) WHERE status = \'running\'',
         ' ON "runs" (finished_at, id) WHERE finished_at IS NOT NULL',
-        ' ON "runs" (status, concurrency_key)',
-        ' ON "runs" (status, created_at)',
+        ' ON "runs" (status, id)',
+        ' ON "runs" (job_name, status, id)',
+        ' ON "runs" (concurrency_key, id) WHERE concurrency_key IS NOT NULL',
+        ' ON "runs" (parent_run_id, id) WHERE parent_run_id IS NOT NULL',
         ' ON "steps" (run_id, "index")',
         'UNIQUE  ON "runs" (concurrency_key) WHERE status = \'running\' AND concurrency_key IS NOT NULL',
-        'UNIQUE  ON "runs" (job_name, idempotency_key)',
+        'UNIQUE  ON "runs" (idempotency_key, job_name) WHERE idempotency_key IS NOT NULL',
         'UNIQUE  ON "runs" (parent_run_id, parent_step) WHERE parent_run_id IS NOT NULL',
         'UNIQUE  ON "runs" (lease_owner) WHERE lease_owner IS NOT NULL',
         'UNIQUE  ON "steps" (run_id, name) WHERE status = \'completed\'',
@@ -208,6 +211,7 @@ async function run({ db }: SqlStore, sql: string): Promise<Record<string, unknow
 
 /** As version 4 left it. */
 async function backTo4(store: SqlStore): Promise<void> {
+  for (const statement of BACK_TO_VERSION_5) await run(store, statement)
   await run(store, 'DROP INDEX runs_parent_step')
   await run(store, 'ALTER TABLE runs DROP COLUMN parent_step')
   await run(store, 'CREATE INDEX runs_parent ON runs (parent_run_id, id) WHERE parent_run_id IS NOT NULL')

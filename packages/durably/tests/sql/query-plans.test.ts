@@ -5,20 +5,22 @@ import { sqlite } from '../../src/sqlite/index.ts'
 import type { OwnerWrite } from '../../src/store/owner-write.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { answering } from './fake-driver.ts'
+import { QUERIES } from './list-queries.ts'
 import { migratedStore } from './place.ts'
 import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
 /** Scans of a parameter, of a page that was already limited, and of nothing at all. */
-const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first|ended|below)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
+const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first|ended|below|page)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
 /**
- * The winner among one candidate per registered job; the lines of one call or one run; a page of each status; a page of lost runs, or the
- * family of one run.
+ * The winner among one candidate per registered job; the lines of one call or one run; a page of each status and job; the runs of several
+ * jobs that have one idempotency key; a page of lost runs, or the family of one run.
  */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
   /^INSERT INTO "logs"/,
   /FROM "logs"/,
-  /ORDER BY created_at DESC, id DESC LIMIT/,
+  /UNION ALL SELECT \* FROM \(SELECT r\.\* FROM/,
+  /INDEXED BY "runs_idempotent"/,
   /^UPDATE \S+ AS r SET signals = r.signals \+ ended.count/,
   /^SELECT \* FROM "signals"/,
 ]
@@ -129,8 +131,8 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await events.heads(['a', 'b'])
   await runs.get('id')
   await runs.list({ limit: 20 })
-  await runs.list({ limit: 20, status: 'failed' })
-  await runs.list({ limit: 20, status: 'failed', jobName: 'job', after: { createdAt: '', id: '' } })
+  for (const query of QUERIES) await runs.list(query)
+  await runs.held()
   await steps.list('id')
   await steps.listOwned(claim)
   await events.list('id', { after: 3, limit: 10 })

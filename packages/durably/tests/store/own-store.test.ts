@@ -58,6 +58,9 @@ class OwnRuns implements RunStore {
   adopt(tokens: readonly string[]): Promise<RunRow[]> {
     return this.kept.adopt(tokens)
   }
+  held(): Promise<string[]> {
+    return this.kept.held()
+  }
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]> {
     for (const { verb } of writes) this.note(verb.type)
     return this.kept.apply(writes)

@@ -12,7 +12,6 @@ import type { Run } from '../../model/run.ts'
 import type { RunFilter } from '../../model/run-filter.ts'
 import { checkWatchFilter } from '../../model/run-filter.ts'
 import type { Step } from '../../model/step.ts'
-import type { WatchFilter } from '../../runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from '../../store/runs.ts'
 import type { AnyJobs, DurablyClient, JobInfo, Jobs, UntypedClient } from '../durably-client.ts'
 import { callServer, type HttpCall } from './http-call.ts'
@@ -55,14 +54,17 @@ function clientOf(options: HttpOptions): UntypedClient {
       return runs
     },
     getRun: (id) => unlessNotFound(null, async () => ofRun<Run>(id)),
-    async getRuns({ limit = Number.POSITIVE_INFINITY, cursor, ...filter }: RunFilter = {}) {
+    async getRuns(filter: RunFilter = {}) {
+      const { limit = Number.POSITIVE_INFINITY, cursor: from, ...rest } = filter
+      const isBackwards = filter.direction === 'previous'
       const all: Run[] = []
-      for (let next: string | null = cursor ?? null; ; ) {
-        const page = query({ ...names(filter), limit: Math.min(PAGE_MAX, limit - all.length), cursor: next ?? undefined })
-        const { runs, nextCursor } = await get<{ runs: Run[]; nextCursor: string | null }>(`/runs${page}`)
-        all.push(...runs)
-        next = nextCursor ?? null
-        if (next === null || all.length >= limit) return all
+      for (let cursor = from; ; ) {
+        const page = query({ ...rest, limit: Math.min(PAGE_MAX, limit - all.length), cursor })
+        const { runs, nextCursor, previousCursor } = await get<RunPage>(`/runs${page}`)
+        if (isBackwards) all.unshift(...runs)
+        else all.push(...runs)
+        cursor = (isBackwards ? previousCursor : nextCursor) ?? undefined
+        if (cursor === undefined || all.length >= limit) return all
       }
     },
     getSteps: (id) => unlessNotFound([], async () => (await ofRun<{ steps: Step[] }>(id, 'steps')).steps),
@@ -88,7 +90,7 @@ function clientOf(options: HttpOptions): UntypedClient {
     },
     watchRuns(filter = {}, { signal, onConnection } = {}) {
       checkWatchFilter(filter)
-      const path = `/events${query(names(filter))}`
+      const path = `/events${query(filter)}`
       return pulled((closed) => feeds.pages(path, onConnection, closed), signal)
     },
   }
@@ -99,15 +101,22 @@ function hasKey(options: { idempotencyKey?: string } | undefined): boolean {
   return options?.idempotencyKey !== undefined
 }
 
-function query(parameters: { [name: string]: string | number | undefined }): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  return text && `?${text}`
+interface RunPage {
+  runs: Run[]
+  nextCursor: string | null
+  previousCursor: string | null
 }
 
-/** The query parameters of the server. */
-function names({ status, jobName, limit }: WatchFilter): { [name: string]: string | number | undefined } {
-  return { status, job: jobName, limit }
+/** A filter as the query parameters of the server. It refuses an empty list there: an empty text is no value. */
+function query(filter: object): string {
+  const parameters = new URLSearchParams()
+  for (const [field, value] of Object.entries(filter)) {
+    const values: unknown[] = value === undefined ? [] : [value].flat()
+    if (Array.isArray(value) && value.length === 0) values.push('')
+    for (const one of values) parameters.append(field === 'jobName' ? 'job' : field, one instanceof Date ? one.toISOString() : String(one))
+  }
+  const text = parameters.toString()
+  return text && `?${text}`
 }
 
 function aboutRun(runId: string, { ifVersion }: IfVersion = {}): Pick<HttpCall, 'runId' | 'headers'> {

@@ -1,19 +1,65 @@
+import { phase } from '../../model/phase.ts'
 import type { RunRow } from '../../model/run.ts'
-import type { RunQuery } from '../runs.ts'
-import { byAge, type Tables } from './tables.ts'
+import type { RunPlace, RunQuery } from '../runs.ts'
+import { byEnd, byId, type Tables } from './tables.ts'
 
 export function get(tables: Tables, id: string): RunRow | null {
   const record = tables.records.get(id)
   return record ? { ...record.row } : null
 }
 
-export function list(tables: Tables, { status, jobName, limit = Number.POSITIVE_INFINITY, after }: RunQuery): RunRow[] {
+export function list(tables: Tables, query: RunQuery): RunRow[] {
+  const { limit = Number.POSITIVE_INFINITY } = query
   const rows: RunRow[] = []
-  for (const row of tables.byAge.descending((row) => after !== undefined && byAge(row, after) >= 0)) {
+  for (const row of candidates(tables, query)) {
     if (rows.length >= limit) break
-    if (status !== undefined && row.status !== status) continue
-    if (jobName !== undefined && row.jobName !== jobName) continue
-    rows.push({ ...row })
+    if (fits(row, query, tables.nowMs)) rows.push({ ...row })
   }
   return rows
+}
+
+/** In the order of the list. */
+function candidates(tables: Tables, query: RunQuery): Iterable<RunRow> {
+  const { parentRunId, after, oldestFirst } = query
+  const isByEnd = query.finishedFrom !== undefined || query.finishedBefore !== undefined
+  const order = isByEnd ? byEnd : byId
+  const isPast = (row: RunRow) => !after || order(row, placed(after)) * (oldestFirst ? 1 : -1) > 0
+  if (!isByEnd && parentRunId === undefined) {
+    return oldestFirst ? tables.byId.ascending(isPast) : tables.byId.descending((row) => !isPast(row))
+  }
+  const rows =
+    parentRunId === undefined ? Object.values(tables.ended).flatMap((ended) => [...ended.ascending()]) : tables.childrenOf(parentRunId)
+  return rows.filter(isPast).sort(oldestFirst ? order : (a, b) => order(b, a))
+}
+
+function placed({ id, finishedAt = 0 }: RunPlace): Pick<RunRow, 'id' | 'finishedAt'> {
+  return { id, finishedAt }
+}
+
+function fits(row: RunRow, query: RunQuery, nowMs: number): boolean {
+  const {
+    statuses,
+    phases,
+    jobNames,
+    concurrencyKey,
+    idempotencyKey,
+    parentRunId,
+    fromId = '',
+    beforeId,
+    finishedFrom,
+    finishedBefore,
+  } = query
+  const { finishedAt } = row
+  return (
+    (!statuses || statuses.includes(row.status)) &&
+    (!phases || phases.includes(phase(row, nowMs))) &&
+    (!jobNames || jobNames.includes(row.jobName)) &&
+    (concurrencyKey === undefined || row.concurrencyKey === concurrencyKey) &&
+    (idempotencyKey === undefined || row.idempotencyKey === idempotencyKey) &&
+    (parentRunId === undefined || row.parentRunId === parentRunId) &&
+    row.id >= fromId &&
+    (beforeId === undefined || row.id < beforeId) &&
+    (finishedFrom === undefined || (finishedAt !== null && finishedAt >= finishedFrom)) &&
+    (finishedBefore === undefined || (finishedAt !== null && finishedAt < finishedBefore))
+  )
 }

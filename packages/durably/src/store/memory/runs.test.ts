@@ -43,7 +43,7 @@ describe('endedMax', () => {
     const [parent, child, ...others] = Array.from({ length: 5 }, () => env.id()) as [string, string, ...string[]]
     await runs.create([parent, ...others].map((id) => ({ id, ...facts, ...due })))
     await runs.create([{ id: child, ...facts, ...due, parentRunId: parent }])
-    const kept = async () => (await runs.list({ status: 'cancelled' })).map(({ id }) => id)
+    const kept = async () => (await runs.list({ statuses: ['cancelled'] })).map(({ id }) => id)
     for (const id of [child, ...others]) {
       await runs.cancel(id)
       await env.advance(1)

@@ -28,6 +28,7 @@ export function memoryRuns(tables: Tables): RunStore {
     create: verb(create),
     claim: verb(claim),
     adopt: verb(adopt),
+    held: async () => tables.heldTokens(),
     apply: verb(apply),
     reap: verb(reap),
     wasAlive: verb(wasAlive),

@@ -26,14 +26,14 @@ type KnownBy = Pick<RunRow, 'jobName' | 'idempotencyKey' | 'parentRunId' | 'pare
 
 export class Tables {
   readonly records = new Map<string, RunRecord>()
-  readonly byAge = new SortedSet<RunRow>(byAge)
+  readonly byId = new SortedSet<RunRow>(byId)
   /** The running ones. */
   readonly leases = new SortedSet(byLeaseEnd)
   /** Those that have ended. */
   readonly ended: Record<TerminalStatus, SortedSet<RunRow>> = {
-    completed: new SortedSet(byEnd),
-    failed: new SortedSet(byEnd),
-    cancelled: new SortedSet(byEnd),
+    completed: new SortedSet<RunRow>(byEnd),
+    failed: new SortedSet<RunRow>(byEnd),
+    cancelled: new SortedSet<RunRow>(byEnd),
   }
   nowMs = 0
   nowIso = iso(0)
@@ -70,6 +70,10 @@ export class Tables {
     return this.#byToken.get(token)
   }
 
+  heldTokens(): string[] {
+    return [...this.#byToken.keys()]
+  }
+
   queue(jobName: string): JobQueue | undefined {
     return this.#queues.get(jobName)
   }
@@ -83,7 +87,7 @@ export class Tables {
   insert(row: RunRow, events: readonly RecordedEvent[]): RunRecord {
     const record = new RunRecord(row)
     this.records.set(row.id, record)
-    this.byAge.add(row)
+    this.byId.add(row)
     if (row.idempotencyKey !== null) grow(this.#idempotent, row.jobName, () => new Map()).set(row.idempotencyKey, record)
     if (row.parentRunId !== null) {
       grow(this.#children, row.parentRunId, () => new Set()).add(row)
@@ -98,7 +102,7 @@ export class Tables {
     for (const { id } of kept.logs) this.#logIds.delete(id)
     this.#leave(row)
     this.records.delete(row.id)
-    this.byAge.delete(row)
+    this.byId.delete(row)
     if (row.idempotencyKey !== null) this.#idempotent.get(row.jobName)?.delete(row.idempotencyKey)
     if (row.parentRunId !== null) this.#removeChild(row.parentRunId, row)
   }
@@ -261,8 +265,8 @@ function grow<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** Oldest first; a list reads it backwards. */
-export function byAge(a: Pick<RunRow, 'createdAt' | 'id'>, b: Pick<RunRow, 'createdAt' | 'id'>): number {
-  return compareText(a.createdAt, b.createdAt) || compareText(a.id, b.id)
+export function byId(a: Pick<RunRow, 'id'>, b: Pick<RunRow, 'id'>): number {
+  return compareText(a.id, b.id)
 }
 
 export function byLeaseEnd(a: RunRow, b: RunRow): number {
@@ -270,11 +274,13 @@ export function byLeaseEnd(a: RunRow, b: RunRow): number {
 }
 
 /** Oldest first. Only rows that have ended are compared. */
-export function byEnd(a: RunRow, b: RunRow): number {
+export function byEnd(a: Ended, b: Ended): number {
   return endOf(a) - endOf(b) || compareText(a.id, b.id)
 }
 
-export function endOf(row: RunRow): number {
+type Ended = Pick<RunRow, 'id' | 'finishedAt'>
+
+export function endOf(row: Ended): number {
   return row.finishedAt ?? 0
 }
 

@@ -22,7 +22,7 @@ export class ClaimWatch {
     // A claim that got lost on its way took nothing.
     if (!asked.some((token) => tokens.has(token))) return
     const known = new Set(adopted.map(({ id }) => id))
-    for (const { id, leaseOwner } of await this.#store.runs.list({ status: 'running' })) {
+    for (const { id, leaseOwner } of await this.#store.runs.list({ statuses: ['running'] })) {
       if (tokens.has(leaseOwner) && !known.has(id))
         this.violations.push({ invariant: 'I23', runId: id, what: `${process} claimed it, asked what it had claimed, and was not told` })
     }

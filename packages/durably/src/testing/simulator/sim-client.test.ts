@@ -58,7 +58,7 @@ test('a command that its process did not live to hear the answer of is carried o
     return durably.cancel(run?.id ?? '')
   })
   await base.advance(60_000)
-  expect(await store.runs.list({ status: 'cancelled' })).toHaveLength(1)
+  expect(await store.runs.list({ statuses: ['cancelled'] })).toHaveLength(1)
   expect(cancels).toEqual(['asked'])
   expect(client.isBusy).toBe(false)
 })

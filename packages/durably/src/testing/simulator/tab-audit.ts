@@ -118,7 +118,7 @@ export class TabAudit implements TabWatch {
     const { length } = this.#plan.happened
     const { base, leaseMs } = this.#world
     const askedAt = base.mono()
-    const left = await this.#world.store.runs.list({ status: 'running' })
+    const left = await this.#world.store.runs.list({ statuses: ['running'] })
     // A transaction holds the store up: the heir hears of what is left when it may be the heir no more.
     if (base.mono() - askedAt > AT_ONCE_MS) return
     await this.#later(AT_ONCE_MS)
@@ -127,7 +127,7 @@ export class TabAudit implements TabWatch {
     const stoodStill = process.wokeAt > 0 && process.wokeAt >= heardAt - leaseMs / 2
     // One whose clock is set cannot know for how long it was the heir.
     if (isDisturbed || grant.isOver || stoodStill || process.isClockSet || this.#stopping.has(process)) return
-    const running = await this.#world.store.runs.list({ status: 'running' })
+    const running = await this.#world.store.runs.list({ statuses: ['running'] })
     for (const { id, leaseGeneration } of left) {
       if (running.some((run) => run.id === id && run.leaseGeneration === leaseGeneration))
         this.#broken('I35', id, `waits for its lease, although its owner is gone and ${process.name} leads`)

@@ -38,7 +38,7 @@ export const claimMany = chapter('claim of several runs', {
       deepEqual(await get(world, run.id), run, 'what get() reads')
       deepEqual(await eventTypes(world, run.id), ['run:trigger', 'run:start'], 'events')
     }
-    equal((await world.store.runs.list({ status: 'pending' })).length, 2, 'runs that wait')
+    equal((await world.store.runs.list({ statuses: ['pending'] })).length, 2, 'runs that wait')
   },
 
   'a claim takes fewer runs when there are no more': async (world) => {
@@ -146,7 +146,7 @@ export const claimMany = chapter('claim of several runs', {
     await world.env.advance(1000)
     const again = () => world.store.runs.claim(request('t1', 't2', 't3'))
     for (const { id } of runs) deepEqual(await unchanged(world, id, again), first, 'the second answer')
-    equal((await world.store.runs.list({ status: 'pending' })).length, 3, 'runs that wait')
+    equal((await world.store.runs.list({ statuses: ['pending'] })).length, 3, 'runs that wait')
   },
 
   'a claim that found too few takes nothing more when it is sent again': async (world) => {
@@ -169,13 +169,13 @@ export const claimMany = chapter('claim of several runs', {
       const again = await unchanged(world, run.id, () => world.store.runs.claim(request(...tokens)))
       deepEqual(again, [await get(world, busy.run.id), await get(world, idle.run.id)], 'the answer')
     }
-    equal((await world.store.runs.list({ status: 'pending' })).length, 2, 'runs that wait')
+    equal((await world.store.runs.list({ statuses: ['pending'] })).length, 2, 'runs that wait')
   },
 
   'one claim of several sent ten times at once takes them once': async (world) => {
     await createInTurn(world, Array(9).fill(null))
     const answers = await Promise.all(Array.from({ length: 10 }, () => world.store.runs.claim(request('t1', 't2', 't3'))))
-    const running = await world.store.runs.list({ status: 'running' })
+    const running = await world.store.runs.list({ statuses: ['running'] })
     equal(running.length, 3, 'running runs')
     for (const answer of answers) deepEqual(ids(answer), ids(running).reverse(), 'an answer')
   },

@@ -228,7 +228,7 @@ export const claimChapter = chapter('claim', {
       equal(owners.length, 1, `owners at once, after ${done} runs`)
       await Promise.all(owners.map((owner) => owner.succeed(complete())))
     }
-    equal((await world.store.runs.list({ status: 'completed' })).length, 12, 'completed runs')
+    equal((await world.store.runs.list({ statuses: ['completed'] })).length, 12, 'completed runs')
   },
 
   'a claim again keeps what the run had: its start, steps and progress': async (world) => {

@@ -1,4 +1,3 @@
-import { iso } from '../../model/env.ts'
 import { RUN_STATUSES, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { RunQuery } from '../../store/runs.ts'
@@ -21,13 +20,14 @@ export const queries = chapter('queries', {
     deepEqual(await list(world, {}), ids, 'order')
   },
 
-  'the order is that of createdAt, not of the ids': async (world) => {
+  'the order is that of the ids, which contain the time of creation': async (world) => {
     const [a, b, c] = [world.env.id(), world.env.id(), world.env.id()]
-    const at = (ms: number) => iso(world.env.wall() + ms)
-    await create(world, { id: a, createdAt: at(2) })
-    await create(world, { id: b, createdAt: at(3) })
-    await create(world, { id: c, createdAt: at(1) })
-    deepEqual(await list(world, {}), [b, a, c], 'order')
+    for (const id of [b, c, a]) {
+      await create(world, { id })
+      await world.env.advance(1)
+    }
+    deepEqual(await list(world, {}), [c, b, a], 'order')
+    deepEqual(await list(world, { oldestFirst: true }), [a, b, c], 'the other way round')
   },
 
   'runs of the same millisecond are listed by id, the greatest first': async (world) => {
@@ -76,16 +76,23 @@ export const queries = chapter('queries', {
   'a list may be narrowed to a status': async (world) => {
     const made = []
     for (const status of RUN_STATUSES) made.push({ status, id: (await inStatus(world, status, status)).id })
-    for (const { status, id } of made) deepEqual(await list(world, { status }), [id], status)
+    for (const { status, id } of made) deepEqual(await list(world, { statuses: [status] }), [id], status)
+    for (const limit of [undefined, 3]) {
+      const page = limit === undefined ? {} : { limit }
+      deepEqual(await list(world, { statuses: ['failed', 'pending'], ...page }), idsOf(made, ['failed', 'pending']), 'two of them')
+      deepEqual(await list(world, { statuses: [], ...page }), [], 'none')
+    }
   },
 
   'a list may be narrowed to a job': async (world) => {
     const one = await create(world, { jobName: 'one' })
-    await create(world, { jobName: 'One' })
+    const other = await create(world, { jobName: 'One' })
     const again = await create(world, { jobName: 'one' })
-    deepEqual(await list(world, { jobName: 'one' }), [again.id, one.id], 'one')
-    deepEqual(await list(world, { jobName: 'none' }), [], 'none')
-    deepEqual(await list(world, { jobName: 'on_' }), [], 'no pattern')
+    deepEqual(await list(world, { jobNames: ['one'] }), [again.id, one.id], 'one')
+    deepEqual(await list(world, { jobNames: ['none'] }), [], 'none')
+    deepEqual(await list(world, { jobNames: ['on_'] }), [], 'no pattern')
+    deepEqual(await list(world, { jobNames: ['one', 'none', 'One'], limit: 2 }), [again.id, other.id], 'several')
+    deepEqual(await list(world, { jobNames: [], limit: 2 }), [], 'no job')
   },
 
   'status, job and limit narrow a list together': async (world) => {
@@ -93,7 +100,7 @@ export const queries = chapter('queries', {
     const ids = []
     for (let i = 0; i < 3; i++) ids.unshift((await inStatus(world, 'completed', 'job')).id)
     await inStatus(world, 'failed', 'job')
-    deepEqual(await list(world, { status: 'completed', jobName: 'job', limit: 2 }), ids.slice(0, 2), 'runs')
+    deepEqual(await list(world, { statuses: ['completed'], jobNames: ['job'], limit: 2 }), ids.slice(0, 2), 'runs')
   },
 
   'pages follow each other without a gap or a repeat, also within a millisecond': async (world) => {
@@ -107,7 +114,7 @@ export const queries = chapter('queries', {
       const seen: string[] = []
       let last: RunRow | undefined
       do {
-        const page = await world.store.runs.list({ limit, ...(last && { after: { createdAt: last.createdAt, id: last.id } }) })
+        const page = await world.store.runs.list({ limit, ...(last && { after: { id: last.id } }) })
         seen.push(...page.map((run) => run.id))
         last = page.at(-1)
       } while (last && seen.length <= all.length)
@@ -121,15 +128,66 @@ export const queries = chapter('queries', {
     const cursor = newRun(world)
     await world.env.advance(1)
     await create(world)
-    deepEqual(await list(world, { after: cursor }), [old.id], 'what comes after')
+    deepEqual(await list(world, { after: { id: cursor.id } }), [old.id], 'what comes after')
   },
 
   'a cursor works together with a filter': async (world) => {
     const ids = []
     for (let i = 0; i < 6; i++) ids.unshift((await create(world, { jobName: i % 2 ? 'odd' : 'even' })).id)
-    const first = await world.store.runs.list({ jobName: 'odd', limit: 1 })
+    const first = await world.store.runs.list({ jobNames: ['odd'], limit: 1 })
     const after = first[0]
-    deepEqual(await list(world, { jobName: 'odd', ...(after && { after }) }), [ids[2], ids[4]], 'the other odd ones')
+    deepEqual(await list(world, { jobNames: ['odd'], ...(after && { after: { id: after.id } }) }), [ids[2], ids[4]], 'the other odd ones')
+  },
+
+  'the tokens of running runs are known, and no others': async (world) => {
+    deepEqual(await world.store.runs.held(), [], 'nobody holds a run')
+    const owners = [await held(world, { jobName: 'a' }), await held(world, { jobName: 'b' }), await held(world, { jobName: 'c' })]
+    await owners[1]?.succeed({ type: 'release' })
+    const tokens = [owners[0], owners[2]].map((owner) => owner?.claim.token ?? '')
+    deepEqual((await world.store.runs.held()).sort(), tokens.sort(), 'two of three')
+  },
+
+  'a list may be narrowed to phases, which change with time': async (world) => {
+    const now = await create(world)
+    const later = await create(world, { delayMs: 1000 })
+    deepEqual(await list(world, { phases: ['sleeping'], limit: 5 }), [later.id], 'asleep')
+    deepEqual(await list(world, { phases: ['pending'], limit: 5 }), [now.id], 'due')
+    deepEqual(await list(world, { phases: ['pending', 'sleeping', 'waiting'] }), [later.id, now.id], 'both')
+    await world.env.advance(1000)
+    deepEqual(await list(world, { phases: ['sleeping'] }), [], 'nobody is asleep')
+    deepEqual(await list(world, { phases: ['pending'], statuses: ['failed'] }), [], 'no status has it')
+  },
+
+  'a list may be narrowed to a key, a parent and a range of ids': async (world) => {
+    const parent = await create(world, { idempotencyKey: 'once' })
+    const child = await create(world, { parentRunId: parent.id, concurrencyKey: 'k' })
+    const last = await create(world, { concurrencyKey: 'k', idempotencyKey: 'again' })
+    deepEqual(await list(world, { idempotencyKey: 'once', limit: 5 }), [parent.id], 'idempotency key')
+    deepEqual(await list(world, { concurrencyKey: 'k', limit: 5 }), [last.id, child.id], 'concurrency key')
+    deepEqual(await list(world, { parentRunId: parent.id, limit: 5 }), [child.id], 'parent')
+    deepEqual(await list(world, { concurrencyKey: 'k', idempotencyKey: 'again' }), [last.id], 'both keys')
+    deepEqual(await list(world, { fromId: child.id }), [last.id, child.id], 'from')
+    deepEqual(await list(world, { beforeId: child.id }), [parent.id], 'before')
+    deepEqual(await list(world, { concurrencyKey: 'K' }), [], 'another key')
+  },
+
+  'a range of ends is listed by them': async (world) => {
+    const owners = []
+    for (const jobName of ['a', 'b', 'c']) owners.push(await held(world, { jobName }))
+    const ends: number[] = []
+    for (const owner of owners.toReversed()) {
+      await world.env.advance(10)
+      await owner.succeed({ type: 'complete', output: null })
+      ends.unshift(world.env.wall())
+    }
+    const [a, b, c] = owners.map(({ run }) => run.id)
+    const [, middle = 0] = ends
+    await create(world)
+    deepEqual(await list(world, { finishedFrom: 0, limit: 5 }), [a, b, c], 'all that have ended')
+    deepEqual(await list(world, { finishedFrom: middle }), [a, b], 'from')
+    deepEqual(await list(world, { finishedBefore: middle, limit: 5 }), [c], 'before')
+    deepEqual(await list(world, { finishedFrom: 0, oldestFirst: true, limit: 2 }), [c, b], 'the other way round')
+    deepEqual(await list(world, { finishedFrom: 0, limit: 2, after: { id: b ?? '', finishedAt: middle } }), [c], 'after a place')
   },
 
   'what a process wrote is there for the next one': async (world) => {
@@ -142,6 +200,11 @@ export const queries = chapter('queries', {
     equal((await again.events.list(id)).length, before.lastEventSequence, 'its events')
   },
 })
+
+function idsOf(made: readonly { status: string; id: string }[], statuses: readonly string[]): string[] {
+  const wanted = made.filter(({ status }) => statuses.includes(status))
+  return wanted.map(({ id }) => id).reverse()
+}
 
 async function list({ store }: World, query: RunQuery): Promise<string[]> {
   return (await store.runs.list(query)).map((run) => run.id)

@@ -86,7 +86,7 @@ export const unknownOutcome = chapter(
       ok(first, 'a run')
       await world.env.advance(1000)
       deepEqual(await unchanged(world, first.id, () => world.store.runs.claim(request)), [first], 'the second answer')
-      equal((await world.store.runs.list({ status: 'pending' })).length, 1, 'the other run waits')
+      equal((await world.store.runs.list({ statuses: ['pending'] })).length, 1, 'the other run waits')
     },
 
     'one claim sent ten times at once takes one run': async (world) => {
@@ -94,7 +94,7 @@ export const unknownOutcome = chapter(
       const request = { jobNames: [JOB], tokens: ['mine'], leaseMs: LEASE_MS }
       const claimed = await Promise.all(Array.from({ length: 10 }, () => world.store.runs.claim(request)))
       equal(new Set(claimed.map((runs) => ids(runs).join())).size, 1, 'different answers')
-      equal((await world.store.runs.list({ status: 'running' })).length, 1, 'running runs')
+      equal((await world.store.runs.list({ statuses: ['running'] })).length, 1, 'running runs')
     },
 
     'adopt finds the run that a claim took': async (world) => {

@@ -70,7 +70,7 @@ export const values = chapter('values', {
       const { id } = await create(world, { jobName })
       equal((await world.store.runs.probe([jobName])).due, true, `probe: ${what}`)
       deepEqual(
-        (await world.store.runs.list({ jobName })).map((run) => run.id),
+        (await world.store.runs.list({ jobNames: [jobName] })).map((run) => run.id),
         [id],
         `list: ${what}`,
       )

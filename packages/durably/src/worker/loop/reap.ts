@@ -7,12 +7,11 @@ import { lossOf, REAP_MAX, type ReapRequest } from '../../store/runs.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 
 /**
- * Takes back all runs that the leader before left running. Their owners are gone if the term still inherits after the list was read.
- * Exactly the claims of that list are taken back, so a claim that somebody made since is safe.
+ * Takes back all runs that the leader before left running. Their owners are gone if the term still inherits after they were read.
+ * Exactly the claims that were read are taken back, so a claim that somebody made since is safe.
  */
 export async function reapInherited(deps: WorkerDeps, term: Term): Promise<void> {
-  const left = await deps.store.runs.list({ status: 'running' })
-  const tokens = left.flatMap(({ leaseOwner }) => leaseOwner ?? [])
+  const tokens = await deps.store.runs.held()
   if (term.inherits && tokens.length > 0) await reapLostRuns(deps, { tokens })
 }
 

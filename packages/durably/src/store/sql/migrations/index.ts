@@ -6,14 +6,22 @@ import { streams } from './0002-streams.ts'
 import { retriesWaitsSignals } from './0003-retries-waits-signals.ts'
 import { manualRetries } from './0004-manual-retries.ts'
 import { stepsOfChildren } from './0005-steps-of-children.ts'
+import { findRuns } from './0006-find-runs.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
-export const MIGRATIONS: readonly Migration[] = [runsStepsLogsEvents, streams, retriesWaitsSignals, manualRetries, stepsOfChildren]
+export const MIGRATIONS: readonly Migration[] = [
+  runsStepsLogsEvents,
+  streams,
+  retriesWaitsSignals,
+  manualRetries,
+  stepsOfChildren,
+  findRuns,
+]
 
 /**
  * The oldest code that still works on the tables as a migration leaves them, as the number of migrations which that code knows. It is stored
  * with the migration, so that processes of both versions can share the database: in a rolling restart, and after a rollback. A
  * migration may be listed if it only adds: tables, indexes that are not unique, columns with a default or NULL. Others need their own code.
  */
-export const OLDEST_CODE: { readonly [version: number]: number } = {}
+export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5 }

@@ -6,7 +6,6 @@ import type { OpenLeadership } from '../../leadership.ts'
 import type { RunStore } from '../../runs.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { adoptRuns } from './claim.ts'
-import { countRuns } from './count.ts'
 import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
@@ -15,7 +14,6 @@ import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import type { OwnerQueries } from './owner-values.ts'
 import { probeRuns } from './probe.ts'
-import { purgeRuns } from './purge.ts'
 import { runQueries } from './queries.ts'
 import type { Session } from './session.ts'
 import { sqlSignals } from './signals.ts'
@@ -62,8 +60,6 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       adopt: adoptRuns(deps),
       ...runQueries(deps),
       probe: probeRuns(deps),
-      count: countRuns(deps),
-      purge: purgeRuns(deps),
       wasAlive: wasAlive(deps),
     },
     steps: sqlSteps(deps),

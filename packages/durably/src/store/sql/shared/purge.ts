@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { RunStore } from '../../runs.ts'
+import type { PurgeRequest } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
 import { isDeletable, isOfJobs } from './guards.ts'
 import type { Param } from './statement.ts'
@@ -12,7 +12,7 @@ interface PurgeValues {
   now: number
 }
 
-export function purgeRuns({ statement, session, env, tables: t, syntax }: SqlDeps): RunStore['purge'] {
+export function purgeRuns({ statement, session, env, tables: t, syntax }: SqlDeps): (request: PurgeRequest) => Promise<number> {
   const isOver = (p: Param<PurgeValues>) =>
     sql`r.finished_at <= ${syntax.now(p)} - ${p('olderThanMs')} AND r.status IN (SELECT wanted.value FROM ${syntax.texts(p('statuses'))} AS wanted)`
   const ended = (p: Param<PurgeValues>) => sql`SELECT r.id FROM ${t.runs} AS r ${syntax.by(t.index('runs_finished_at'))}

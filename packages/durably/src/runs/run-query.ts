@@ -1,0 +1,87 @@
+// What a filter asks the store for. It comes late: a page that only triggers and executes runs lists none.
+import { checkFilter, isByEnd } from '../model/check-filter.ts'
+import { timeMs } from '../model/duration.ts'
+import { DurablyError } from '../model/errors.ts'
+import { checkName } from '../model/name.ts'
+import type { RunConditions, RunFilter, Time } from '../model/run-filter.ts'
+import { isUlid, monotonicUlids } from '../model/ulid.ts'
+import type { RunPlace, RunQuery } from '../store/runs.ts'
+
+/** Each of them is looked up in each status. */
+const JOBS_MAX = 20
+
+export function runQuery(filter: RunFilter): RunQuery {
+  checkFilter(filter)
+  const { limit, cursor, direction } = filter
+  return {
+    ...conditions(filter),
+    ...(limit !== undefined && { limit }),
+    ...(direction === 'previous' && { oldestFirst: true }),
+    ...(cursor !== undefined && { after: placeOf(cursor, isByEnd(filter)) }),
+  }
+}
+
+function conditions(given: RunConditions): RunQuery {
+  const { status, phase, jobName, createdAfter, createdBefore, finishedAfter, finishedBefore } = given
+  const { concurrencyKey, idempotencyKey, parentRunId } = given
+  return {
+    ...(status !== undefined && { statuses: several('status', status) }),
+    ...(phase !== undefined && { phases: several('phase', phase) }),
+    ...(jobName !== undefined && { jobNames: jobNames(jobName) }),
+    ...(createdAfter !== undefined && { fromId: firstIdAt(time('createdAfter', createdAfter)) }),
+    ...(createdBefore !== undefined && { beforeId: firstIdAt(time('createdBefore', createdBefore)) }),
+    ...(finishedAfter !== undefined && { finishedFrom: time('finishedAfter', finishedAfter) }),
+    ...(finishedBefore !== undefined && { finishedBefore: time('finishedBefore', finishedBefore) }),
+    ...(concurrencyKey !== undefined && { concurrencyKey: checkName('concurrencyKey', concurrencyKey) }),
+    ...(idempotencyKey !== undefined && { idempotencyKey: checkName('idempotencyKey', idempotencyKey) }),
+    ...(parentRunId !== undefined && { parentRunId: checkName('parentRunId', parentRunId) }),
+  }
+}
+
+function several<T extends string>(field: string, given: T | readonly T[]): T[] {
+  const values = [...new Set([given].flat() as T[])]
+  if (values.length === 0) throw new DurablyError('invalid_argument', `${field} must not be an empty list; leave it out to ask for all`)
+  return values
+}
+
+function jobNames(given: string | readonly string[]): string[] {
+  const names = several('jobName', given).map((name) => checkName('jobName', name))
+  if (names.length > JOBS_MAX)
+    throw new DurablyError(
+      'invalid_argument',
+      `jobName must be at most ${JOBS_MAX} names, got ${names.length}; ask for some of them at a time`,
+    )
+  return names
+}
+
+function time(field: string, given: Time): number {
+  if (typeof given !== 'string') return timeMs(field, given)
+  const ms = ISO.test(given) ? Date.parse(given) : Number.NaN
+  if (Number.isNaN(ms))
+    throw new DurablyError('invalid_argument', `${field} must be a time such as 2026-01-31T12:00:00.000Z, got ${JSON.stringify(given)}`)
+  return timeMs(field, ms)
+}
+
+/** Other texts mean different times in different runtimes. */
+const ISO = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/
+
+/** The ids of all runs that were created at this time or later are above it, or equal: `createdAt` is the time of the id (ADR 0003). */
+function firstIdAt(ms: number): string {
+  return ms === 0 ? '' : monotonicUlids(() => 0)(ms)
+}
+
+/** A cursor says itself where it is, so it stays valid when its run is deleted or retried. */
+function placeOf(cursor: string, byEnd: boolean): RunPlace {
+  const [end, id] = byEnd ? [cursor.slice(0, -ID_LENGTH - 1), cursor.slice(-ID_LENGTH)] : ['', cursor]
+  const finishedAt = Date.parse(end)
+  if (isUlid(id) && (!byEnd || (Number.isFinite(finishedAt) && cursor.at(-ID_LENGTH - 1) === '/')))
+    return byEnd ? { id, finishedAt } : { id }
+  throw new DurablyError(
+    'invalid_argument',
+    byEnd
+      ? `with finishedAfter or finishedBefore the cursor must be the finishedAt of a run, a slash and its id; got ${JSON.stringify(cursor)}`
+      : `cursor must be the id of a run, got ${JSON.stringify(cursor)}`,
+  )
+}
+
+const ID_LENGTH = 26

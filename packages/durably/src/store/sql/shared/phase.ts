@@ -1,0 +1,31 @@
+// `phase(row, now)` of the run `r`, as SQL; a test holds the two together.
+import { type RawBuilder, sql } from 'kysely'
+import { PHASES, type Phase } from '../../../model/phase.ts'
+import type { RunStatus } from '../../../model/run.ts'
+
+type Fragment = RawBuilder<unknown>
+
+const awaitsSignal = sql`(coalesce(r.waiting_for, '') LIKE '%"kind":"signal"%' OR coalesce(r.waiting_for, '') LIKE '%"kind":"child"%')`
+
+/** Of runs with the same status; the other statuses have one phase each. */
+const WHEN: { readonly [phase in Phase]?: { status: RunStatus; is: (now: Fragment) => Fragment } } = {
+  pending: { status: 'pending', is: (now) => sql`r.run_at <= ${now}` },
+  sleeping: { status: 'pending', is: (now) => sql`r.run_at > ${now} AND NOT ${awaitsSignal}` },
+  waiting: { status: 'pending', is: (now) => sql`r.run_at > ${now} AND ${awaitsSignal}` },
+  running: { status: 'running', is: (now) => sql`r.lease_expires_at > ${now} AND r.cancel_requested_at IS NULL` },
+  cancelling: { status: 'running', is: (now) => sql`r.lease_expires_at > ${now} AND r.cancel_requested_at IS NOT NULL` },
+  stale: { status: 'running', is: (now) => sql`r.lease_expires_at <= ${now}` },
+}
+
+export function statusOf(phase: Phase): RunStatus {
+  return WHEN[phase]?.status ?? (phase as RunStatus)
+}
+
+export function isPhase(phase: Phase, now: Fragment): Fragment {
+  return WHEN[phase]?.is(now) ?? sql`true`
+}
+
+export function phaseOf(now: Fragment): Fragment {
+  const cases = PHASES.map((phase) => sql`WHEN r.status = ${sql.lit(statusOf(phase))} AND ${isPhase(phase, now)} THEN ${sql.lit(phase)}`)
+  return sql`CASE ${sql.join(cases, sql` `)} END`
+}

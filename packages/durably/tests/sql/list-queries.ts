@@ -1,0 +1,32 @@
+// Every condition of a list, alone and beside others, in both directions. A database must answer each of them by an index.
+import { PHASES } from '../../src/model/phase.ts'
+import type { RunQuery } from '../../src/store/runs.ts'
+
+const CONDITIONS: RunQuery[] = [
+  {},
+  { statuses: ['failed'] },
+  { statuses: ['pending', 'failed'] },
+  ...PHASES.map((phase): RunQuery => ({ phases: [phase] })),
+  { phases: ['sleeping', 'stale'] },
+  { jobNames: ['job'] },
+  { jobNames: ['job', 'other'] },
+  { jobNames: ['job'], statuses: ['failed'] },
+  { jobNames: ['job', 'other'], statuses: ['failed', 'completed'], phases: ['failed'] },
+  { concurrencyKey: 'key 7' },
+  { idempotencyKey: 'once 7' },
+  { parentRunId: 'parent' },
+  { fromId: 'from', beforeId: 'id' },
+  { statuses: ['completed'], fromId: 'from', beforeId: 'id' },
+  { finishedFrom: 1 },
+  { finishedBefore: 9_000_000_000_000 },
+  { finishedFrom: 1, finishedBefore: 9_000_000_000_000, statuses: ['completed'], jobNames: ['job'] },
+  { concurrencyKey: 'key 7', statuses: ['completed'], jobNames: ['job'] },
+  { parentRunId: 'parent', statuses: ['completed'], jobNames: ['job'] },
+]
+
+const isByEnd = ({ finishedFrom, finishedBefore }: RunQuery) => finishedFrom !== undefined || finishedBefore !== undefined
+
+export const QUERIES: RunQuery[] = CONDITIONS.flatMap((query) => [
+  { ...query, limit: 20 },
+  { ...query, limit: 20, oldestFirst: true, after: { id: 'place', ...(isByEnd(query) && { finishedAt: 5 }) } },
+])
