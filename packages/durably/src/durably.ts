@@ -13,12 +13,14 @@ import type { Job, JobContextOf, JobDefinition } from './model/job.ts'
 import type { Log } from './model/log.ts'
 import type { Phase } from './model/phase.ts'
 import type { Run } from './model/run.ts'
-import type { RunFilter } from './model/run-filter.ts'
+import type { RunConditions, RunFilter } from './model/run-filter.ts'
 import type { SentSignal, Signals } from './model/signal.ts'
 import type { Step } from './model/step.ts'
 import type { Plugin } from './plugin.ts'
 import { defineJob } from './runs/define-job.ts'
 import type { JobHandle } from './runs/job-handle.ts'
+import { lateManyRuns } from './runs/late-many-runs.ts'
+import type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 import type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
 import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './runs/watch-runs.ts'
@@ -183,6 +185,26 @@ export class Durably implements AsyncDisposable {
    */
   purge(options: PurgeOptions): Promise<number> {
     return this[ENGINE].commands.purge(options)
+  }
+
+  /**
+   * Cancels every pending and running run that matches, the oldest first; those that are triggered meanwhile are left alone. After a crash
+   * the same call goes on with the rest.
+   *
+   * @example await durably.cancelRuns({ jobName: 'import', createdBefore: '2026-01-01T00:00:00Z' })
+   */
+  cancelRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
+    return lateManyRuns(this[ENGINE], 'cancelRuns', filter, options)
+  }
+
+  /** Retries every failed run that matches; one that cannot be retried is passed over. */
+  retryRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
+    return lateManyRuns(this[ENGINE], 'retryRuns', filter, options)
+  }
+
+  /** Deletes every run that matches and has ended, with all that belongs to it; one that is still needed is passed over. */
+  deleteRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
+    return lateManyRuns(this[ENGINE], 'deleteRuns', filter, options)
   }
 
   deleteRun(id: string, options?: IfVersion): Promise<void> {

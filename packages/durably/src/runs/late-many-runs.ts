@@ -1,0 +1,19 @@
+import { loaded } from '../model/env.ts'
+import type { RunConditions } from '../model/run-filter.ts'
+import type { ManyRunsDeps, ManyRunsOptions, ManyRunsOutcome, ManyRunsVerb } from './many-runs.ts'
+import type { RunReader } from './run-reader.ts'
+
+interface LateDeps extends Omit<ManyRunsDeps, 'getRuns'> {
+  reader: RunReader
+}
+
+/** Loaded with the first command about many runs. */
+export async function lateManyRuns(
+  { env, commands, reader }: LateDeps,
+  verb: ManyRunsVerb,
+  filter: RunConditions,
+  options?: ManyRunsOptions,
+): Promise<ManyRunsOutcome> {
+  const { manyRuns } = await loaded(env, () => import('./many-runs.ts'))
+  return manyRuns({ env, commands, getRuns: (page) => reader.getRuns(page) }, verb, filter, options)
+}
