@@ -22,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
 /**
  * The oldest code that still works on the tables as a migration leaves them, as the number of migrations which that code knows. It is stored
  * with the migration, so that processes of both versions can share the database: in a rolling restart, and after a rollback. A
- * migration may be listed if it only adds: tables, indexes that are not unique, columns with a default or NULL. Others need their own code.
+ * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, or drops indexes that no
+ * statement of that code names. Others need their own code.
  */
 export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5 }
