@@ -1,5 +1,13 @@
 // useRun — the current state of a run, wherever it executes, and the commands `cancel` and `retry`.
-import { type DurablyClient, DurablyError, type Phase, type Progress, type Run, type RunStatus } from '@coji/durably/client'
+import {
+  type DurablyClient,
+  DurablyError,
+  type Phase,
+  type Progress,
+  type Run,
+  type RunStatus,
+  type WaitingFor,
+} from '@coji/durably/client'
 import { useCallback } from 'react'
 import { useObservers } from './durably-provider.tsx'
 import { hasEnded } from './observe/run-after.ts'
@@ -14,6 +22,8 @@ export interface RunFacts<TOutput> {
   status: RunStatus | 'gone' | null
   /** What to show to a person: `status`, or `sleeping`, `waiting`, `cancelling`, `stale`. */
   phase: Phase | 'gone' | null
+  /** What it waits for, as of when the run was last read; null while it executes and when it has ended. */
+  waitingFor: WaitingFor | null
   progress: Progress | null
   /** Once it has completed. */
   output: TOutput | null
@@ -52,6 +62,7 @@ export function factsOf<TOutput>({ run, status, connection, error }: RunState, a
     run: run as Run<TOutput> | null,
     status,
     phase: run?.phase ?? (status === 'gone' ? 'gone' : null),
+    waitingFor: run?.waitingFor ?? null,
     progress: run?.progress ?? null,
     output: (run?.output ?? null) as TOutput | null,
     isRunning: run !== null && !hasEnded(run.status),

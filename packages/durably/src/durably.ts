@@ -5,7 +5,7 @@ import type { Capabilities } from './capabilities.ts'
 import type { DurablyOptions } from './config.ts'
 import { createEngine, ENGINE, type Engine } from './engine.ts'
 import type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
-import { capabilities, close, processOne, processUntilIdle, type StartOptions, start, stop } from './lifecycle.ts'
+import { capabilities, close, explain, processOne, processUntilIdle, type StartOptions, start, stop } from './lifecycle.ts'
 import type { Decision } from './model/effect.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
@@ -18,6 +18,7 @@ import type { SentSignal, Signals } from './model/signal.ts'
 import type { Step } from './model/step.ts'
 import type { Plugin } from './plugin.ts'
 import { defineJob } from './runs/define-job.ts'
+import type { Explanation } from './runs/explain/explanation.ts'
 import type { JobHandle } from './runs/job-handle.ts'
 import { lateManyRuns } from './runs/late-many-runs.ts'
 import type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
@@ -109,6 +110,15 @@ export class Durably implements AsyncDisposable {
 
   getRuns(filter?: RunFilter): Promise<Run[]> {
     return this[ENGINE].reader.getRuns(filter)
+  }
+
+  /**
+   * Why a run does not go on: the cause, since when, who can act and what to do, by way of the runs that it waits for.
+   *
+   * @example console.log((await durably.explain(run.id)).text)
+   */
+  explain(runId: string): Promise<Explanation> {
+    return explain(this[ENGINE], runId)
   }
 
   getSteps(runId: string): Promise<Step[]> {

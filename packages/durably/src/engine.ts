@@ -90,7 +90,7 @@ export function createEngine(options: DurablyOptions): Engine {
   const { logger = null } = options
   const logged = logger === false ? async () => {} : lazyTroubleLog({ emitter, env, logger })
   const logLines = new LogLineWriter({ ...shared, logs })
-  const reader = new RunReader({ ...shared, store: outside })
+  const reader = new RunReader({ ...shared, store: outside, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName) })
   const trigger = { ...shared, runs, admit }
   const commands = new RunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals })
   return {

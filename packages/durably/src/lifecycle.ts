@@ -3,6 +3,8 @@ import type { Capabilities } from './capabilities.ts'
 import type { Engine } from './engine.ts'
 import { loaded } from './model/env.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
+import type { ExplainDeps } from './runs/explain/explain-run.ts'
+import type { Explanation } from './runs/explain/explanation.ts'
 import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
 export interface StartOptions {
@@ -80,4 +82,10 @@ export async function close(engine: Engine): Promise<void> {
 export async function capabilities(engine: Engine): Promise<Capabilities> {
   const { capabilitiesOf } = await loaded(engine.env, () => import('./capabilities.ts'))
   return capabilitiesOf(engine)
+}
+
+export async function explain(engine: Engine, runId: string, see?: ExplainDeps['see']): Promise<Explanation> {
+  engine.admit()
+  const { explainRun, explainDeps } = await loaded(engine.env, () => import('./explain.ts'))
+  return explainRun(explainDeps(engine, see), runId)
 }

@@ -135,7 +135,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
   {
     name: 'decided-once-for-all',
     guard: 'a decision is about one start',
-    file: 'model/effect.ts',
+    file: 'model/decision-name.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     find: 'return `${DECISION_PREFIX}${generation}/${stepName}`',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template

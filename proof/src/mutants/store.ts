@@ -48,8 +48,8 @@ export const STORE_MUTANTS: Mutant[] = [
     name: 'key-not-held',
     guard: 'one running run per concurrency key',
     file: 'store/memory/tables.ts',
-    find: 'if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey)',
-    replace: 'if (row.concurrencyKey === undefined) this.#hold(row.concurrencyKey)',
+    find: 'if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey, row)',
+    replace: 'if (row.concurrencyKey === undefined) this.#hold(row.concurrencyKey, row)',
   },
   {
     name: 'retry-anything',

@@ -17,11 +17,13 @@ export function runAfter(run: Run, view: RunView, newSteps: number): Run {
   const { status, progress, output, error } = view
   const phase = status === 'running' && run.cancelRequestedAt !== null ? 'cancelling' : status
   const currentStepIndex = run.currentStepIndex + newSteps
+  // What it waits for is read again; until then it is not known.
+  const { waitingFor: _, ...rest } = run
   const known = { status, phase, progress, output, error, currentStepIndex, lastEventSequence: view.sequence }
-  return { ...run, ...known } as Run
+  return { ...rest, ...known } as Run
 }
 
 export function isSame(one: Run, other: Run): boolean {
   const keys = ['version', 'lastEventSequence', 'updatedAt', 'phase'] as const
-  return keys.every((key) => one[key] === other[key])
+  return keys.every((key) => one[key] === other[key]) && JSON.stringify(one.waitingFor) === JSON.stringify(other.waitingFor)
 }

@@ -9,6 +9,7 @@ import type { Phase } from '../model/phase.ts'
 import type { Run } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import type { Step } from '../model/step.ts'
+import type { Explanation } from '../runs/explain/explanation.ts'
 import type { JobHandle } from '../runs/job-handle.ts'
 import type { SignalOptions } from '../runs/run-commands.ts'
 import type { BatchTriggerInput, TriggerOptions } from '../runs/trigger.ts'
@@ -43,6 +44,8 @@ export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
   ): Promise<Run<JobOutput<TJobs, TName>>[]>
   getRun(id: string): Promise<Run | null>
   getRuns(filter?: RunFilter): Promise<Run[]>
+  /** Why a run does not go on, by way of the runs that it waits for, as far as the caller may read them. */
+  explain(runId: string): Promise<Explanation>
   getSteps(runId: string): Promise<Step[]>
   getLogs(runId: string): Promise<Log[]>
   getJobs(): Promise<JobInfo[]>

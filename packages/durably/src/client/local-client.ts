@@ -36,6 +36,7 @@ function clientOf(durably: LocalDurably): UntypedClient {
     batchTrigger: async (jobName, inputs) => jobNamed(jobName).batchTrigger([...inputs]),
     getRun: (id) => durably.getRun(id),
     getRuns: (filter) => durably.getRuns(filter),
+    explain: (runId) => durably.explain(runId),
     getSteps: (runId) => durably.getSteps(runId),
     getLogs: (runId) => durably.getLogs(runId),
     getJobs: async () => Array.from(durably.jobs.values(), (job) => ({ name: job.name, input: job.inputSchema() })),

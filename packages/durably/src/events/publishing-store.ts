@@ -87,6 +87,8 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
     wasAlive: (claim) => runs.wasAlive(claim),
     ...publishingCommands(runs, publish),
     get: (id) => runs.get(id),
+    getChild: (parentRunId, step) => runs.getChild(parentRunId, step),
+    getHolder: (concurrencyKey) => runs.getHolder(concurrencyKey),
     list: (query) => runs.list(query),
     probe: (jobNames) => runs.probe(jobNames),
     count: (jobNames) => runs.count(jobNames),

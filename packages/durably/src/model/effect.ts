@@ -1,5 +1,6 @@
 // Effect — a step that must not run twice. Its start is stored before the function is called, so that an execution which finds a start
 // without a record knows that the function may have run, and asks instead of running it again.
+import { DECISION_PREFIX } from './decision-name.ts'
 import { DurablyError } from './errors.ts'
 import { checkName } from './name.ts'
 
@@ -27,15 +28,7 @@ export function isDecision(value: unknown): value is Decision {
   return value === 'run again' || (typeof value === 'object' && value !== null && ('done' in value || 'failed' in value))
 }
 
-/** Decisions are kept as signals; nobody else may use these names. */
-export const DECISION_PREFIX = 'decision/'
-
 export function checkSignalName(name: unknown): void {
   if (checkName('signal name', name).startsWith(DECISION_PREFIX))
     throw new DurablyError('invalid_name', `signal name must not begin with ${JSON.stringify(DECISION_PREFIX)}; use decide()`)
-}
-
-/** One for each start: a decision about the first says nothing about the second. */
-export function decisionName(stepName: string, generation: number): string {
-  return `${DECISION_PREFIX}${generation}/${stepName}`
 }

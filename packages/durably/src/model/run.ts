@@ -6,6 +6,7 @@ import { iso } from './env.ts'
 import { DurablyError } from './errors.ts'
 import type { Failure } from './failure.ts'
 import { type Phase, phase } from './phase.ts'
+import { type WaitingFor, waitsOf } from './waiting-for.ts'
 
 export const RUN_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
@@ -105,6 +106,8 @@ interface RunFields {
   /** When it is due: for its first start, a retry or the end of a sleep. */
   runAt: string
   deadlineAt: string | null
+  /** What it waits for; absent while it executes and when it has ended. Of several things the first that needs somebody to act. */
+  waitingFor?: WaitingFor
   /** The run that triggered it. */
   parentRunId: string | null
   version: number
@@ -120,6 +123,7 @@ export type Run<TOutput = unknown> = RunFields &
   )
 
 export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TOutput> {
+  const [waitingFor] = waitsOf(row, nowMs)
   const run: RunFields & { status: RunStatus; output: unknown } = {
     id: row.id,
     jobName: row.jobName,
@@ -147,6 +151,7 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
     parentRunId: row.parentRunId,
     version: row.version,
     lastEventSequence: row.lastEventSequence,
+    ...(waitingFor && { waitingFor }),
   }
   return run as Run<TOutput>
 }

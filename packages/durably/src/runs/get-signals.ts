@@ -1,5 +1,5 @@
 import type { Codec } from '../model/codec.ts'
-import { DECISION_PREFIX } from '../model/effect.ts'
+import { DECISION_PREFIX } from '../model/decision-name.ts'
 import type { SentSignal } from '../model/signal.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,8 +1,9 @@
 // RunCommands — what can be done to a run from outside: retry, cancel, signal, decide, delete, purge.
 import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
+import { decisionName } from '../model/decision-name.ts'
 import { type Duration, durationMs } from '../model/duration.ts'
-import { checkSignalName, type Decision, decisionName, decodeEffects, isDecision, NOT_A_DECISION } from '../model/effect.ts'
+import { checkSignalName, type Decision, decodeEffects, isDecision, NOT_A_DECISION } from '../model/effect.ts'
 import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'

@@ -16,6 +16,8 @@ interface RunReaderDeps {
   store: Store
   env: Env
   codec: Codec
+  /** Whether this process executes runs of this job now. */
+  hasWorker: (jobName: string) => boolean
 }
 
 export class RunReader {
@@ -28,7 +30,21 @@ export class RunReader {
   async getRun<TOutput>(id: string): Promise<Run<TOutput> | null> {
     const { store, env, codec } = this.#deps
     const row = await store.runs.get(id)
-    return row && toRun<TOutput>(row, codec, env.wall())
+    return row && this.inFull(toRun<TOutput>(row, codec, env.wall()))
+  }
+
+  /** With what its own row does not say of what it waits for: which child, who holds its key, whether there is a worker. */
+  async inFull<T extends Run>(run: T): Promise<T> {
+    const { id, jobName, concurrencyKey, waitingFor } = run
+    const { store, hasWorker } = this.#deps
+    if (waitingFor?.kind === 'child') {
+      const child = await store.runs.getChild(id, waitingFor.step)
+      return child ? { ...run, waitingFor: { ...waitingFor, runId: child.id, jobName: child.jobName } } : run
+    }
+    if (waitingFor?.kind !== 'slot') return run
+    const holder = concurrencyKey === null ? null : await store.runs.getHolder(concurrencyKey)
+    if (holder) return { ...run, waitingFor: { kind: 'key', heldBy: holder.id } }
+    return hasWorker(jobName) ? run : { ...run, waitingFor: { kind: 'worker' } }
   }
 
   /** Newest first, also a page that was read backwards. */

@@ -5,7 +5,7 @@ import { listRuns } from './list-runs.ts'
 import { manyEvents } from './many-events.ts'
 import { runEvents } from './run-events.ts'
 import { runListFeed } from './run-list-feed.ts'
-import { cancelRun, deleteRun, getLogs, getRun, getSteps, retryRun, sendDecision, sendSignal } from './run-routes.ts'
+import { cancelRun, deleteRun, explainRun, getLogs, getRun, getSteps, retryRun, sendDecision, sendSignal } from './run-routes.ts'
 import { getHealth, getJobs, getStats } from './service-routes.ts'
 import { triggerRuns } from './trigger-route.ts'
 
@@ -20,6 +20,7 @@ const events: Serve = (call) => (call.query.has('run') ? manyEvents(call) : runL
 const ROUTES: readonly Route[] = [
   { path: '/runs', methods: { GET: listRuns, POST: triggerRuns } },
   { path: '/runs/:id', methods: { GET: getRun, DELETE: deleteRun } },
+  { path: '/runs/:id/explain', methods: { GET: explainRun } },
   { path: '/runs/:id/steps', methods: { GET: getSteps } },
   { path: '/runs/:id/logs', methods: { GET: getLogs } },
   { path: '/runs/:id/events', methods: { GET: runEvents } },

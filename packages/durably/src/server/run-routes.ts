@@ -1,16 +1,28 @@
 // The routes of one run: read it, and change it.
+import { explain } from '../lifecycle.ts'
 import type { Decision } from '../model/effect.ts'
 import { DurablyError } from '../model/errors.ts'
-import type { Run } from '../model/run.ts'
+import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { IfVersion } from '../store/runs.ts'
+import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { emptyResponse, jsonResponse } from './json-response.ts'
 import { readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
-import { ofRun } from './visible-run.ts'
+import { ofRun, visibleRun } from './visible-run.ts'
 
-export const getRun = ofRun('runs:read', answerRun)
+export const getRun = ofRun('runs:read', async (call, run) => answerRun(call, await inFull(call, run)))
+
+export const explainRun = ofRun('runs:read', async (call, { id }) => {
+  const { server, request } = call
+  const shown = await shownTo(call)
+  const see = async (row: RunRow) => {
+    const run = toRun(row, server.engine.trigger.codec, server.engine.env.wall())
+    return (await isAllowed(server.config.authorize, request, 'runs:read', run)) ? shown.run(run) : null
+  }
+  return jsonResponse(200, await explain(server.engine, id, see))
+})
 
 export const getSteps = ofRun('runs:read', async (call, { id }) => {
   const shown = await shownTo(call)
@@ -47,6 +59,17 @@ export const sendDecision = ofRun('runs:decide', async ({ server, request, param
 
 async function answerRun(call: Call, run: Run): Promise<Response> {
   return jsonResponse(200, (await shownTo(call)).run(run), { ETag: `"${run.version}"` })
+}
+
+/** With what it waits for in full; other runs are named only to callers who may read them (A2). */
+async function inFull({ server, request }: Call, run: Run): Promise<Run> {
+  const full = await server.engine.reader.inFull(run)
+  const { waitingFor } = full
+  const isVisible = async (id: string | null) => id === null || (await visibleRun(server, request, id)) !== null
+  if (waitingFor?.kind === 'child' && !(await isVisible(waitingFor.runId)))
+    return { ...full, waitingFor: { ...waitingFor, runId: null, jobName: null } }
+  if (waitingFor?.kind === 'key' && !(await isVisible(waitingFor.heldBy))) return { ...full, waitingFor: { kind: 'key', heldBy: null } }
+  return full
 }
 
 /** The version that the caller has seen, from the ETag of `GET /runs/:id`. */

@@ -43,6 +43,10 @@ export interface RunStore {
   /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */
   delete(id: string, options?: IfVersion): Promise<DeleteOutcome | Changed | null>
   get(id: string): Promise<RunRow | null>
+  /** The run that a step of another one has triggered; `null` when there is none. */
+  getChild(parentRunId: string, step: string): Promise<RunRow | null>
+  /** The running run that holds a concurrency key; `null` when the key is free. */
+  getHolder(concurrencyKey: string): Promise<RunRow | null>
   /** Those that match, the greatest id first, which is the newest; by their end when the query asks for a range of ends. */
   list(query: RunQuery): Promise<RunRow[]>
   /** How many runs there are in each phase; of these jobs, or of all. */

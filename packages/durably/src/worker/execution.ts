@@ -73,7 +73,8 @@ export class Execution {
   #inFlight: Map<string, Promise<unknown>> = NO_STEPS
   /** When it was asked to stop. */
   #interruptedAt = Number.POSITIVE_INFINITY
-  #isStuck = false
+  /** It holds its slot for longer than a lease and may never end by itself. */
+  isStuck = false
   readonly #claimed: Claimed
   #clock: RunClock | null = null
   /** Null while it has no limits. */
@@ -281,8 +282,8 @@ export class Execution {
   #reportIfStuck(): void {
     const { env, leaseMs, report } = this.#deps
     const since = Math.min(this.#interruptedAt, this.#parking?.askedAt ?? this.#interruptedAt)
-    if (this.#isStuck || env.mono() - since < leaseMs) return
-    this.#isStuck = true
+    if (this.isStuck || env.mono() - since < leaseMs) return
+    this.isStuck = true
     const { id, jobName } = this.run
     const [wish, advice] = this.interrupted
       ? [`was asked to stop (${this.interrupted.code})`, 'let them heed their signal']

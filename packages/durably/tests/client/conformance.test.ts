@@ -58,7 +58,9 @@ describe.each(CLIENTS)('the %s client', (name) => {
     const { client, durably, within } = await setup(name)
     const run = await within(100, client.trigger('echo', STRANGE, { concurrencyKey: 'c', deadline: '1h' }))
     expect(run).toMatchObject({ jobName: 'echo', status: 'pending', payload: STRANGE, concurrencyKey: 'c' })
-    expect(run).toEqual(await durably.getRun(run.id))
+    expect(run.waitingFor).toEqual({ kind: 'slot' })
+    // Where a single run is read, it is known that no worker was started here.
+    expect({ ...run, waitingFor: { kind: 'worker' } }).toEqual(await durably.getRun(run.id))
     await within(1000, durably.processUntilIdle())
     const done = await within(100, client.getRun(run.id))
     expect(done).toEqual(await durably.getRun(run.id))
@@ -100,6 +102,18 @@ describe.each(CLIENTS)('the %s client', (name) => {
     await rejects(client.getRuns({ status: 'done' as 'failed' }), 'invalid_argument')
     await rejects(client.getRuns({ cursor: 'abc' }), 'invalid_argument')
     expect(await durably.getRuns()).toHaveLength(1)
+  })
+
+  test('says what a run waits for, and why it does not go on', async () => {
+    const { client, durably, within } = await setup(name)
+    const { id } = await within(100, client.trigger('asks', 1))
+    await within(1000, durably.processUntilIdle())
+    const signal = 'answer/to "it"?'
+    expect((await within(100, client.getRun(id)))?.waitingFor).toEqual({ kind: 'signal', name: signal, until: null })
+    const explained = await within(100, client.explain(id))
+    expect(explained).toEqual(await durably.explain(id))
+    expect(explained).toMatchObject({ cause: 'signal', actor: 'sender', remedy: { do: 'signal', runId: id, name: signal } })
+    await expect(within(100, client.explain('nobody'))).rejects.toEqual(refused('run_not_found'))
   })
 
   test('what is not there is null, or nothing', async () => {

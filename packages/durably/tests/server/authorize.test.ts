@@ -8,6 +8,7 @@ import { reach, refused, served } from './world.ts'
 /** Each route, and the action that it needs. */
 const OF_RUN: [string, string, Action, object?][] = [
   ['GET', '', 'runs:read'],
+  ['GET', '/explain', 'runs:read'],
   ['GET', '/steps', 'runs:read'],
   ['GET', '/logs', 'runs:read'],
   ['POST', '/cancel', 'runs:cancel'],
@@ -66,6 +67,37 @@ test('it is given the request and the run', async () => {
   const { call } = reach(durably, { authorize })
   expect(await call('GET', `/runs/${id}`, { headers: { user: 'alice' } })).toMatchObject({ status: 200 })
   expect(await call('GET', `/runs/${id}`, { headers: { user: 'bob' } })).toMatchObject({ status: 404 })
+})
+
+test('a run that the caller may not read is not named as what another one waits for', async () => {
+  const { durably, soon, env } = await served('memory', {}, { concurrency: 2 })
+  const hold = durably.defineJob({ name: 'hold', input: z.object({ to: z.string() }) }, () => new Promise(() => {}))
+  const parent = durably.defineJob({ name: 'parent', input: z.object({ to: z.string() }) }, (ctx) =>
+    ctx.invoke(hold, { to: 'bob' }, { name: 'ask' }),
+  )
+  const holder = await hold.trigger({ to: 'bob' }, { concurrencyKey: 'k' })
+  const { id } = await hold.trigger({ to: 'alice' }, { concurrencyKey: 'k' })
+  const asking = await parent.trigger({ to: 'alice' })
+  durably.start()
+  await env.advance(1000)
+  const authorize: Authorize = (request, _, run) => recipient(run) === request.headers.get('user') || request.headers.get('user') === 'all'
+  const { call } = reach(durably, { authorize })
+  const [alice, everybody] = ['alice', 'all'].map((user) => ({ headers: { user } }))
+  const child = (await durably.getRuns({ jobName: 'hold' }))[0]?.id
+  for (const path of ['', '/explain']) {
+    const seen = await soon(Promise.all([id, asking.id].map((run) => call('GET', `/runs/${run}${path}`, alice))))
+    for (const other of [holder.id, child]) expect(JSON.stringify(seen)).not.toContain(other)
+  }
+  expect((await call('GET', `/runs/${id}`, alice)).body).toMatchObject({ waitingFor: { kind: 'key', heldBy: null } })
+  expect((await call('GET', `/runs/${asking.id}`, alice)).body).toMatchObject({ waitingFor: { kind: 'child', runId: null, jobName: null } })
+  expect((await call('GET', `/runs/${id}/explain`, alice)).body).toMatchObject({
+    ...{ cause: 'key', actor: 'reader', remedy: { do: 'ask' } },
+    chain: [{ runId: id, waitingFor: [{ kind: 'key', heldBy: null }] }],
+  })
+  expect((await call('GET', `/runs/${id}`, everybody)).body).toMatchObject({ waitingFor: { kind: 'key', heldBy: holder.id } })
+  expect((await call('GET', `/runs/${asking.id}/explain`, everybody)).body).toMatchObject({
+    ...{ cause: 'executing', chain: [{ runId: asking.id, cause: 'child' }, { runId: child }] },
+  })
 })
 
 test('it is given the job: the one that shall be triggered, by one or by many, and that of a run', async () => {

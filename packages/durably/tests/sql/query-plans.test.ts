@@ -130,6 +130,8 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await logs.find('id', ['a', 'b'])
   await events.heads(['a', 'b'])
   await runs.get('id')
+  await runs.getChild('id', 'step')
+  await runs.getHolder('key')
   await runs.list({ limit: 20 })
   for (const query of QUERIES) await runs.list(query)
   await runs.held()

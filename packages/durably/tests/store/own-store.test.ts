@@ -80,6 +80,12 @@ class OwnRuns implements RunStore {
   get(id: string): Promise<RunRow | null> {
     return this.kept.get(id)
   }
+  getChild(parentRunId: string, step: string): Promise<RunRow | null> {
+    return this.kept.getChild(parentRunId, step)
+  }
+  getHolder(concurrencyKey: string): Promise<RunRow | null> {
+    return this.kept.getHolder(concurrencyKey)
+  }
   list(query: RunQuery): Promise<RunRow[]> {
     return this.kept.list(query)
   }

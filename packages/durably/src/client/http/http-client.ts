@@ -67,6 +67,7 @@ function clientOf(options: HttpOptions): UntypedClient {
         if (cursor === undefined || all.length >= limit) return all
       }
     },
+    explain: async (id) => ofRun(id, 'explain'),
     getSteps: (id) => unlessNotFound([], async () => (await ofRun<{ steps: Step[] }>(id, 'steps')).steps),
     getLogs: (id) => unlessNotFound([], async () => (await ofRun<{ logs: Log[] }>(id, 'logs')).logs),
     getJobs: async () => (await get<{ jobs: JobInfo[] }>('/jobs')).jobs,

@@ -4,8 +4,12 @@ import type { RunPlace, RunQuery } from '../runs.ts'
 import { byEnd, byId, type Tables } from './tables.ts'
 
 export function get(tables: Tables, id: string): RunRow | null {
-  const record = tables.records.get(id)
-  return record ? { ...record.row } : null
+  return copyOf(tables.records.get(id)?.row)
+}
+
+/** Rows never leave (M3). */
+export function copyOf(row: RunRow | undefined): RunRow | null {
+  return row ? { ...row } : null
 }
 
 export function list(tables: Tables, query: RunQuery): RunRow[] {

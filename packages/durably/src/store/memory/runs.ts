@@ -7,7 +7,7 @@ import { count } from './count.ts'
 import { create } from './create.ts'
 import { probe } from './probe.ts'
 import { purge } from './purge.ts'
-import { get, list } from './queries.ts'
+import { copyOf, get, list } from './queries.ts'
 import { reap } from './reap.ts'
 import type { Tables } from './tables.ts'
 import { wasAlive } from './was-alive.ts'
@@ -36,6 +36,8 @@ export function memoryRuns(tables: Tables): RunStore {
     retry: verb(retry),
     delete: verb(deleteRun),
     get: verb(get),
+    getChild: async (parentRunId, step) => copyOf(tables.childOf(parentRunId, step)),
+    getHolder: async (concurrencyKey) => copyOf(tables.holderOf(concurrencyKey)),
     list: verb(list),
     probe: verb(probe),
     count: verb(count),

@@ -41,7 +41,8 @@ export class Tables {
   readonly #bounds: Bounds
   #endedCount = 0
   readonly #queues = new Map<string, JobQueue>()
-  readonly #heldKeys = new Set<string>()
+  /** By the keys that they hold. */
+  readonly #holders = new Map<string, RunRow>()
   readonly #byToken = new Map<string, RunRow>()
   /** Of every run. */
   readonly #logIds = new Set<string>()
@@ -72,6 +73,14 @@ export class Tables {
 
   heldTokens(): string[] {
     return [...this.#byToken.keys()]
+  }
+
+  childOf(parentRunId: string, step: string): RunRow | undefined {
+    return this.#ofStep.get(parentRunId)?.get(step)?.row
+  }
+
+  holderOf(concurrencyKey: string): RunRow | undefined {
+    return this.#holders.get(concurrencyKey)
   }
 
   queue(jobName: string): JobQueue | undefined {
@@ -220,11 +229,11 @@ export class Tables {
   }
 
   #enter(row: RunRow): void {
-    if (row.status === 'pending') grow(this.#queues, row.jobName, () => new JobQueue((key) => this.#heldKeys.has(key))).add(row)
+    if (row.status === 'pending') grow(this.#queues, row.jobName, () => new JobQueue((key) => this.#holders.has(key))).add(row)
     if (row.status === 'running') {
       this.leases.add(row)
       if (row.leaseOwner !== null) this.#byToken.set(row.leaseOwner, row)
-      if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey)
+      if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey, row)
     }
     if (isTerminal(row.status)) {
       this.ended[row.status].add(row)
@@ -245,13 +254,13 @@ export class Tables {
     }
   }
 
-  #hold(key: string): void {
-    this.#heldKeys.add(key)
+  #hold(key: string, row: RunRow): void {
+    this.#holders.set(key, row)
     for (const queue of this.#queues.values()) queue.keyTaken(key)
   }
 
   #free(key: string): void {
-    this.#heldKeys.delete(key)
+    this.#holders.delete(key)
     for (const queue of this.#queues.values()) queue.keyFreed(key)
   }
 }

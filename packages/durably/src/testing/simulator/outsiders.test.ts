@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDurably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
-import { decisionName } from '../../model/effect.ts'
+import { decisionName } from '../../model/decision-name.ts'
 import type { RunRow } from '../../model/run.ts'
 import { virtualEnv } from '../virtual-env.ts'
 import { Outsiders } from './outsiders.ts'

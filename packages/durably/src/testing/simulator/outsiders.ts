@@ -2,7 +2,8 @@
 // would wait for ever. Their line to the store is as bad as everybody's; they ask again until they are answered.
 import type { Durably } from '../../durably.ts'
 import { jsonCodec } from '../../model/codec.ts'
-import { DECISION_PREFIX, type Decision } from '../../model/effect.ts'
+import { decidedStep } from '../../model/decision-name.ts'
+import type { Decision } from '../../model/effect.ts'
 import { hasCode, isPassing } from '../../model/errors.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeWaits } from '../../model/wait.ts'
@@ -42,7 +43,7 @@ export class Outsiders {
       if (isTerminal(run.status)) this.#forget(run.id)
       else if (!this.#known.has(run.id)) this.#meet(run)
       if (run.status !== 'pending' || run.waitingFor === null) continue
-      for (const { name } of decodeWaits(run.waitingFor)) if (name.startsWith(DECISION_PREFIX)) this.#think(run.id, name)
+      for (const { name } of decodeWaits(run.waitingFor)) if (decidedStep(name) !== undefined) this.#think(run.id, name)
     }
   }
 
@@ -102,7 +103,7 @@ export class Outsiders {
 
   async #decide(runId: string, name: string, thought: number): Promise<void> {
     const { seed, durably, store } = this.#parts
-    const step = name.slice(name.indexOf('/', DECISION_PREFIX.length) + 1)
+    const step = decidedStep(name) ?? name
     const done = { done: { step, execution: -100 - thought } }
     const decision = oneOf<Decision>(seed, `decides ${name} ${thought}`, [
       'run again',

@@ -1,6 +1,6 @@
 // StoreNotes — writes into the ledger what the store did: which runs it made and gave away, which signals it took, which leases ended.
 import { jsonCodec } from '../../model/codec.ts'
-import { DECISION_PREFIX } from '../../model/effect.ts'
+import { decidedStep } from '../../model/decision-name.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { SignalRow } from '../../model/signal.ts'
 import { endsLease, type OwnerWrite, type WriteOutcome } from '../../store/owner-write.ts'
@@ -89,11 +89,9 @@ export class StoreNotes {
   #signal({ runId, name, value }: SignalRow): void {
     const ledger = this.#ledger
     const place = ledger.place()
-    if (!name.startsWith(DECISION_PREFIX)) ledger.signals.push({ place, runId, name, value })
-    else {
-      const step = name.slice(name.indexOf('/', DECISION_PREFIX.length) + 1)
-      ledger.answers.push({ place, runId, step, wasNot: !isDone(this.#codec.decode(value)) })
-    }
+    const step = decidedStep(name)
+    if (step === undefined) ledger.signals.push({ place, runId, name, value })
+    else ledger.answers.push({ place, runId, step, wasNot: !isDone(this.#codec.decode(value)) })
   }
 }
 

@@ -27,6 +27,7 @@ import { transitions } from './transitions.ts'
 import { unknownOutcome } from './unknown-outcome.ts'
 import { values } from './values.ts'
 import { versions } from './versions.ts'
+import { waitedFor } from './waited-for.ts'
 import { withoutEventLog } from './without-event-log.ts'
 
 export const storeContract: Chapter[] = [
@@ -53,6 +54,7 @@ export const storeContract: Chapter[] = [
   streamEnds,
   logsChapter,
   queries,
+  waitedFor,
   counts,
   purge,
   probeChapter,

@@ -5,7 +5,7 @@ import type { TimerHandle } from '../../model/env.ts'
 import { lazyCode } from '../../model/lazy.ts'
 import type { Execution } from '../execution.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
-import type { Worker } from './worker.ts'
+import type { Worker, WorkerVitals } from './worker.ts'
 
 export const workerClass = lazyCode(async () => (await import('./worker.ts')).Worker)
 
@@ -69,6 +69,11 @@ export class LazyWorker {
 
   get isWorking(): boolean {
     return this.#worker?.isWorking ?? false
+  }
+
+  /** Null while its code was not needed, or is not there yet. */
+  get vitals(): WorkerVitals | null {
+    return this.#worker?.vitals ?? null
   }
 
   get isInsideRun(): boolean {

@@ -25,6 +25,18 @@ const ABORT_GRACE_MS = 500
 /** The most runs in one claim; the next claim follows at once. */
 const CLAIM_MAX = 100
 
+/** How a worker is, for `health()` and `explain()`. */
+export interface WorkerVitals {
+  isStarted: boolean
+  /** False while another instance leads, and this one waits. */
+  isLeading: boolean
+  busySlots: number
+  /** Those whose function was asked to stop longer than a lease ago, and goes on. */
+  stuckSlots: number
+  /** When its loop last went round, on the monotonic clock. */
+  turnedAt: number
+}
+
 export class Worker {
   readonly #deps: WorkerDeps
   readonly #wakeUp: WakeUp
@@ -37,6 +49,7 @@ export class Worker {
   /** Incremented by every start and stop: a loop ends when the number is no longer its own, and the next one begins after it. */
   #shift = 0
   #lookedAt = Number.NEGATIVE_INFINITY
+  #turnedAt = Number.NEGATIVE_INFINITY
   /** When to look for lost runs again, also while there is always work. */
   #lookAgainAt = Number.NEGATIVE_INFINITY
 
@@ -58,12 +71,23 @@ export class Worker {
     this.#working = true
     this.#leadership.join()
     const shift = ++this.#shift
+    this.#turnedAt = this.#deps.env.mono()
     this.#loop = this.#loop.then(() => this.#work(shift)).then(() => this.#rest())
   }
 
   /** Started, and not waiting for another instance to give up the leadership. */
   get isWorking(): boolean {
     return this.#working && this.#leadership.isHeld
+  }
+
+  get vitals(): WorkerVitals {
+    return {
+      isStarted: this.#working,
+      isLeading: this.#leadership.isHeld,
+      busySlots: this.#active.size,
+      stuckSlots: this.#active.executions().filter(({ isStuck }) => isStuck).length,
+      turnedAt: this.#turnedAt,
+    }
   }
 
   /** The caller is a job that this worker executes. */
@@ -149,6 +173,7 @@ export class Worker {
     while (shift === this.#shift) {
       try {
         let now = this.#deps.env.mono()
+        this.#turnedAt = now
         if (this.#deps.turn.spent(now)) {
           await this.#deps.turn.breathe()
           now = this.#deps.env.mono()

@@ -1,7 +1,8 @@
 // Effects (model/effect.ts).
 //   E1. The function is called only when its start is stored and the lease is still held after that.
 //   E2. An execution that finds a start without a record asks `reconcile`, or a person. Each start is asked about separately.
-import { decisionName, isDecision, NOT_A_DECISION } from '../../model/effect.ts'
+import { decisionName } from '../../model/decision-name.ts'
+import { isDecision, NOT_A_DECISION } from '../../model/effect.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type { StepOptions } from '../../model/job.ts'
 import { NonRetryableError } from '../../model/retry-policy.ts'

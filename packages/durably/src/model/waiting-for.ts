@@ -1,0 +1,48 @@
+// WaitingFor — what an unfinished run waits for, in a form for people and programs. Derived, never stored.
+import { decidedStep } from './decision-name.ts'
+import { iso } from './env.ts'
+import type { PhaseFacts } from './phase.ts'
+import type { RunRow } from './run.ts'
+import { decodeWaits, type Wait } from './wait.ts'
+
+export type WaitingFor =
+  /** Its first start, or the next attempt of the job. */
+  | { kind: 'delay' | 'retry'; until: string }
+  /** The end of a sleep, or the next try of a step. */
+  | { kind: 'sleep' | 'step retry'; step: string; until: string }
+  /** `until` is when it gives up; null: never. */
+  | { kind: 'signal'; name: string; until: string | null }
+  /** Somebody must say with `decide()` what became of this effect. */
+  | { kind: 'decision'; step: string }
+  /** The run that this step invoked. It is named where a single run is read, to callers who may read it. */
+  | { kind: 'child'; step: string; runId: string | null; jobName: string | null }
+  /** The run that holds its concurrency key, likewise. Only where a single run is read: a list says `slot`. */
+  | { kind: 'key'; heldBy: string | null }
+  /** It is due, but this process executes no runs of its job; another one may. Only where a single run is read: a list says `slot`. */
+  | { kind: 'worker' }
+  /** It is due: the next free slot of a worker that has its job. */
+  | { kind: 'slot' }
+
+type WaitFacts = PhaseFacts & Pick<RunRow, 'attempts' | 'deadlineAt'>
+
+/** Everything it waits for. What no clock ends comes first, then what is due first. Empty when it executes or has ended. */
+export function waitsOf(row: WaitFacts, wallMs: number): WaitingFor[] {
+  const { status, runAt, waitingFor, attempts, deadlineAt } = row
+  if (status !== 'pending') return []
+  if (runAt <= (row.readAt ?? wallMs)) return [{ kind: 'slot' }]
+  const waits = decodeWaits(waitingFor).filter(({ kind }) => kind !== 'limit')
+  // What is left from an earlier execution, while the next attempt of the job is due before it.
+  const isParked = waits.some(({ kind, dueAt }) => kind === 'signal' || kind === 'child' || dueAt === runAt || deadlineAt === runAt)
+  if (!isParked) return [{ kind: attempts > 0 ? 'retry' : 'delay', until: iso(runAt) }]
+  return waits.sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0)).map(shown)
+}
+
+function shown({ kind, name, dueAt }: Wait): WaitingFor {
+  const until = dueAt === null ? null : iso(dueAt)
+  if (kind === 'child') return { kind, step: name, runId: null, jobName: null }
+  if (kind === 'signal') {
+    const step = decidedStep(name)
+    return step === undefined ? { kind, name, until } : { kind: 'decision', step }
+  }
+  return { kind: kind === 'sleep' ? kind : 'step retry', step: name, until: until as string }
+}
