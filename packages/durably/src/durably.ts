@@ -5,7 +5,8 @@ import type { Capabilities } from './capabilities.ts'
 import type { DurablyOptions } from './config.ts'
 import { createEngine, ENGINE, type Engine } from './engine.ts'
 import type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
-import { capabilities, close, explain, processOne, processUntilIdle, type StartOptions, start, stop } from './lifecycle.ts'
+import type { Health } from './health.ts'
+import { capabilities, close, explain, health, processOne, processUntilIdle, type StartOptions, start, stop } from './lifecycle.ts'
 import type { Decision } from './model/effect.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
@@ -233,6 +234,11 @@ export class Durably implements AsyncDisposable {
   use(plugin: Plugin): this {
     plugin.install(this[ENGINE].plugins)
     return this
+  }
+
+  /** Whether the store answers, whether the worker is alive, and how long the oldest due run has waited. */
+  health(): Promise<Health> {
+    return health(this[ENGINE])
   }
 
   /** What this runtime, this database and this instance can do. */

@@ -4,6 +4,7 @@ export type { DurablyOptions } from './config.ts'
 export { createDurably, type Durably } from './durably.ts'
 export type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
 export type { LogLine } from './events/log-line.ts'
+export type { Health, StoreHealth, WorkerHealth } from './health.ts'
 export type { StartOptions } from './lifecycle.ts'
 export type { DurablyLogger } from './logging/logger.ts'
 export type { Duration } from './model/duration.ts'
@@ -61,6 +62,7 @@ export type {
   DeleteOutcome,
   IfVersion,
   NewRun,
+  OldestDue,
   Probe,
   PurgeRequest,
   Reaped,

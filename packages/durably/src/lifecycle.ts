@@ -1,6 +1,7 @@
 // When an engine works and when it ends: what is still to be written is waited for.
 import type { Capabilities } from './capabilities.ts'
 import type { Engine } from './engine.ts'
+import type { Health } from './health.ts'
 import { loaded } from './model/env.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
 import type { ExplainDeps } from './runs/explain/explain-run.ts'
@@ -88,4 +89,10 @@ export async function explain(engine: Engine, runId: string, see?: ExplainDeps['
   engine.admit()
   const { explainRun, explainDeps } = await loaded(engine.env, () => import('./explain.ts'))
   return explainRun(explainDeps(engine, see), runId)
+}
+
+export async function health(engine: Engine): Promise<Health> {
+  engine.admit()
+  const { healthOf } = await loaded(engine.env, () => import('./health.ts'))
+  return healthOf(engine)
 }

@@ -90,6 +90,7 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
     getChild: (parentRunId, step) => runs.getChild(parentRunId, step),
     getHolder: (concurrencyKey) => runs.getHolder(concurrencyKey),
     list: (query) => runs.list(query),
+    oldestDue: (jobNames) => runs.oldestDue(jobNames),
     probe: (jobNames) => runs.probe(jobNames),
     count: (jobNames) => runs.count(jobNames),
     purge: (request) => runs.purge(request),

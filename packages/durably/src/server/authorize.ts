@@ -15,7 +15,6 @@ export type Action =
   | 'runs:delete'
   | 'jobs:list'
   | 'stats:read'
-  | 'health:read'
 
 /**
  * Decides about one request; it must not read the request's body. `jobName` is the job to be triggered, or the job of the run; it is

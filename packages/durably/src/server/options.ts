@@ -20,6 +20,8 @@ export interface ServerOptions {
   maxJsonDepth?: number
   /** Whether a caller sees the stacks and causes of failures, and not only their name, code and message. Default: nobody does. */
   exposeFailures?: boolean | ((request: Request) => boolean | Promise<boolean>)
+  /** Whether this process executes runs, so that `/ready` waits for `durably.start()`. Default true. */
+  executes?: boolean
   /** Gets the errors whose details are not sent to the caller. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void
 }
@@ -33,6 +35,7 @@ const SERVER_OPTIONS: KeysOf<ServerOptions> = {
   maxBodyBytes: 1,
   maxJsonDepth: 1,
   exposeFailures: 1,
+  executes: 1,
   onError: 1,
 }
 
@@ -57,6 +60,7 @@ export function readOptions(options: ServerOptions): ServerConfig {
     maxBodyBytes: atLeastOne('maxBodyBytes', options.maxBodyBytes ?? 1024 * 1024),
     maxJsonDepth: atLeastOne('maxJsonDepth', options.maxJsonDepth ?? 64),
     exposeFailures: typeof exposeFailures === 'function' ? exposeFailures : () => exposeFailures,
+    executes: options.executes ?? true,
     onError: options.onError ?? ((error) => console.error(error)),
   }
 }

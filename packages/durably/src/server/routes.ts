@@ -6,7 +6,7 @@ import { manyEvents } from './many-events.ts'
 import { runEvents } from './run-events.ts'
 import { runListFeed } from './run-list-feed.ts'
 import { cancelRun, deleteRun, explainRun, getLogs, getRun, getSteps, retryRun, sendDecision, sendSignal } from './run-routes.ts'
-import { getHealth, getJobs, getStats } from './service-routes.ts'
+import { getHealth, getJobs, getReady, getStats } from './service-routes.ts'
 import { triggerRuns } from './trigger-route.ts'
 
 interface Route {
@@ -32,6 +32,7 @@ const ROUTES: readonly Route[] = [
   { path: '/jobs', methods: { GET: getJobs } },
   { path: '/stats', methods: { GET: getStats } },
   { path: '/health', methods: { GET: getHealth } },
+  { path: '/ready', methods: { GET: getReady } },
 ]
 
 export interface Match {

@@ -1,14 +1,9 @@
 // The routes about the server itself: its jobs, its counts, its health.
 import type { JobInfo } from '../client/durably-client.ts'
-import { within } from '../model/env.ts'
-import { DurablyError } from '../model/errors.ts'
+import { isAlive, storeHealth, workerHealth } from '../health.ts'
+import type { Serve } from './call.ts'
 import { jsonResponse } from './json-response.ts'
 import { ofAll } from './visible-run.ts'
-
-/** A load balancer expects the health within a short time. */
-const HEALTH_MS_MAX = 2000
-/** An id that no run has. */
-const NO_RUN = '0'.repeat(26)
 
 export const getJobs = ofAll('jobs:list', async ({ server }) => {
   const jobs = Array.from(server.durably.jobs, ([name, job]): JobInfo => ({ name, input: job.inputSchema() }))
@@ -17,9 +12,20 @@ export const getJobs = ofAll('jobs:list', async ({ server }) => {
 
 export const getStats = ofAll('stats:read', async ({ server }) => jsonResponse(200, { counts: await server.durably.countsByPhase() }))
 
-export const getHealth = ofAll('health:read', async ({ server }) => {
-  const { store, env } = server.engine
-  const answered = await within(env, HEALTH_MS_MAX, store.runs.get(NO_RUN))
-  if (!answered) throw new DurablyError('store_unavailable', `the store did not answer within ${HEALTH_MS_MAX} ms`)
-  return jsonResponse(200, { status: 'ok' })
-})
+/** Liveness: the worker's loop, without the store. It needs no permission, and tells nothing of runs. */
+export const getHealth: Serve = async ({ server: { engine } }) =>
+  state(isAlive(engine, workerHealth(engine)) ? [] : ['the worker is stuck; restart the process'])
+
+/** Readiness, likewise: whether this process can do its work now. */
+export const getReady: Serve = async ({ server: { engine, config } }) => {
+  const { store } = await storeHealth(engine)
+  return state([
+    ...(store.isReachable ? [] : ['the store does not answer']),
+    ...(store.isMigrated === false ? ['the store is not migrated; call durably.migrate()'] : []),
+    ...(config.executes && !workerHealth(engine).isStarted ? ['the worker is not started; call durably.start()'] : []),
+  ])
+}
+
+function state(problems: readonly string[]): Response {
+  return problems.length === 0 ? jsonResponse(200, { status: 'ok' }) : jsonResponse(503, { status: 'unavailable', problems })
+}

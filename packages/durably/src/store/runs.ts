@@ -53,6 +53,8 @@ export interface RunStore {
   count(jobNames?: readonly string[]): Promise<RunCount[]>
   /** Removes runs that ended long ago and can go, by `finishedAt`, then by id; answers how many. */
   purge(request: PurgeRequest): Promise<number>
+  /** The pending run of these jobs that is due for longest; its key may be held. `null` when none is due. */
+  oldestDue(jobNames: readonly string[]): Promise<OldestDue | null>
   /** What an idle worker wants to know, in one read. */
   probe(jobNames: readonly string[]): Promise<Probe>
 }
@@ -217,6 +219,14 @@ export interface RunPlace {
   id: string
   /** In a list that is ordered by it. */
   finishedAt?: number
+}
+
+export interface OldestDue {
+  id: string
+  jobName: string
+  runAt: number
+  /** How long it has been due, by the store's clock. */
+  lagMs: number
 }
 
 export interface Probe {

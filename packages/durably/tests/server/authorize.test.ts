@@ -22,7 +22,6 @@ const OF_ALL: [string, string, Action, object?][] = [
   ['POST', '/runs', 'runs:trigger', { job: 'greet', input: { to: 1 } }],
   ['GET', '/jobs', 'jobs:list'],
   ['GET', '/stats', 'stats:read'],
-  ['GET', '/health', 'health:read'],
 ]
 
 const recipient = (run?: Run) => (run?.payload as { to: unknown } | undefined)?.to

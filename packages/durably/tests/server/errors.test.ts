@@ -25,8 +25,3 @@ test.each([new Error('secret'), new DurablyError('row_unreadable', 'secret'), 's
   expect(JSON.stringify(answer.body)).not.toContain('secret')
   expect(errors).toStrictEqual([error])
 })
-
-test('a store that does not answer is not healthy', async () => {
-  const { call, within } = await served('memory', {}, { wrap: failing(() => new Promise(() => {})) })
-  expect(await within(3000, call('GET', '/health'))).toMatchObject(refused(503, 'store_unavailable'))
-})

@@ -12,8 +12,8 @@ import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 /** Scans of a parameter, of a page that was already limited, and of nothing at all. */
 const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first|ended|below|page)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
 /**
- * The winner among one candidate per registered job; the lines of one call or one run; a page of each status and job; the runs of several
- * jobs that have one idempotency key; a page of lost runs, or the family of one run.
+ * The winner among one candidate, or one oldest run, per registered job; the lines of one call or one run; a page of each status and job; the
+ * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run.
  */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
@@ -23,6 +23,7 @@ const BOUNDED_SORT = [
   /INDEXED BY "runs_idempotent"/,
   /^UPDATE \S+ AS r SET signals = r.signals \+ ended.count/,
   /^SELECT \* FROM "signals"/,
+  /ORDER BY p.run_at, p.id LIMIT 1\)\s+ORDER BY r.run_at, r.id LIMIT 1/,
 ]
 
 describe.each(['an empty database', 'a database with statistics of 3,000 finished and 3,000 pending runs'])('in %s', (what) => {
@@ -125,6 +126,7 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await runs.reap({ maxRecoveries: 3 })
   await runs.wasAlive(claim)
   await runs.probe(['watched', 'job'])
+  await runs.oldestDue(['watched', 'job'])
   await runs.adopt(['token'])
   await steps.find('id', ['a', 'b'])
   await logs.find('id', ['a', 'b'])

@@ -17,6 +17,7 @@ import {
   type LogRow,
   type LogStore,
   type NewRun,
+  type OldestDue,
   type OwnerWrite,
   type Probe,
   type PurgeRequest,
@@ -97,6 +98,9 @@ class OwnRuns implements RunStore {
   }
   purge(request: PurgeRequest): Promise<number> {
     return this.kept.purge(request)
+  }
+  oldestDue(jobNames: readonly string[]): Promise<OldestDue | null> {
+    return this.kept.oldestDue(jobNames)
   }
   probe(jobNames: readonly string[]): Promise<Probe> {
     return this.kept.probe(jobNames)

@@ -48,7 +48,14 @@ export class JobQueue {
   }
 
   hasDue(nowMs: number): boolean {
-    return [this.#ready.first(), this.#behind.first()].some((first) => first !== undefined && first.runAt <= nowMs)
+    return this.firstDue(nowMs) !== undefined
+  }
+
+  /** Its key may be held. */
+  firstDue(nowMs: number): RunRow | undefined {
+    const [a, b] = [this.#ready.first(), this.#behind.first()]
+    const first = a && b ? (byTurn(a, b) < 0 ? a : b) : (a ?? b)
+    return first === undefined || first.runAt > nowMs ? undefined : first
   }
 
   /** When the next one falls due, of those that are not due yet. */

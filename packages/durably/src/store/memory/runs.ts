@@ -5,6 +5,7 @@ import { adopt, claim } from './claim.ts'
 import { deleteRun, retry } from './client-moves.ts'
 import { count } from './count.ts'
 import { create } from './create.ts'
+import { oldestDue } from './oldest-due.ts'
 import { probe } from './probe.ts'
 import { purge } from './purge.ts'
 import { copyOf, get, list } from './queries.ts'
@@ -39,6 +40,7 @@ export function memoryRuns(tables: Tables): RunStore {
     getChild: async (parentRunId, step) => copyOf(tables.childOf(parentRunId, step)),
     getHolder: async (concurrencyKey) => copyOf(tables.holderOf(concurrencyKey)),
     list: verb(list),
+    oldestDue: verb(oldestDue),
     probe: verb(probe),
     count: verb(count),
     purge: verb(purge),

@@ -13,6 +13,7 @@ import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
 import { fencing } from './fencing.ts'
 import { logsChapter } from './logs.ts'
+import { oldestDueChapter } from './oldest-due.ts'
 import { ownerWrites } from './owner-writes.ts'
 import { parking } from './parking.ts'
 import { probeChapter } from './probe.ts'
@@ -58,6 +59,7 @@ export const storeContract: Chapter[] = [
   counts,
   purge,
   probeChapter,
+  oldestDueChapter,
   values,
   unknownOutcome,
   withoutEventLog,

@@ -12,6 +12,7 @@ import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
+import { oldestDue } from './oldest-due.ts'
 import type { OwnerQueries } from './owner-values.ts'
 import { probeRuns } from './probe.ts'
 import { runQueries } from './queries.ts'
@@ -59,6 +60,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       ...runVerbs(deps),
       adopt: adoptRuns(deps),
       ...runQueries(deps),
+      oldestDue: oldestDue(deps),
       probe: probeRuns(deps),
       wasAlive: wasAlive(deps),
     },
