@@ -142,6 +142,13 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     replace: 'return `${DECISION_PREFIX}${generation && 0}/${stepName}`',
   },
   {
+    name: 'explains-another-signal',
+    guard: 'an explanation names the signal that its run waits for',
+    file: 'runs/explain/diagnose.ts',
+    find: "{ do: 'signal', runId: id, name: first.name }",
+    replace: "{ do: 'signal', runId: id, name: id }",
+  },
+  {
     name: 'follower-claims',
     guard: 'only who leads claims (K4)',
     file: 'worker/loop/worker.ts',

@@ -16,6 +16,7 @@ import { Archive } from './archive.ts'
 import { readBookings } from './bookings.ts'
 import { chance, oneOf, pick } from './chance.ts'
 import type { CutLine } from './cut-line.ts'
+import { ExplainedRuns } from './explained-runs.ts'
 import { type CallFaults, FaultPlan } from './fault-plan.ts'
 import type { SimFigures } from './judge.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
@@ -99,6 +100,7 @@ class Simulation {
   #audit!: WorldAudit
   #strikes!: Strikes
   #tabs: TabAudit | undefined
+  #explained!: ExplainedRuns
   #client!: SimClient
   #outsiders!: Outsiders
   #kills = 0
@@ -128,6 +130,7 @@ class Simulation {
     } = await (this.#options.openStore ?? inMemory)({ ...this.#base, wall: () => this.#storeMs() })
     this.#store = this.#archive.over(rejecting(store))
     this.#sql = sql
+    this.#explained = new ExplainedRuns({ store: this.#store, storeMs: () => this.#storeMs() })
     this.#listRuns = listRuns
     if (chance(this.#seed, 'tabs') < TABS_SHARE) this.#tabs = new TabAudit(this.#world(), this.#plan)
     this.#startAudit()
@@ -272,6 +275,7 @@ class Simulation {
       await this.#base.advance(HEAL_LOOK_MS)
       const runs = await this.#whenAnswered(this.#listRuns())
       if (runs.every((run) => isTerminal(run.status)) && !this.#client.isBusy) break
+      await this.#whenAnswered(this.#explained.look(runs))
       this.#outsiders.giveUp(runs)
     }
     await this.#base.advance(this.#restMs())
@@ -310,7 +314,7 @@ class Simulation {
     forgetScopes()
     return {
       seed: this.#seed,
-      violations: [...this.#stuck, ...violations],
+      violations: [...this.#stuck, ...this.#explained.violations, ...violations],
       faults: this.#plan.happened,
       trace: this.#trace,
       figures: { ...figures, ...this.#strikes.counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },

@@ -1,0 +1,59 @@
+// ExplainedRuns — each unfinished run has an explanation, and what it says would make the run due, by the rules of the store.
+import { jsonCodec } from '../../model/codec.ts'
+import { decisionName } from '../../model/decision-name.ts'
+import { decodeEffects } from '../../model/effect.ts'
+import { isTerminal, type RunRow, toRun } from '../../model/run.ts'
+import { wakesBySignal } from '../../model/wait.ts'
+import { explainRun } from '../../runs/explain/explain-run.ts'
+import type { Explanation } from '../../runs/explain/explanation.ts'
+import type { Store } from '../../store/store.ts'
+import type { Violation } from '../invariants/index.ts'
+
+interface ExplainedRunsDeps {
+  store: Store
+  storeMs: () => number
+}
+
+const BUSY_WORKER = { hasJob: () => true, isWorking: true, slots: 1, freeSlots: 0, executes: () => false }
+
+export class ExplainedRuns {
+  readonly violations: Violation[] = []
+  readonly #deps: ExplainedRunsDeps
+  readonly #codec = jsonCodec()
+
+  constructor(deps: ExplainedRunsDeps) {
+    this.#deps = deps
+  }
+
+  async look(runs: readonly RunRow[]): Promise<void> {
+    const { store, storeMs } = this.#deps
+    const deps = {
+      runs: store.runs,
+      env: { wall: storeMs },
+      process: BUSY_WORKER,
+      see: (row: RunRow) => toRun(row, this.#codec, storeMs()),
+    }
+    for (const { id, status } of runs) {
+      if (isTerminal(status)) continue
+      const explained = await explainRun(deps, id)
+      const root = await store.runs.get(explained.chain.at(-1)?.runId ?? id)
+      if (!root || !moves(root, explained))
+        this.violations.push({ invariant: 'I40', runId: id, what: `its explanation does not help: ${explained.text}` })
+    }
+  }
+}
+
+function moves(root: RunRow, { cause, remedy }: Explanation): boolean {
+  switch (remedy.do) {
+    case 'signal':
+      return wakesBySignal(root, remedy.name)
+    case 'decide': {
+      const effect = decodeEffects(root.effects).find(({ name }) => name === remedy.step)
+      return effect !== undefined && wakesBySignal(root, decisionName(effect.name, effect.generation))
+    }
+    case 'wait':
+      return remedy.until === null || root.runAt <= Date.parse(remedy.until)
+    default:
+      return cause !== 'ended'
+  }
+}
