@@ -46,6 +46,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // All of them, where Vitest would leave one for itself: of two that is half.
     maxWorkers: availableParallelism(),
+    // Runs that fail on purpose are logged, as everywhere.
+    onConsoleLog: (log) => !log.startsWith('durably: '),
     projects: [
       {
         test: {

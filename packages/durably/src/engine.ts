@@ -3,10 +3,10 @@ import type { Kysely } from 'kysely'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { ChangeBus } from './events/change-bus.ts'
 import { Emitter } from './events/emitter.ts'
+import { LazyRunLists } from './events/lazy-run-lists.ts'
 import { LogLineWriter } from './events/log-line-writer.ts'
 import { publishingStore } from './events/publishing-store.ts'
 import { RunEvents } from './events/run-events.ts'
-import { RunListWatcher } from './events/run-list-watcher.ts'
 import { RunWatch } from './events/run-watch.ts'
 import type { TailDeps } from './events/tail.ts'
 import { lazyTroubleLog } from './logging/lazy-trouble-log.ts'
@@ -50,7 +50,7 @@ export interface Engine extends Config {
   logLines: LogLineWriter
   /** Resolves when the lines about trouble so far are written. */
   logged: () => Promise<unknown>
-  runLists: RunListWatcher
+  runLists: LazyRunLists
   reader: RunReader
   commands: RunCommands
   trigger: TriggerDeps
@@ -85,7 +85,7 @@ export function createEngine(options: DurablyOptions): Engine {
   const outside = outsideTransactions(store, admit)
   const onWatch = () => changes.open()
   const watch = new RunWatch({ ...shared, events, onWatch })
-  const runLists = new RunListWatcher({ ...shared, runs, onWatch, admit })
+  const runLists = new LazyRunLists({ ...shared, runs, onWatch, admit })
   changes.deliverTo(worker, watch, runLists)
   const { logger = null } = options
   const logged = logger === false ? async () => {} : lazyTroubleLog({ emitter, env, logger })

@@ -1,5 +1,5 @@
 // Watches the newest runs that match: yields them now and whenever they changed.
-import type { RunListWatcher } from '../events/run-list-watcher.ts'
+import type { LazyRunLists } from '../events/lazy-run-lists.ts'
 import { unlessAborted } from '../model/abort.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type Pulled, pulled } from '../model/pulled.ts'
@@ -22,14 +22,15 @@ const WATCH_OPTIONS: KeysOf<WatchOptions> = { signal: 1 }
 
 export type RunsSubscription = Pulled<readonly Run[]>
 
-export function watchRuns(pages: RunListWatcher, filter: WatchFilter = {}, options: WatchOptions = {}): RunsSubscription {
+export function watchRuns(lists: LazyRunLists, filter: WatchFilter = {}, options: WatchOptions = {}): RunsSubscription {
   checkKeys('watchRuns', options, WATCH_OPTIONS)
   checkFilterKeys('watchRuns', filter)
   checkWatchFilter(filter)
-  return pulled((closed) => pagesOf(pages, { ...filter, limit: filter.limit ?? WATCHED_RUNS }, closed), options.signal)
+  return pulled((closed) => pagesOf(lists, { ...filter, limit: filter.limit ?? WATCHED_RUNS }, closed), options.signal)
 }
 
-async function* pagesOf(pages: RunListWatcher, filter: WatchFilter, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
+async function* pagesOf(lists: LazyRunLists, filter: WatchFilter, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
+  const pages = await lists.watcher()
   const { runQuery } = await lateRunQuery(pages.env)
   const query = runQuery(filter)
   for (let seen: string | null = null; ; ) {

@@ -6,9 +6,7 @@ import { runRow } from './rows.ts'
 import type { Param, Value } from './statement.ts'
 
 /** Lists, counts and purges come late: a page that triggers and executes runs needs none of them. */
-export function runQueries(
-  deps: SqlDeps,
-): Pick<RunStore, 'get' | 'getChild' | 'getHolder' | 'held' | 'list' | 'count' | 'purge'> {
+export function runQueries(deps: SqlDeps): Pick<RunStore, 'get' | 'getChild' | 'getHolder' | 'held' | 'list' | 'count' | 'purge'> {
   const { statement, db, session, env, tables: t, syntax } = deps
   const one = <P extends { [K in keyof P]: Value }>(where: (p: Param<P>) => RawBuilder<unknown>) => {
     const query = statement<P>((p) => sql`SELECT *${syntax.readAt} FROM ${t.runs} WHERE ${where(p)}`)
