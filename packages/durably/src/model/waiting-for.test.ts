@@ -13,7 +13,7 @@ function parked(waits: readonly Wait[], facts: Partial<Parameters<typeof waitsOf
 }
 
 function row(facts: Partial<Parameters<typeof waitsOf>[0]> = {}): Parameters<typeof waitsOf>[0] {
-  const nothing = { leaseExpiresAt: null, cancelRequestedAt: null, waitingFor: null, attempts: 0, deadlineAt: null }
+  const nothing = { leaseExpiresAt: null, cancelRequestedAt: null, waitingFor: null, attempts: 0, deadlineAt: null, effects: null }
   return { status: 'pending', runAt: NOW, ...nothing, ...facts }
 }
 
@@ -58,12 +58,19 @@ describe('waitsOf', () => {
     expect(parked([{ name: 'approval', kind: 'signal', dueAt: LATER }])).toStrictEqual([
       { kind: 'signal', name: 'approval', until: iso(LATER) },
     ])
-    expect(parked([{ name: decisionName('pay/card', 3), kind: 'signal', dueAt: null }])).toStrictEqual([
+    const effects = JSON.stringify([{ name: 'pay/card', generation: 3 }])
+    expect(parked([{ name: decisionName('pay/card', 3), kind: 'signal', dueAt: null }], { effects })).toStrictEqual([
       { kind: 'decision', step: 'pay/card' },
     ])
     expect(parked([{ name: 'invoke job', kind: 'child', dueAt: null }])).toStrictEqual([
       { kind: 'child', step: 'invoke job', runId: null, jobName: null },
     ])
+  })
+
+  test('a decision about an earlier start of an effect, or about one that is settled, is waited for no more', () => {
+    const about = (step: string, generation: number): Wait => ({ name: decisionName(step, generation), kind: 'signal', dueAt: null })
+    const effects = JSON.stringify([{ name: 'pay', generation: 3 }])
+    expect(parked([about('settled', 2), about('pay', 2), about('pay', 3)], { effects })).toStrictEqual([{ kind: 'decision', step: 'pay' }])
   })
 
   test('of several, what no clock ends comes first, then what is due first', () => {

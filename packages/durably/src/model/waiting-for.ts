@@ -1,5 +1,6 @@
 // WaitingFor — what an unfinished run waits for, in a form for people and programs. Derived, never stored.
-import { decidedStep } from './decision-name.ts'
+import { decidedStep, decisionName } from './decision-name.ts'
+import { decodeEffects } from './effect.ts'
 import { iso } from './env.ts'
 import type { PhaseFacts } from './phase.ts'
 import type { RunRow } from './run.ts'
@@ -23,14 +24,18 @@ export type WaitingFor =
   /** It is due: the next free slot of a worker that has its job. */
   | { kind: 'slot' }
 
-type WaitFacts = PhaseFacts & Pick<RunRow, 'attempts' | 'deadlineAt'>
+type WaitFacts = PhaseFacts & Pick<RunRow, 'attempts' | 'deadlineAt' | 'effects'>
 
 /** Everything it waits for. What no clock ends comes first, then what is due first. Empty when it executes or has ended. */
 export function waitsOf(row: WaitFacts, wallMs: number): WaitingFor[] {
   const { status, runAt, waitingFor, attempts, deadlineAt } = row
   if (status !== 'pending') return []
   if (runAt <= (row.readAt ?? wallMs)) return [{ kind: 'slot' }]
-  const waits = decodeWaits(waitingFor).filter(({ kind }) => kind !== 'limit')
+  const open = decodeEffects(row.effects).map(({ name, generation }) => decisionName(name, generation))
+  // Waits for decisions about earlier starts of an effect stay in the row, but nobody can make them any more.
+  const waits = decodeWaits(waitingFor).filter(
+    ({ kind, name }) => kind !== 'limit' && (decidedStep(name) === undefined || open.includes(name)),
+  )
   // What is left from an earlier execution, while the next attempt of the job is due before it.
   const isParked = waits.some(({ kind, dueAt }) => kind === 'signal' || kind === 'child' || dueAt === runAt || deadlineAt === runAt)
   if (!isParked) return [{ kind: attempts > 0 ? 'retry' : 'delay', until: iso(runAt) }]
