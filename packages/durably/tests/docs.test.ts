@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { EVENT_TYPES } from '../src/model/event.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Inside the repository, so that packages are found; ignored by git. */
@@ -143,30 +142,23 @@ describe('code in the docs', () => {
   })
 })
 
-describe.each(['README.md', 'README.ja.md'])('tables of %s', (page) => {
-  /** The first cells, in back quotes, of the table that has this word among them. */
-  const tableWith = (word: string) => {
-    const tables = Array.from(read(page).matchAll(/(?:^\|.*\n)+/gm), ([table]) => table)
-    const rows = tables.map((table) => Array.from(table.matchAll(/^\| `([\w:]+)` /gm), ([, first]) => first))
-    return rows.find((row) => row.includes(word))?.sort()
-  }
+test('both READMEs link to the same pages', () => {
+  const linksOf = (page: string) =>
+    Array.from(read(page).matchAll(/\]\(([^)]+)\)/g), ([, target]) => target).filter((target) => !target?.startsWith('README'))
+  expect(linksOf('README.ja.md').sort()).toStrictEqual(linksOf('README.md').sort())
+})
 
-  test('name every error code', () => {
-    const codes = Array.from(read('packages/durably/src/model/errors.ts').matchAll(/^ {2}\| '(\w+)'/gm), ([, code]) => code)
-    expect(codes.length).toBeGreaterThan(20)
-    expect(tableWith('store_busy')).toStrictEqual(codes.sort())
-  })
+test('the reference page is what the source says', { timeout: 90_000 }, async () => {
+  const { code, stderr } = await execute([join(ROOT, 'reference/dist/reference.js'), '--check'], ROOT)
+  expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
+})
 
-  test('name every event', () => {
-    expect(tableWith('run:start')).toStrictEqual([...EVENT_TYPES].sort())
-  })
-
-  test('name every option', () => {
-    const [, options = ''] = read('packages/durably/src/config.ts').split('export interface DurablyOptions {')
-    const names = Array.from((options.split('\n}')[0] ?? '').matchAll(/^ {2}(\w+)\?/gm), ([, name]) => name)
-    expect(names).toContain('pollingInterval')
-    expect(tableWith('pollingInterval')).toStrictEqual(names.sort())
-  })
+test('every guide is reachable from Getting started', () => {
+  const linked = new Set(Array.from(read('docs/guides/getting-started.md').matchAll(/\]\(([\w-]+\.md)/g), ([, target]) => target))
+  const unlinked = pagesIn('docs/guides')
+    .map((page) => basename(page))
+    .filter((page) => page !== 'getting-started.md' && !linked.has(page))
+  expect(unlinked).toStrictEqual([])
 })
 
 test('every link between pages leads somewhere', () => {

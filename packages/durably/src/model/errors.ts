@@ -1,74 +1,140 @@
 // The errors a user can meet. `code` is documented API; the message says what to do.
 
-export type ErrorCode =
+/** What can go wrong. The names are stable; the message of each error says what to do. */
+export interface ErrorCodes {
   // what the caller passed
-  | 'invalid_config'
-  | 'invalid_name'
-  | 'invalid_input'
-  | 'invalid_argument'
-  | 'value_not_serializable'
-  | 'value_too_large'
-  | 'unknown_dialect'
+  /** An option of `createDurably` or `sqlite` is wrong or missing; the message names it. */
+  invalid_config: true
+  /** A job name, step name or key is empty, over 512 bytes, or contains NUL or a lone surrogate. */
+  invalid_name: true
+  /** The input does not match the job's schema; nothing was stored. */
+  invalid_input: true
+  /** An argument of a call is invalid; the message names it. */
+  invalid_argument: true
+  /** A value contains a function, symbol, cycle or class instance; the message names the path. */
+  value_not_serializable: true
+  /** A value is over `maxValueBytes`; store it elsewhere and keep a reference. */
+  value_too_large: true
+  /** Durably does not support this dialect, or its SQLite is too old. */
+  unknown_dialect: true
   // what the job did
-  | 'duplicate_job'
-  | 'duplicate_step'
-  | 'output_invalid'
-  | 'context_closed'
-  | 'nested_step'
-  | 'nested_wait'
+  /** A job of this name is already defined on this instance. */
+  duplicate_job: true
+  /** A step of this name was already called in this run; give each step its own name. */
+  duplicate_step: true
+  /** The job's return value does not match its output schema; the run failed. */
+  output_invalid: true
+  /** A step was called, or a chunk emitted, after the job or the step had ended; await everything. */
+  context_closed: true
+  /** A call that may wait (`sleep`, `waitFor`, `invoke`, a step with `retry`) was made inside a step; call it beside the step. */
+  nested_step: true
+  /** `triggerAndWait` was called inside a job of the same instance, whose slot it would hold; use `ctx.invoke`. */
+  nested_wait: true
   // what became of a run
-  | 'run_not_found'
-  | 'run_not_retryable'
-  | 'run_active'
-  | 'run_failed'
-  | 'run_cancelled'
-  | 'run_deleted'
-  | 'run_ended'
-  | 'signal_taken'
-  | 'version_mismatch'
-  | 'idempotency_conflict'
-  | 'cursor_ahead'
-  | 'wait_timeout'
-  | 'event_log_off'
-  | 'crash_loop'
-  | 'run_stuck'
+  /** There is no run with this id. */
+  run_not_found: true
+  /** Only a failed run can be retried; trigger a new one. */
+  run_not_retryable: true
+  /** The run, or the run that triggered it, has not ended; wait for that, or cancel it, before you delete the run. */
+  run_active: true
+  /** The awaited run failed; `cause` has its failure. */
+  run_failed: true
+  /** The awaited run was cancelled. */
+  run_cancelled: true
+  /** The run was deleted while a call or a subscription waited for it. */
+  run_deleted: true
+  /** The run has ended and cannot receive the signal. */
+  run_ended: true
+  /** The run already has a signal of this name; the first one counts. */
+  signal_taken: true
+  /** The run does not have the version `ifVersion` any more; nothing was changed. Read the run again. */
+  version_mismatch: true
+  /** The idempotency key was used before, with another input; use a new one. */
+  idempotency_conflict: true
+  /** `after` is beyond the end of the run's log: it belongs to another run or another database. */
+  cursor_ahead: true
+  /** The run did not end within `timeout`; it continues, see `getRun`. In a job: no signal came in time. */
+  wait_timeout: true
+  /** `subscribe` needs the event log, but `eventLog` is false. */
+  event_log_off: true
+  /** The run lost its worker too often without recording a step; it failed, `retry` starts the count again. */
+  crash_loop: true
+  /** Only in `worker:error`: a run has held its slot for longer than a lease and may never end by itself; the message says what it waits for. */
+  run_stuck: true
   // why an execution was interrupted (`ctx.signal.reason`)
-  | 'cancel_requested'
-  | 'lease_lost'
-  | 'shutdown'
-  | 'timeout'
-  | 'parked'
-  | 'job_failed'
+  /** Reason of `ctx.signal`: the run was asked to stop. */
+  cancel_requested: true
+  /** Reason of `ctx.signal`: another worker owns the run now, or the database could not be reached for a whole lease. */
+  lease_lost: true
+  /** Reason of `ctx.signal`: the worker is stopping and gives the run back. */
+  shutdown: true
+  /** Reason of `ctx.signal`: the timeout of the step or the job, or the deadline of the run, passed. */
+  timeout: true
+  /** Reason of `ctx.signal`: the run gives its slot back while it waits, and is resumed later. */
+  parked: true
+  /** Reason of `ctx.signal`: the job threw while this step was executing; the run fails without its result. */
+  job_failed: true
   // errors of the store
-  | 'store_busy'
-  | 'store_unavailable'
-  | 'store_full'
-  | 'store_readonly'
-  | 'store_corrupt'
-  | 'store_gone'
-  | 'store_rejected'
-  | 'store_closed'
-  | 'store_in_memory'
-  | 'transaction_unsupported'
-  | 'transaction_timeout'
-  | 'transaction_open'
-  | 'not_migrated'
-  | 'schema_too_new'
-  | 'row_unreadable'
-  | 'notifications_unavailable'
-  | 'host_frozen'
+  /** The database was locked for too long; look for long transactions of other programs. */
+  store_busy: true
+  /** The database could not be reached or gave an unexpected answer; `cause` has its error. */
+  store_unavailable: true
+  /** The database or its disk is full; the worker continues when there is space. */
+  store_full: true
+  /** The database cannot be written; check the permissions of the file and its folder. */
+  store_readonly: true
+  /** The file is damaged or is not an SQLite database; the worker stops rather than write to it. */
+  store_corrupt: true
+  /** The SQLite file was deleted, moved or replaced while the process used it. Nothing more is acknowledged, and the worker stops: put the file back and restart. */
+  store_gone: true
+  /** The database rejected the data; repeating the call would not help. */
+  store_rejected: true
+  /** The instance was disposed; create a new one. */
+  store_closed: true
+  /** SQLocal could not open its file on OPFS, so a reload would lose all data; the message says why. `allowMemory: true` accepts it. */
+  store_in_memory: true
+  /** `ctx.transaction` and `trigger({ tx })` need a database; this store has none. */
+  transaction_unsupported: true
+  /** The transaction took too long and was rolled back; keep it short. */
+  transaction_timeout: true
+  /** `ctx` or the instance was called inside `ctx.transaction`: use `trx` and `{ tx: trx }`, or call it before or after. A `COMMIT` or `ROLLBACK` of your own is refused there too. */
+  transaction_open: true
+  /** The tables are missing or outdated; call `await durably.migrate()` first. */
+  not_migrated: true
+  /** The database was migrated by a newer version of Durably that does not support this one; update this process. */
+  schema_too_new: true
+  /** A stored row cannot be read; repair it or delete the run. */
+  row_unreadable: true
+  /** Only in `worker:error`: processes cannot wake each other, so changes are found by polling; the message says why. Behind a pooler, pass `listenUrl` to `postgres()`. */
+  notifications_unavailable: true
+  /** The browser froze the tab that has the database open (`browserDialect`). It ends when that tab is shown or closed. */
+  host_frozen: true
   // what a server refused, or a client met on the way to it
-  | 'job_not_found'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'unsupported_media_type'
-  | 'body_too_large'
-  | 'invalid_json'
-  | 'too_many_streams'
-  | 'cross_site'
-  | 'internal'
-  | 'server_unreachable'
+  /** The server has no job of this name. */
+  job_not_found: true
+  /** The server's `authorize` did not return true. */
+  forbidden: true
+  /** The server has no such path. */
+  not_found: true
+  /** The path does not support this method. */
+  method_not_allowed: true
+  /** A body must be `application/json`. */
+  unsupported_media_type: true
+  /** The body is over the server's `maxBodyBytes`. */
+  body_too_large: true
+  /** The body is not a valid JSON object, or is nested too deep. */
+  invalid_json: true
+  /** The caller has reached its limit of open streams. */
+  too_many_streams: true
+  /** A page of another site tried to change something; see `allowedOrigins`. */
+  cross_site: true
+  /** The server met an unexpected error, which was passed to its `onError`. */
+  internal: true
+  /** The server did not answer, or the answer was not from a Durably server; the request may have taken effect. */
+  server_unreachable: true
+}
+
+export type ErrorCode = keyof ErrorCodes
 
 export class DurablyError extends Error {
   readonly code: ErrorCode

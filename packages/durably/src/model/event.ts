@@ -16,21 +16,25 @@ interface RunEvent extends BaseEvent {
   jobName: string
 }
 
+/** A new run was stored. */
 export interface RunTriggerEvent extends RunEvent {
   type: 'run:trigger'
   payload: unknown
 }
 
+/** A worker claimed the run. */
 export interface RunStartEvent extends RunEvent {
   type: 'run:start'
   payload: unknown
 }
 
+/** `ctx.progress` was called. */
 export interface RunProgressEvent extends RunEvent {
   type: 'run:progress'
   progress: Progress
 }
 
+/** The run completed. */
 export interface RunCompleteEvent extends RunEvent {
   type: 'run:complete'
   output: unknown
@@ -38,6 +42,7 @@ export interface RunCompleteEvent extends RunEvent {
   duration: number
 }
 
+/** The run failed. */
 export interface RunFailEvent extends RunEvent {
   type: 'run:fail'
   error: string
@@ -47,6 +52,7 @@ export interface RunFailEvent extends RunEvent {
   failedStepName: string
 }
 
+/** The run was cancelled. */
 export interface RunCancelEvent extends RunEvent {
   type: 'run:cancel'
 }
@@ -83,16 +89,19 @@ interface StepEvent extends RunEvent {
   stepIndex: number
 }
 
+/** Before a step's function is called. */
 export interface StepStartEvent extends StepEvent {
   type: 'step:start'
 }
 
+/** The step was recorded. */
 export interface StepCompleteEvent extends StepEvent {
   type: 'step:complete'
   output: unknown
   duration: number
 }
 
+/** The step threw, and that was recorded. */
 export interface StepFailEvent extends StepEvent {
   type: 'step:fail'
   error: string
@@ -102,6 +111,7 @@ export interface StepFailEvent extends StepEvent {
   willRetry: boolean
 }
 
+/** `ctx.log` was called. */
 export interface LogWriteEvent extends BaseEvent {
   type: 'log:write'
   runId: string
