@@ -4,6 +4,7 @@ import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, forgetScopes } from '../../model/env.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
+import { lateRunQuery } from '../../runs/late-run-query.ts'
 import { userTransactions } from '../../store/sql/shared/lazy-user-transactions.ts'
 import { migrations } from '../../store/sql/shared/migrate.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
@@ -122,7 +123,8 @@ class Simulation {
 
   async run(): Promise<Simulated> {
     // Before the world begins: the first one shall not differ from the others.
-    await Promise.all([workerClass, otherSteps, streamSteps, migrations, userTransactions].map((code) => code(this.#base)))
+    await Promise.all([workerClass, otherSteps, streamSteps, migrations, userTransactions, lateRunQuery].map((code) => code(this.#base)))
+    await Promise.all([import('../../store/sql/shared/list-runs.ts'), import('../../store/sql/shared/purge.ts')])
     const {
       store,
       sql,

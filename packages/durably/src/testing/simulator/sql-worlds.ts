@@ -38,6 +38,7 @@ class SharedDatabase {
       defer: (fn) => this.#world.defer(fn),
       id: () => this.#world.id(),
       random: () => this.#world.random(),
+      load: (code) => this.#world.load?.(code) ?? code,
     }
     this.#store = sqlStore({ dialect: this.#line.dialect, env })
   }
