@@ -154,6 +154,45 @@ test('trigger({ tx }) in one that is over, that failed or that is of another dat
   expect(await durably.getRuns()).toEqual([])
 })
 
+test('trigger({ tx }) with what is no transaction is refused', async () => {
+  const { durably, db } = await setup()
+  const job = defineBook(durably)
+  const refusal = { code: 'invalid_argument', message: expect.stringMatching(/^tx must be a transaction of Kysely/) }
+  for (const tx of [db, durably.db, {}]) await expect(job.trigger('no', { tx })).rejects.toMatchObject(refusal)
+  await db.connection().execute((tx) => expect(job.trigger('no', { tx })).rejects.toMatchObject(refusal))
+  expect(await durably.getRuns()).toEqual([])
+})
+
+test('trigger({ tx }) that loses a conflict: who owns the transaction is told to try it again, and can', async () => {
+  const { durably, db } = await setup()
+  const job = defineBook(durably)
+  const triggered: unknown[] = []
+  durably.on('run:trigger', ({ runId }) => triggered.push(runId))
+  const lost = db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      await sql`SELECT 1`.execute(tx)
+      // Another process triggers the same after this transaction has begun.
+      const { id } = await job.trigger('one', { idempotencyKey: 'k' })
+      await durably.cancel(id)
+      await job.trigger('two', { tx, idempotencyKey: 'new' })
+      await job.trigger('one', { tx, idempotencyKey: 'k' })
+    })
+  await expect(lost).rejects.toMatchObject({
+    code: 'store_busy',
+    message: expect.stringMatching(
+      /^roll tx back and try the whole transaction again: another transaction is in the way: could not serialize/,
+    ),
+    cause: { code: '40001' },
+  })
+  const runs = await durably.getRuns()
+  expect(runs).toMatchObject([{ idempotencyKey: 'k' }])
+  const again = await db.transaction().execute((tx) => job.trigger('two', { tx, idempotencyKey: 'new' }))
+  expect(again.idempotencyKey).toBe('new')
+  expect(triggered).toEqual(runs.map(({ id }) => id))
+})
+
 test('two that wait for each other: the one that Postgres undoes is run again, and both are booked', async () => {
   const { durably, db } = await setup({ concurrency: 2 })
   await sql`CREATE TABLE accounts (name TEXT PRIMARY KEY, moves INTEGER NOT NULL DEFAULT 0)`.execute(db)

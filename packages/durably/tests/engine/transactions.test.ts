@@ -387,7 +387,9 @@ describe('ctx.transaction', () => {
         ctx.progress(1)
         ctx.log.info('inside')
         for (const call of calls) await call().catch((error: unknown) => refused.push(error))
-        await expect(trx.transaction().execute(async () => {})).rejects.toThrow('this is a transaction already; use it as it is')
+        expect(trx.isTransaction).toBe(true)
+        expect(() => trx.transaction()).toThrow('not supported')
+        await expect(trx.startTransaction().execute()).rejects.toThrow('this is a transaction already; use it as it is')
         await book(trx, 'one')
       })
       await ctx.run('inner', () => {})
@@ -587,9 +589,13 @@ describe('trigger({ tx })', () => {
   test('what is no transaction, two of them in a batch, or waiting for it: refused', async () => {
     const { durably, db } = await setup()
     const job = durably.defineJob({ name: 'job', input: anything }, async () => 'done')
-    await expect(job.trigger(null, { tx: {} })).rejects.toMatchObject({
-      code: 'invalid_argument',
-      message: 'tx must be a transaction of Kysely, on the database that this instance uses',
+    for (const tx of [{}, 'tx', db, durably.db])
+      await expect(job.trigger(null, { tx })).rejects.toMatchObject({
+        code: 'invalid_argument',
+        message: expect.stringMatching(/^tx must be a transaction of Kysely, on the database that this instance uses: /),
+      })
+    await db.connection().execute(async (tx) => {
+      await expect(job.trigger(null, { tx })).rejects.toMatchObject({ code: 'invalid_argument' })
     })
     const mixed = [{ payload: 1, options: { tx: db } }, { payload: 2 }]
     await expect(job.batchTrigger(mixed)).rejects.toMatchObject({ code: 'invalid_argument' })
@@ -614,6 +620,26 @@ describe('trigger({ tx })', () => {
     const stored = elsewhere.transaction().execute((tx) => job.trigger(null, { tx }))
     await expect(stored).rejects.toMatchObject(refusal('no such table: runs'))
     expect(await durably.getRuns()).toEqual([])
+  })
+
+  test('one that the database refuses for now: who owns the transaction is told to try it again, and can', async () => {
+    const { durably, db, store } = await setup()
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => 'done')
+    const heard = listenTo(durably)
+    const trigger = () => db.transaction().execute((tx) => job.trigger(null, { tx, idempotencyKey: 'k' }))
+    const other = await (durably.db as unknown as typeof db).startTransaction().execute()
+    await other.insertInto('bookings').values({ note: 'in the way' }).execute()
+    await expect(trigger()).rejects.toMatchObject({
+      code: 'store_busy',
+      message: 'roll tx back and try the whole transaction again: the database is locked by another connection: database is locked',
+      cause: { errcode: 5 },
+    })
+    await other.commit().execute()
+    expect(await durably.getRuns()).toEqual([])
+    const { id } = await trigger()
+    expect(await trigger()).toMatchObject({ id })
+    expect(typesOf(await logOf(store, id))).toEqual(['run:trigger'])
+    expect(ofType(heard, 'run:trigger')).toEqual([])
   })
 
   test('in memory: a clear error', async () => {

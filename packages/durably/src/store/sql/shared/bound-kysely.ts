@@ -1,13 +1,13 @@
-// A Kysely that speaks over one connection, inside a transaction that is ours to end.
+// A transaction of Kysely over one connection, which is ours to end.
 //   D1. After the end every query is refused: one that comes late would run on its own, on a connection of somebody else.
 //   D2. So is a statement that would end it: what came after would not be part of it, and the step's record neither.
 //   D3. A query waits for the one before it: where that one failed, the transaction may be gone, and what came after would commit on its own.
-import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely } from 'kysely'
+import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, Transaction } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
 import { type Script, transactionWord } from './transaction-word.ts'
 
 export interface BoundKysely {
-  db: Kysely<unknown>
+  db: Transaction<unknown>
   end(): void
   /** It is the error of the last query that failed, not one of the user's own. */
   hasThrown(error: unknown): boolean
@@ -75,30 +75,34 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, sc
       }
     },
   }
+  return {
+    db: transactionOver(dialect, guarded),
+    end() {
+      over ??= new DurablyError('context_closed', 'the transaction has ended; await every query inside ctx.transaction()')
+    },
+    hasThrown: (error) => error === failure,
+  }
+}
+
+function transactionOver(dialect: Dialect, connection: DatabaseConnection): Transaction<unknown> {
   const refuse = async () => {
     throw new DurablyError('invalid_argument', 'this is a transaction already; use it as it is')
   }
   const driver: Driver = {
     async init() {},
-    acquireConnection: async () => guarded,
+    acquireConnection: async () => connection,
     beginTransaction: refuse,
     commitTransaction: refuse,
     rollbackTransaction: refuse,
     async releaseConnection() {},
     async destroy() {},
   }
-  return {
-    db: new Kysely({
-      dialect: {
-        createDriver: () => driver,
-        createQueryCompiler: () => dialect.createQueryCompiler(),
-        createAdapter: () => dialect.createAdapter(),
-        createIntrospector: (db) => dialect.createIntrospector(db),
-      },
-    }),
-    end() {
-      over ??= new DurablyError('context_closed', 'the transaction has ended; await every query inside ctx.transaction()')
-    },
-    hasThrown: (error) => error === failure,
+  const bound: Dialect = {
+    createDriver: () => driver,
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
   }
+  const config = { dialect: bound }
+  return new Transaction({ config, driver, dialect: bound, executor: new Kysely(config).getExecutor() })
 }

@@ -1,10 +1,10 @@
-import type { CompiledQuery, DatabaseConnection, Kysely } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, Transaction } from 'kysely'
 import { boundKysely, EndedByItself } from './bound-kysely.ts'
 import type { Row, TransactionPlace } from './session.ts'
 import { begin, rollBack, TransactionFailed } from './transaction.ts'
 
 export interface BoundTransaction {
-  readonly db: Kysely<unknown>
+  readonly db: Transaction<unknown>
   run(query: CompiledQuery): Promise<Row[]>
   /** From here on `db` refuses; `run` does not. Rejects when the transaction has ended by itself. */
   seal(): Promise<void>

@@ -46,8 +46,8 @@ export function transact(deps: SqlDeps, database: Database): NonNullable<Store['
   }
 }
 
-/** A transaction of Kysely, of any copy of it. */
-interface QueryRunner {
+/** Of Kysely, of any copy of it. */
+interface OpenTransaction {
   executeQuery(query: CompiledQuery): Promise<{ rows: unknown[] }>
 }
 
@@ -63,8 +63,11 @@ export async function writeWithin(
   queries: readonly CompiledQuery[],
   classify: (thrown: unknown) => DurablyError,
 ): Promise<Row[][]> {
-  if (!isQueryRunner(trx)) {
-    throw new DurablyError('invalid_argument', 'tx must be a transaction of Kysely, on the database that this instance uses')
+  if (!isTransaction(trx)) {
+    throw new DurablyError(
+      'invalid_argument',
+      'tx must be a transaction of Kysely, on the database that this instance uses: what db.transaction().execute() passes to its function',
+    )
   }
   const results: Row[][] = []
   try {
@@ -72,6 +75,8 @@ export async function writeWithin(
   } catch (cause) {
     const error = classify(cause)
     const message = cause instanceof Error ? cause.message : ''
+    if (error.code === 'store_busy')
+      throw new DurablyError('store_busy', `roll tx back and try the whole transaction again: ${error.message}`, { cause })
     if (error.code !== 'not_migrated' && !UNUSABLE.test(message)) throw error
     throw new DurablyError(
       'invalid_argument',
@@ -82,6 +87,7 @@ export async function writeWithin(
   return results
 }
 
-function isQueryRunner(trx: unknown): trx is QueryRunner {
-  return typeof trx === 'object' && trx !== null && typeof Reflect.get(trx, 'executeQuery') === 'function'
+/** A Kysely that is none has the same methods, and would commit each of our statements by itself. */
+function isTransaction(trx: unknown): trx is OpenTransaction {
+  return typeof trx === 'object' && trx !== null && Reflect.get(trx, 'isTransaction') === true
 }
