@@ -193,6 +193,26 @@ test('trigger({ tx }) that loses a conflict: who owns the transaction is told to
   expect(triggered).toEqual(runs.map(({ id }) => id))
 })
 
+test('trigger({ tx: trx }) that meets a deadlock inside ctx.transaction: its function is called again', async () => {
+  const { durably } = await setup({ concurrency: 2 })
+  const bothHoldOne = gate()
+  let calls = 0
+  const mail = durably.defineJob({ name: 'mail', input: z.null() }, async () => {})
+  const job = durably.defineJob({ name: 'twice', input: z.array(z.string()) }, (ctx, keys) =>
+    ctx.transaction('both', async (trx) => {
+      for (const idempotencyKey of keys) {
+        await mail.trigger(null, { tx: trx, idempotencyKey })
+        if (++calls === 2) bothHoldOne.open()
+        await bothHoldOne.opened
+      }
+    }),
+  )
+  durably.start()
+  await Promise.all([job.triggerAndWait(['a', 'b']), job.triggerAndWait(['b', 'a'])])
+  expect(calls).toBeGreaterThan(4)
+  expect(await mail.getRuns()).toHaveLength(2)
+})
+
 test('two that wait for each other: the one that Postgres undoes is run again, and both are booked', async () => {
   const { durably, db } = await setup({ concurrency: 2 })
   await sql`CREATE TABLE accounts (name TEXT PRIMARY KEY, moves INTEGER NOT NULL DEFAULT 0)`.execute(db)

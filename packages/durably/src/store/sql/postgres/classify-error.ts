@@ -30,9 +30,9 @@ export function isAborted(thrown: unknown): boolean {
   return sqlStateOf(thrown) === '25P02'
 }
 
-/** Serialization failure or deadlock. */
+/** Serialization failure or deadlock, of a query of the user's or of a `trigger({ tx })`, which has classified it. */
 export function isConflict(thrown: unknown): boolean {
-  return /^(40001|40P01)$/.test(sqlStateOf(thrown) ?? '')
+  return /^(40001|40P01)$/.test(sqlStateOf(thrown instanceof DurablyError ? thrown.cause : thrown) ?? '')
 }
 
 /** The server has ended the connection, or the driver could not make sense of it. */
