@@ -4,12 +4,14 @@ import { MUTANTS } from '../mutants/index.ts'
 import type { Mutant } from '../mutants/mutant.ts'
 import type { FaultName } from './faults.ts'
 import { UNFENCED } from './races.ts'
+import type { PauseLeases } from './storm.ts'
 import { type Tortured, type TortureOptions, torture } from './torture.ts'
 
 export interface Control {
   mutant: Mutant
   /** Those that show it soonest; all that the workload is made for, unless given. */
   faults?: readonly FaultName[]
+  pauseLeases?: PauseLeases
 }
 
 export interface TorturedControl extends Tortured {
@@ -24,15 +26,18 @@ const SIGNAL_KEY_IGNORED: Mutant = {
   replace: 'await this.#send(runId, name, value, key && undefined)',
 }
 
-/** Leases are lost without anybody's death: its owner goes on. */
-const LOSES_LEASES: readonly FaultName[] = ['freeze', 'skew', 'jump', 'line', 'server']
+/**
+ * The owner sleeps past the end of its lease and goes on while the next one has the run. Faults of the database would only slow down
+ * who takes it over.
+ */
+const ZOMBIES: Omit<Control, 'mutant'> = { faults: ['freeze'], pauseLeases: [1.1, 1.8] }
 const KILLS: readonly FaultName[] = ['kill']
 
 /** The first is the one that every torture takes. */
 const CONTROLS: Record<TortureOptions['workload'], readonly [Control, ...Control[]]> = {
   inside: [{ mutant: UNFENCED }],
   outside: [
-    { mutant: UNFENCED, faults: LOSES_LEASES },
+    { mutant: UNFENCED, ...ZOMBIES },
     { mutant: named('recorded-runs-again'), faults: KILLS },
     { mutant: SIGNAL_KEY_IGNORED, faults: KILLS },
     { mutant: named('sleep-cut-short'), faults: KILLS },
@@ -53,13 +58,13 @@ export function controlNamed(workload: TortureOptions['workload'], name: string)
 
 /** Ends when it is caught. */
 export async function tortureControl(
-  { mutant, faults }: Control,
+  { mutant, faults, pauseLeases }: Control,
   options: Omit<TortureOptions, 'dist' | 'untilCaught'>,
 ): Promise<TorturedControl> {
   const { dist, remove } = await buildMutant(mutant)
   process.once('exit', remove)
   try {
-    const { violations, ...rest } = await torture({ ...(faults && { faults }), ...options, dist, untilCaught: true })
+    const { violations, ...rest } = await torture({ ...(faults && { faults }), ...options, dist, untilCaught: true, pauseLeases })
     // A worker in trouble is no work of a missing guard.
     return { ...rest, mutant, violations: violations.filter(({ invariant }) => invariant !== 'process') }
   } finally {

@@ -14,8 +14,7 @@ import type { People, Workload } from './workloads.ts'
 
 /** Short enough to keep the rates also where timers are late. */
 const STRIKE_EVERY_MS = 80
-const PAUSE_LEASES_MIN = 0.3
-const PAUSE_LEASES_MAX = 3
+const PAUSE_LEASES: PauseLeases = [0.3, 3]
 
 const ACT_EVERY_MS = 30
 /** At once: one who waits for an answer must not keep all others. */
@@ -31,6 +30,9 @@ const HEAL_MS_MAX = 120_000
 const STRIKES_ON_OUTSIDERS = 0.3
 const STRIKES = ['kill', 'freeze', 'stop'] as const satisfies (keyof CrewFigures)[]
 
+/** How long a worker is frozen, in leases: at least and at most. */
+export type PauseLeases = readonly [min: number, max: number]
+
 type Repeated = Pick<Fault, 'waitMs' | 'strike'>
 
 export interface StormParts {
@@ -44,6 +46,7 @@ export interface StormParts {
   seconds: number
   /** End as soon as a violation is seen. */
   untilCaught: boolean
+  pauseLeases: PauseLeases | undefined
 }
 
 export class Storm {
@@ -105,7 +108,7 @@ export class Storm {
 
   /** The kind that is most behind its rate. */
   #strike(): void {
-    const { crew, place, faults } = this.#parts
+    const { crew, place, faults, pauseLeases = PAUSE_LEASES } = this.#parts
     const { awake, figures } = crew
     const victims = awake.filter(({ role }) => role === 'worker' || Math.random() < STRIKES_ON_OUTSIDERS)
     const victim = victims[Math.floor(Math.random() * victims.length)]
@@ -121,7 +124,7 @@ export class Storm {
       case 'stop':
         return crew.stopOne(victim)
       case 'freeze':
-        return crew.freeze(victim, pauseMs(place.leaseMs))
+        return crew.freeze(victim, place.leaseMs * between(pauseLeases))
     }
   }
 
@@ -164,6 +167,6 @@ async function isAtRest({ store }: Place): Promise<boolean> {
   return open.length === 0
 }
 
-function pauseMs(leaseMs: number): number {
-  return leaseMs * (PAUSE_LEASES_MIN + Math.random() * (PAUSE_LEASES_MAX - PAUSE_LEASES_MIN))
+function between([min, max]: PauseLeases): number {
+  return min + Math.random() * (max - min)
 }

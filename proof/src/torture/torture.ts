@@ -14,7 +14,7 @@ import { patiently } from './patiently.ts'
 import type { Place } from './place.ts'
 import { openPostgresPlace } from './postgres-place.ts'
 import { openSqlitePlace } from './sqlite-place.ts'
-import { Storm } from './storm.ts'
+import { type PauseLeases, Storm } from './storm.ts'
 import type { Evidence, Judged } from './verdict.ts'
 import type { WorkerSetup } from './worker.ts'
 import { type StoreName, WORKLOADS } from './workloads.ts'
@@ -30,6 +30,7 @@ export interface TortureOptions {
   faults?: readonly FaultName[]
   /** End as soon as a violation is seen. */
   untilCaught?: boolean
+  pauseLeases?: PauseLeases | undefined
 }
 
 export interface TortureFigures {
@@ -112,7 +113,18 @@ export async function torture(options: TortureOptions): Promise<Tortured> {
     const people = workload.people({ place, crew, faults, ledgerFolder, seed: Date.now() })
     const evidence: Evidence = { place, faults, ledgerFolder, diedAt: crew.diedAt, maxRecoveries: MAX_RECOVERIES }
     const { judgeSoFar } = workload
-    const storm = new Storm({ crew, people, place, faults, incidents, evidence, judgeSoFar, seconds, untilCaught })
+    const storm = new Storm({
+      crew,
+      people,
+      place,
+      faults,
+      incidents,
+      evidence,
+      judgeSoFar,
+      seconds,
+      untilCaught,
+      pauseLeases: options.pauseLeases,
+    })
     const { healMs, stormMs, caught } = await storm.run()
     if (caught.length > 0) crew.killAll()
     const judged = await patiently(() => workload.judge(evidence))
