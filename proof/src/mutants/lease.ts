@@ -117,6 +117,13 @@ export const LEASE_MUTANTS: Mutant[] = [
     ],
   },
   {
+    name: 'lease-of-unknown-age',
+    guard: 'who cannot know the age of its lease renews it before it starts a function',
+    file: 'worker/execution.ts',
+    find: 'return lease.isUnknown || lease.ms() >=',
+    replace: 'return lease.ms() >=',
+  },
+  {
     name: 'commits-one-by-one',
     guard: 'what many runs write in the same turn goes in one transaction (B1)',
     file: 'worker/lease/commit-queue.ts',

@@ -59,6 +59,13 @@ export const STORE_MUTANTS: Mutant[] = [
     replace: 'if (!isTerminal(row.status) ||',
   },
   {
+    name: 'retry-below-a-cancel',
+    guard: 'a child whose parent was asked to stop is not retried',
+    file: 'store/memory/client-moves.ts',
+    find: '|| (parent && parent.cancelRequestedAt !== null)) return',
+    replace: '|| (parent && parent.id === row.id)) return',
+  },
+  {
     name: 'move-untold',
     guard: 'a move and its event are written together (S5)',
     file: 'store/memory/client-moves.ts',

@@ -1,6 +1,7 @@
 // RowAudit — what must hold at every moment, checked between two looks at the rows.
 //   I6.  A lease is ended by its owner, or by others once it is over or its owner is known to be gone; never before.
 //   I14. version, lease_generation, last_event_sequence and the status only move as the transition table allows.
+//   I29. A failed run is not retried while the run that triggered it is asked to stop.
 //   I2b. A recorded step never changes.  I11. What was recorded is what replays see: outputs stay equal, byte for byte.
 import type { RunRow, RunStatus } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
@@ -26,6 +27,7 @@ export class RowAudit {
 
   /** `nowMs` is the store's own clock. */
   look(runs: RunRow[], steps: StepRow[], nowMs: number): void {
+    for (const run of runs) if (this.#isRetried(run)) this.#lookAtParent(run, runs)
     for (const run of runs) this.#lookAtRun(run, nowMs)
     for (const step of steps) this.#lookAtStep(step)
     const moment = {
@@ -38,6 +40,18 @@ export class RowAudit {
       faultFree: false,
     }
     this.violations.push(...oneRunPerKey(moment), ...runningMeansOwned(moment))
+  }
+
+  #isRetried({ id, status }: RunRow): boolean {
+    return status !== 'failed' && this.#runs.get(id)?.status === 'failed'
+  }
+
+  /** Asked in both looks: who is asked after the retry does not count. */
+  #lookAtParent({ id, parentRunId }: RunRow, runs: readonly RunRow[]): void {
+    const asked = this.#runs.get(parentRunId ?? '')?.cancelRequestedAt ?? null
+    const parent = runs.find((run) => run.id === parentRunId)
+    if (asked !== null && parent?.cancelRequestedAt === asked)
+      this.#broken('I29', id, 'was retried, though the run that triggered it was asked to stop')
   }
 
   #lookAtRun(run: RunRow, nowMs: number): void {
