@@ -14,7 +14,7 @@ export const LEASE_MUTANTS: Mutant[] = [
     guard: 'a long step renews its lease',
     file: 'worker/lease/heartbeat.ts',
     find: 'void this.#beat(age)',
-    replace: 'this.#beatIn(heartbeatMs)',
+    replace: '{\n      this.carried()\n      this.#beatIn(heartbeatMs)\n    }',
   },
   {
     name: 'refusal-ignored',

@@ -28,7 +28,7 @@ export interface RunStartEvent extends RunEvent {
   payload: unknown
 }
 
-/** `ctx.progress` was called. */
+/** Progress is stored: the last `ctx.progress` before a write of the run, at most 100 ms later. */
 export interface RunProgressEvent extends RunEvent {
   type: 'run:progress'
   progress: Progress

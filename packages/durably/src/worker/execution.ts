@@ -10,7 +10,7 @@ import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { EventType, RecordedPayload } from '../model/event.ts'
 import type { Job } from '../model/job.ts'
-import type { RunRow } from '../model/run.ts'
+import type { Progress, RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
@@ -59,6 +59,8 @@ export class Execution {
   #streams: UnrecordedStreams | null = null
   #effects: UnrecordedEffects | null = null
   #parking: Parking | null = null
+  /** Reported since the last write. */
+  #progress: Progress | null = null
   #dismissal: Dismissed | null = null
   #onDismissed: ((outcome: Dismissed) => void)[] | null = null
   /** Functions that ignore their signal are not waited for any more. */
@@ -294,6 +296,20 @@ export class Execution {
 
   async #settled(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values())
+  }
+
+  report(progress: Progress, encoded: string | null): void {
+    this.#progress = progress
+    this.owner.attachProgress(encoded)
+    this.heartbeat.carrySoon()
+  }
+
+  /** A write is about to take everything that is attached. Only the last progress before it becomes an event. */
+  beforeWrite(): void {
+    const progress = this.#progress
+    this.#progress = null
+    if (progress) this.record('run:progress', { progress })
+    this.heartbeat.carried()
   }
 
   /** Emits an event at once, and attaches it to the next write. */

@@ -7,9 +7,6 @@ import type { DurablyEvent } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
 import type { Execution } from './execution.ts'
 
-/** A log line of a long step is stored within this time, so that others can read it. */
-const LINES_WITHIN_MS = 100
-
 interface PersistEventDeps {
   /** Knows what this process executes. */
   worker: { execution(runId: string): Execution | undefined }
@@ -25,7 +22,7 @@ export function persistEvent({ worker, logLines, codec, env }: PersistEventDeps,
   execution.owner.attachLog(row)
   // Other events are in the event log themselves; for a log line the event log has a reference to its row.
   if (event.type === 'log:write') execution.attach('log:write', { logId: row.id })
-  execution.heartbeat.carryWithin(LINES_WITHIN_MS)
+  execution.heartbeat.carrySoon()
 }
 
 /** A line whose data cannot be encoded is stored without it. */

@@ -20,8 +20,8 @@ counted, not timed: a test runs each operation on an SQLite file, counts the sta
 - *Statements* are counted without \`begin\` and \`commit\`; *reads* are those among them that only read.
 - A run is counted from the query before its claim to its end, without the trigger. A run of *k* steps takes *k* + 2 commits, and
   nothing is read between its steps.
-- Progress is stored with the next write of its run, and so are log lines with \`withLogPersistence()\`. Lines of runs that wait or have
-  ended are written in batches, which adds commits.
+- Progress is stored with the next write of its run, and so are log lines with \`withLogPersistence()\`. Without such a write they are
+  stored after 100 ms, with a heartbeat. Lines of runs that wait or have ended are written in batches, which adds commits.
 
 | Operation | Commits | Statements | Reads |
 |---|---|---|---|

@@ -127,6 +127,25 @@ test('a heartbeat is one commit, and only a long step needs one', async () => {
   await done
 })
 
+test('progress costs ten commits a second, however often a job reports it', async () => {
+  const { durably, env, cost } = await setup()
+  const busy = durably.defineJob({ name: 'busy', input: z.number() }, (ctx) =>
+    ctx.run('long', async () => {
+      for (let i = 0; i < 10_000; i++) {
+        ctx.progress(i, 10_000)
+        if (i % 10 === 9) await new Promise<void>((resolve) => void env.timer(1, resolve))
+      }
+    }),
+  )
+  await busy.trigger(0)
+  const { commits } = await cost('a run of 1 step that takes a second, with progress 10,000 times', async () => {
+    const done = durably.processOne()
+    await env.advance(1000)
+    await done
+  })
+  expect(commits).toBeLessThanOrEqual(3 + 10)
+})
+
 test('what a person does to a run is one commit at most', async () => {
   const { durably, job, cost } = await setup()
   const { id } = await job.trigger(0)

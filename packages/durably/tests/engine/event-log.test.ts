@@ -26,16 +26,16 @@ describe.each(WORLDS)('the event log on %s', (world) => {
     expect(log.map(({ seq, type }) => `${seq} ${type}`)).toEqual([
       '1 run:trigger',
       '2 run:start',
-      '3 run:progress',
-      '4 step:start',
+      '3 step:start',
+      '4 run:progress',
       '5 step:complete',
       '6 step:start',
       '7 step:fail',
       '8 run:fail',
     ])
     expect(log.slice(2).map(({ payload }) => JSON.parse(payload) as unknown)).toEqual([
-      { generation: 1, progress: { current: 1, total: 2 } },
       { generation: 1, stepName: 'good', stepIndex: 0 },
+      { generation: 1, progress: { current: 1, total: 2 } },
       { generation: 1, stepId: steps[0]?.id },
       { generation: 1, stepName: 'bad', stepIndex: 1 },
       { generation: 1, stepId: steps[1]?.id },

@@ -17,8 +17,8 @@ describe.each(WORLDS)('withLogPersistence on %s', (world) => {
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
       ctx.log.info('starting', { orgId: 'a' })
       await ctx.run('good', () => ctx.log.warn('inside'))
-      ctx.progress(1, 2)
       await ctx.run('bad', () => {
+        ctx.progress(1, 2)
         throw new Error('bad')
       })
     })
@@ -35,8 +35,8 @@ describe.each(WORLDS)('withLogPersistence on %s', (world) => {
       ['info', 'good', 'step:start', { stepIndex: 0 }],
       ['warn', 'good', 'inside', undefined],
       ['info', 'good', 'step:complete', { stepIndex: 0, duration: 0 }],
-      ['info', null, 'run:progress', { current: 1, total: 2 }],
       ['info', 'bad', 'step:start', { stepIndex: 1 }],
+      ['info', null, 'run:progress', { current: 1, total: 2 }],
       ['error', 'bad', 'step:fail', { stepIndex: 1, error: 'bad' }],
       ['error', null, 'run:fail', { error: 'bad', failedStepName: 'bad' }],
     ])

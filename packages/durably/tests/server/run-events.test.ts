@@ -162,7 +162,7 @@ describe('a stream', () => {
     const { wrap, faults } = faulty()
     const { open, durably, soon, env } = await streaming('memory', {}, { wrap })
     const job = durably.defineJob({ name: 'long', input: z.unknown() }, async (ctx) => {
-      for (let i = 0; i < 2000; i++) ctx.progress(i, 2000, 'x'.repeat(100))
+      for (let i = 0; i < 1000; i++) await ctx.run(`step ${i}`, () => 'x'.repeat(200))
     })
     const { id } = await job.trigger({})
     await soon(durably.processUntilIdle())

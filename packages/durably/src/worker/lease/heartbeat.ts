@@ -9,6 +9,9 @@ import type { HeartbeatTimer } from './heartbeat-timer.ts'
 import type { LeaseAge } from './lease-age.ts'
 import type { Owner } from './owner.ts'
 
+/** Others can read progress and log lines within this time. They cause one write in it, however many there are. */
+const CARRY_WITHIN_MS = 100
+
 /** The same for all runs of a worker. */
 interface HeartbeatDeps {
   env: Env
@@ -29,6 +32,8 @@ export class Heartbeat {
   readonly #owner: Owner
   readonly #lease: LeaseAge
   #dueAt = Number.POSITIVE_INFINITY
+  /** When what is attached must be written. Another write that takes it first resets this, so that no beat follows for nothing. */
+  #carryBy = Number.POSITIVE_INFINITY
   #beating = false
   #beatAgain = false
   #stopped = false
@@ -44,6 +49,7 @@ export class Heartbeat {
   stop(): void {
     this.#stopped = true
     this.#dueAt = Number.POSITIVE_INFINITY
+    this.carried()
   }
 
   /** Nothing was accepted for a whole lease, and it is not lost yet. */
@@ -59,19 +65,25 @@ export class Heartbeat {
     else void this.#beat(this.#lease.ms())
   }
 
-  /** Writes what is attached within `ms`, unless another write takes it first. */
-  carryWithin(ms: number): void {
-    if (this.#stopped || this.#beating) return
-    if (this.#deps.env.mono() + ms < this.#dueAt) this.#beatIn(ms)
+  /** Writes what is attached within 100 ms, unless another write takes it first. */
+  carrySoon(): void {
+    if (this.#stopped) return
+    this.#carryBy = Math.min(this.#carryBy, this.#deps.env.mono() + CARRY_WITHIN_MS)
+    this.#arm()
+  }
+
+  /** A write takes what is attached. */
+  carried(): void {
+    this.#carryBy = Number.POSITIVE_INFINITY
   }
 
   beatIfDue(): void {
-    const { env, heartbeatTimer } = this.#deps
-    if (this.#dueAt > env.mono()) heartbeatTimer.by(this.#dueAt)
-    else this.#due()
+    const now = this.#deps.env.mono()
+    if (this.#nextAt > now) this.#arm()
+    else this.#due(now)
   }
 
-  #due(): void {
+  #due(now: number): void {
     const { heartbeatMs, leaseMs } = this.#deps
     const owner = this.#owner
     if (owner.lost) return
@@ -81,7 +93,7 @@ export class Heartbeat {
       else this.#beatIn(leaseMs - age)
       return
     }
-    if (age >= heartbeatMs || owner.hasUrgent) void this.#beat(age)
+    if (age >= heartbeatMs || this.#carryBy <= now) void this.#beat(age)
     else this.#beatIn(heartbeatMs - age)
   }
 
@@ -98,7 +110,7 @@ export class Heartbeat {
     this.#beating = false
     if (this.#stopped || owner.lost) return
     this.#execution.beaten()
-    this.#beatIn(owner.hasUrgent ? CARRY_AGAIN_MS : heartbeatMs)
+    this.#beatIn(heartbeatMs)
     if (!this.#beatAgain) return
     this.#beatAgain = false
     this.beatNow()
@@ -107,9 +119,15 @@ export class Heartbeat {
   #beatIn(afterMs: number, now = this.#deps.env.mono()): void {
     // Whole milliseconds: a rounding error must not make it due again and again just before its time.
     this.#dueAt = now + Math.max(1, Math.ceil(afterMs))
-    this.#deps.heartbeatTimer.by(this.#dueAt)
+    this.#arm()
+  }
+
+  /** What is attached while a beat is under way waits until that beat has ended. */
+  get #nextAt(): number {
+    return this.#beating ? this.#dueAt : Math.min(this.#dueAt, this.#carryBy)
+  }
+
+  #arm(): void {
+    this.#deps.heartbeatTimer.by(this.#nextAt)
   }
 }
-
-/** For what was attached while a beat was under way. */
-const CARRY_AGAIN_MS = 100

@@ -29,6 +29,8 @@ export interface OwnerDeps {
 interface Holder {
   /** Why the run must not go on. */
   readonly interrupted: unknown
+  /** The next write takes what is attached; this is the last moment to attach something. */
+  beforeWrite(): void
   /** The store has taken the write. */
   accepted(write: OwnerWrite): void
   leaseLost(why: string): void
@@ -102,11 +104,6 @@ export class Owner {
 
   attachStreams(streams: string): void {
     this.#streams = streams
-  }
-
-  /** Log lines or progress are attached, which others wait to read. A `step:start` alone is written with whatever comes next. */
-  get hasUrgent(): boolean {
-    return this.#logs !== null || this.#progress !== null
   }
 
   /**
@@ -298,6 +295,7 @@ export class Owner {
   }
 
   #assemble(writing: Writing): OwnerWrite {
+    this.#holder.beforeWrite()
     const renews = writing.type === 'heartbeat' || writing.type === 'recordStep'
     const verb = (renews ? { leaseMs: this.#deps.leaseMs, ...writing } : writing) as OwnerVerb
     this.sealed ||= !renews

@@ -54,9 +54,6 @@ export interface StepRunnerDeps {
 /** What all runs of a worker share. */
 export type JobContextDeps = WorkerDeps & Pick<StepRunnerDeps, 'children'>
 
-/** A long step's progress becomes visible to other processes within this time. */
-const PROGRESS_WITHIN_MS = 1000
-
 type TransactionFunction<T> = (trx: Transaction) => Promise<T>
 
 export class RunningJobContext implements JobContext {
@@ -158,9 +155,7 @@ export class RunningJobContext implements JobContext {
       throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
     }
     this.#progress = progress
-    execution.owner.attachProgress(codec.encode(progress, 'progress'))
-    execution.record('run:progress', { progress })
-    execution.heartbeat.carryWithin(PROGRESS_WITHIN_MS)
+    execution.report(progress, codec.encode(progress, 'progress'))
   }
 
   /** The step whose error ended the job; empty when no step failed. */
