@@ -17,6 +17,7 @@ import type { Run } from './model/run.ts'
 import type { RunConditions, RunFilter } from './model/run-filter.ts'
 import type { SentSignal, Signals } from './model/signal.ts'
 import type { Step } from './model/step.ts'
+import type { ReturnsStorable } from './model/storable.ts'
 import type { Plugin } from './plugin.ts'
 import { defineJob } from './runs/define-job.ts'
 import type { Explanation } from './runs/explain/explanation.ts'
@@ -59,10 +60,11 @@ export class Durably implements AsyncDisposable {
     TSignals extends Signals = Signals,
   >(
     definition: JobDefinition<TName, TInput, TOutput, TSignals>,
-    run: (
-      ctx: JobContextOf<TSignals>,
-      payload: StandardSchemaV1.InferOutput<TInput>,
-    ) => JobResult<TOutput, TReturn> | Promise<JobResult<TOutput, TReturn>>,
+    run: ReturnsStorable<JobOutput<TOutput, TReturn>> &
+      ((
+        ctx: JobContextOf<TSignals>,
+        payload: StandardSchemaV1.InferOutput<TInput>,
+      ) => JobResult<TOutput, TReturn> | Promise<JobResult<TOutput, TReturn>>),
   ): JobHandle<TName, StandardSchemaV1.InferInput<TInput>, JobOutput<TOutput, TReturn>, TSignals> {
     return defineJob(this[ENGINE], { ...definition, run } as unknown as Job & { name: TName })
   }

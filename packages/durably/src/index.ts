@@ -38,6 +38,7 @@ export type { FailureReason, Progress, Run, RunRow, RunStatus, TerminalStatus } 
 export type { RunConditions, RunFilter, Time } from './model/run-filter.ts'
 export type { SentSignal, SignalRow, Signals } from './model/signal.ts'
 export type { Step, StepRow, StepStatus } from './model/step.ts'
+export type { ReturnsStorable } from './model/storable.ts'
 export type { Register, Transaction } from './model/transaction.ts'
 export type { WaitingFor } from './model/waiting-for.ts'
 export type { Plugin, PluginHost } from './plugin.ts'

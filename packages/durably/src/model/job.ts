@@ -8,6 +8,7 @@ import type { LogLevel } from './log.ts'
 import { checkName } from './name.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { Signals } from './signal.ts'
+import type { ReturnsStorable } from './storable.ts'
 import type { Transaction } from './transaction.ts'
 
 export interface JobContext {
@@ -19,8 +20,8 @@ export interface JobContext {
    *
    * @example const users = await ctx.run('fetch-users', () => api.fetchUsers())
    */
-  run<T>(name: string, fn: StepFunction<T>): Promise<T>
-  run<T>(name: string, options: StepOptions, fn: StepFunction<T>): Promise<T>
+  run<T>(name: string, fn: ReturnsStorable<T> & StepFunction<T>): Promise<T>
+  run<T>(name: string, options: StepOptions, fn: ReturnsStorable<T> & StepFunction<T>): Promise<T>
   /**
    * Goes on after this time, without holding a slot and whatever happens to the process meanwhile.
    *
@@ -56,15 +57,15 @@ export interface JobContext {
    *
    * @example const answer = await ctx.stream('answer', async (emit) => { for await (const text of model()) await emit(text) })
    */
-  stream<T, TState = unknown>(name: string, fn: StreamFunction<T, TState>): Promise<T>
+  stream<T, TState = unknown>(name: string, fn: ReturnsStorable<T> & StreamFunction<T, TState>): Promise<T>
   /**
    * A step whose rows are its record: what `fn` writes through `trx` and the step commit in one transaction of this database,
    * exactly once. Keep it short: default limit 5 s; no other `ctx` calls inside.
    *
    * @example await ctx.transaction('book', (trx) => trx.insertInto('bookings').values(booking).execute())
    */
-  transaction<T>(name: string, fn: (trx: Transaction) => Promise<T>): Promise<T>
-  transaction<T>(name: string, options: TransactionOptions, fn: (trx: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(name: string, fn: ReturnsStorable<T> & ((trx: Transaction) => Promise<T>)): Promise<T>
+  transaction<T>(name: string, options: TransactionOptions, fn: ReturnsStorable<T> & ((trx: Transaction) => Promise<T>)): Promise<T>
   /**
    * Reports how far the run is; kept when the run is resumed. A total or message that is left out stays as it was. It may be called often:
    * of all calls within 100 ms, the last one is stored and told.

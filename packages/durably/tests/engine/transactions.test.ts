@@ -305,7 +305,7 @@ describe('ctx.transaction', () => {
   test('a value that cannot be stored undoes the rows too', async () => {
     const { durably, soon, bookings } = await setup()
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
-      ctx.transaction('book', async (trx) => {
+      ctx.transaction('book', async (trx): Promise<unknown> => {
         await book(trx, 'one')
         return () => {}
       }),

@@ -117,7 +117,7 @@ describe.each(WORLDS)('values that cannot be stored on %s', (world) => {
 
   test('an output that cannot be stored fails the run, an input is refused at trigger', async () => {
     const { durably, soon } = await setup(world)
-    const job = durably.defineJob({ name: 'bad', input: anything }, async () => () => {})
+    const job = durably.defineJob({ name: 'bad', input: anything }, async (): Promise<unknown> => () => {})
     const { id } = await job.trigger(null)
     await soon(durably.processUntilIdle())
     expect(await job.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'value_not_serializable' } })
