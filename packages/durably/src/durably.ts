@@ -148,7 +148,7 @@ export class Durably implements AsyncDisposable {
    * @example for await (const event of durably.subscribe(run.id)) console.log(event.type)
    */
   subscribe(runId: string, options?: SubscribeOptions): Subscription {
-    return subscribe(this[ENGINE].tail, runId, options)
+    return subscribe(this[ENGINE].follow, runId, options)
   }
 
   /**

@@ -3,12 +3,12 @@ import type { Kysely } from 'kysely'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { ChangeBus } from './events/change-bus.ts'
 import { Emitter } from './events/emitter.ts'
+import type { FollowDeps } from './events/followed-logs.ts'
 import { LazyRunLists } from './events/lazy-run-lists.ts'
 import { LogLineWriter } from './events/log-line-writer.ts'
 import { publishingStore } from './events/publishing-store.ts'
 import { RunEvents } from './events/run-events.ts'
 import { RunWatch } from './events/run-watch.ts'
-import type { TailDeps } from './events/tail.ts'
 import { lazyTroubleLog } from './logging/lazy-trouble-log.ts'
 import type { DurablyLogger } from './logging/logger.ts'
 import { jsonCodec } from './model/codec.ts'
@@ -55,7 +55,7 @@ export interface Engine extends Config {
   commands: RunCommands
   trigger: TriggerDeps
   handleDeps: JobHandleDeps
-  tail: TailDeps
+  follow: FollowDeps
   plugins: PluginHost
   /** By name; the worker claims runs of these. */
   jobs: Map<string, Job>
@@ -109,7 +109,7 @@ export function createEngine(options: DurablyOptions): Engine {
     commands,
     trigger,
     handleDeps: { codec, reader, commands, trigger, wait: { env, runs, watch }, isInsideRun: () => worker.isInsideRun },
-    tail: { ...shared, store: outside, watch },
+    follow: { ...shared, store: outside, watch },
     plugins: {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),

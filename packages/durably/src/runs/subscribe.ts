@@ -1,5 +1,5 @@
 // Subscription — the events of a run, from a place in its log to its end.
-import { type TailDeps, tail } from '../events/tail.ts'
+import { type FollowDeps, FollowedLogs, type FollowStart } from '../events/followed-logs.ts'
 import { checkSubscription } from '../model/check-subscription.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
@@ -17,10 +17,24 @@ const SUBSCRIBE_OPTIONS: KeysOf<SubscribeOptions> = { after: 1, signal: 1 }
 
 export type Subscription = Pulled<RunLogEvent>
 
-export function subscribe(deps: TailDeps, runId: string, options: SubscribeOptions = {}): Subscription {
+export function subscribe(deps: FollowDeps, runId: string, options: SubscribeOptions = {}): Subscription {
   checkKeys('subscribe', options, SUBSCRIBE_OPTIONS)
   const { after = 0, signal } = options
   checkSubscription(runId, after)
   if (!deps.store.eventLog) throw new DurablyError('event_log_off', 'there is nothing to subscribe to: eventLog is false')
-  return pulled((closed) => tail(deps, runId, after, closed), signal)
+  return pulled((closed) => eventsOf(deps, { runId, after }, closed), signal)
+}
+
+async function* eventsOf(deps: FollowDeps, start: FollowStart, closed: AbortSignal): AsyncGenerator<RunLogEvent, void> {
+  // Whoever takes the events may never come back for the next one, and then nobody ends the watch.
+  const logs = new FollowedLogs(deps, [start], { watchesBetweenPages: false })
+  try {
+    for (;;) {
+      const followed = await logs.next(closed)
+      if (!followed || 'ended' in followed) return
+      yield* followed.events
+    }
+  } finally {
+    logs.close()
+  }
 }

@@ -1,5 +1,6 @@
 // LogSource — writes the events of the followed logs as frames of an event stream.
 import type { FollowedLogs } from '../events/followed-logs.ts'
+import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
 import type { FrameSource } from './event-stream.ts'
@@ -29,12 +30,17 @@ export class LogSource implements FrameSource {
   }
 
   async next(signal: AbortSignal): Promise<string | null> {
-    if (this.#page.length === 0) {
+    if (this.#page.length > 0) return this.#textOfPage()
+    try {
       const followed = await this.#logs.next(signal)
       if (!followed) return null
       if ('ended' in followed) return this.#frames.done(followed.runId, followed.ended)
-      if ('gone' in followed) return this.#frames.gone(followed.runId)
       this.#page = [...followed.events]
+    } catch (error) {
+      const runId = missingRun(error)
+      if (runId === undefined) throw error
+      // It may have been dropped while it was read; then its frame was sent already.
+      return this.#logs.runIds.includes(runId) ? this.drop(runId) : this.next(signal)
     }
     return this.#textOfPage()
   }
@@ -62,4 +68,10 @@ export class LogSource implements FrameSource {
     this.#page.splice(0, written)
     return text
   }
+}
+
+/** The run that the error says was deleted, or was never there. */
+function missingRun(error: unknown): string | undefined {
+  if (!(error instanceof DurablyError)) return undefined
+  return error.code === 'run_deleted' || error.code === 'run_not_found' ? error.runId : undefined
 }

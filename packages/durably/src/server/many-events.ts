@@ -31,7 +31,7 @@ export async function manyEvents(call: Call): Promise<Response> {
     if (found && after > found.row.lastEventSequence) throw ahead(found.row, after)
     if (found) seen.set(runId, found.run)
   }
-  const logs = new FollowedLogs(server.engine.tail, starts)
+  const logs = new FollowedLogs(server.engine.follow, starts, { watchesBetweenPages: true })
   const source = new LogSource(logs, FRAMES, await shownTo(call))
   const unseen = starts.filter(({ runId }) => !seen.has(runId))
   const first = unseen.map(({ runId }) => source.drop(runId)).join('')

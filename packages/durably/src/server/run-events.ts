@@ -30,7 +30,8 @@ export async function runEvents(call: Call): Promise<Response> {
   if (after > row.lastEventSequence) throw ahead(row, after)
   // 204 tells EventSource not to reconnect.
   if (isTerminal(row.status) && after === row.lastEventSequence) return emptyResponse(204)
-  const source = new LogSource(new FollowedLogs(server.engine.tail, [{ runId, after }]), FRAMES, await shownTo(call))
+  const logs = new FollowedLogs(server.engine.follow, [{ runId, after }], { watchesBetweenPages: true })
+  const source = new LogSource(logs, FRAMES, await shownTo(call))
   return openEventStream(call, source, async (stream) => {
     if (!(await isAllowed(server.config.authorize, request, 'runs:read', run))) stream.end(DENIED)
   })

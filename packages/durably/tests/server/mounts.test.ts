@@ -58,7 +58,7 @@ describe.each(Object.keys(MOUNTS))('behind %s', (name) => {
   test('everything is released when the reader goes, however it goes', async () => {
     const { url, durably, handler } = await mounted()
     const { id } = (await (await fetch(`${url}/runs`, post({ job: 'slow', input: 1 }))).json()) as { id: string }
-    const watching = () => [durably[ENGINE].tail.watch.size, handler.openStreams]
+    const watching = () => [durably[ENGINE].follow.watch.size, handler.openStreams]
     const paths = [`/runs/${id}/events`, `/events?run=${id}`, '/events']
     const leaving = paths.map(() => new AbortController())
     const streams = await Promise.all(paths.map((path, i) => fetch(`${url}${path}`, { signal: leaving[i]?.signal ?? null })))

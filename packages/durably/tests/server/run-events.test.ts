@@ -329,7 +329,7 @@ describe('a stream', () => {
 })
 
 function watching(durably: Durably): number {
-  return durably[ENGINE].tail.watch.size
+  return durably[ENGINE].follow.watch.size
 }
 
 function countListeners(signal: AbortSignal): () => number {
