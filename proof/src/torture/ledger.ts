@@ -21,7 +21,7 @@ interface EnteredStep {
   step: string
   /** 0 where nobody told. */
   generation: number
-  toldToStop: boolean
+  wasAborted: boolean
   once?: boolean
   /** The entry of the job function that called it. */
   execution?: number

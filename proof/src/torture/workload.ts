@@ -60,7 +60,7 @@ export function defineWorkload(durably: Durably, processName: string, ledger: Le
     ctx.run(planned.name, async ({ signal }) => {
       // Unique to this execution, so that a second one cannot look like the first.
       const value = `${planned.name} by ${processName}#${executions++}`
-      const entry = ledger.enterStep({ runId: ctx.runId, step: planned.name, generation, toldToStop: signal.aborted })
+      const entry = ledger.enterStep({ runId: ctx.runId, step: planned.name, generation, wasAborted: signal.aborted })
       await passTime(planned, signal)
       if (signal.aborted && !planned.deaf) {
         ledger.exit(entry, 'unfinished')

@@ -29,17 +29,17 @@ describe('virtualEnv', () => {
 
   it.each([false, true])('lets promises settle between two timers (closed: %s)', async (isClosed) => {
     const env = virtualEnv({ isClosed })
-    const told: string[] = []
+    const order: string[] = []
     const talk = async (name: string, ms: number) => {
       await sleep(env, ms)
-      told.push(`${name} wakes`)
+      order.push(`${name} wakes`)
       for (let i = 0; i < 50; i++) await null
-      told.push(`${name} has settled`)
+      order.push(`${name} has settled`)
     }
     void talk('a', 10)
     void talk('b', 10)
     await env.advance(10)
-    expect(told).toEqual(['a wakes', 'a has settled', 'b wakes', 'b has settled'])
+    expect(order).toEqual(['a wakes', 'a has settled', 'b wakes', 'b has settled'])
   })
 
   it('lets promises settle, closed, also when it is driven by no promise', async () => {
@@ -110,16 +110,16 @@ describe('virtualEnv', () => {
 
   it('runs deferred turns in order, also those that a turn defers, and lets promises settle in between', async () => {
     const env = virtualEnv()
-    const told: string[] = []
+    const order: string[] = []
     env.defer(() => {
-      told.push('first')
-      env.defer(() => told.push('third'))
-      void Promise.resolve().then(() => told.push('settled'))
+      order.push('first')
+      env.defer(() => order.push('third'))
+      void Promise.resolve().then(() => order.push('settled'))
     })
-    env.defer(() => told.push('second'))
-    expect(told).toEqual([])
+    env.defer(() => order.push('second'))
+    expect(order).toEqual([])
     await env.idle()
-    expect(told).toEqual(['first', 'settled', 'second', 'third'])
+    expect(order).toEqual(['first', 'settled', 'second', 'third'])
   })
 
   it('runs deferred turns when every timer of the moment has fired', async () => {
@@ -138,11 +138,11 @@ describe('virtualEnv', () => {
 
   it('runs deferred turns before time passes', async () => {
     const env = virtualEnv()
-    const told: string[] = []
-    env.defer(() => told.push(`turn@${env.mono()}`))
-    env.timer(5, () => env.defer(() => told.push(`turn of a timer@${env.mono()}`)))
+    const order: string[] = []
+    env.defer(() => order.push(`turn@${env.mono()}`))
+    env.timer(5, () => env.defer(() => order.push(`turn of a timer@${env.mono()}`)))
     await env.advance(10)
-    expect(told).toEqual(['turn@0', 'turn of a timer@5'])
+    expect(order).toEqual(['turn@0', 'turn of a timer@5'])
   })
 
   it('jumps with the wall clock alone: no timer fires or waits longer', async () => {
@@ -253,16 +253,16 @@ describe('virtualEnv', () => {
 
   it('waits for code that is loaded late, and lets no time pass meanwhile (V4)', async () => {
     const env = virtualEnv()
-    const told: string[] = []
+    const order: string[] = []
     const late = () => new Promise<void>((resolve) => void setTimeout(resolve, 20))
     env.timer(10, async () => {
       await env.load(late())
-      told.push(`loaded@${env.mono()}`)
+      order.push(`loaded@${env.mono()}`)
       await sleep(env, 5)
-      told.push(`went on@${env.mono()}`)
+      order.push(`went on@${env.mono()}`)
     })
-    env.timer(11, () => told.push(`later@${env.mono()}`))
+    env.timer(11, () => order.push(`later@${env.mono()}`))
     await env.advance(15)
-    expect(told).toEqual(['loaded@10', 'later@11', 'went on@15'])
+    expect(order).toEqual(['loaded@10', 'later@11', 'went on@15'])
   })
 })

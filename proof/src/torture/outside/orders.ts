@@ -191,7 +191,7 @@ class Work {
     const { ledger, stillness } = this.#parts
     const { runId } = this.#ctx
     const [execution, stillMs] = [this.#execution, stillness.ms]
-    return ledger.enterStep({ runId, step, generation: 0, toldToStop: signal.aborted, once, execution, stillMs })
+    return ledger.enterStep({ runId, step, generation: 0, wasAborted: signal.aborted, once, execution, stillMs })
   }
 
   /** Unique to this execution, so that a second one cannot look like the first. Throws when it was told to stop and listens. */

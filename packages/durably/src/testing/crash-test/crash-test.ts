@@ -91,7 +91,7 @@ class Trial {
   async problemsOf(target: Target): Promise<Problem[] | 'not reached'> {
     try {
       const disturbed = await this.#run({ target, patienceMs: PATIENCE_MS + EXECUTIONS_MAX * this.#undisturbed.tookMs })
-      if (!disturbed.struck) return 'not reached'
+      if (!disturbed.faultInjected) return 'not reached'
       return [...judge(this.#undisturbed, disturbed, target), ...(await this.#replayProblemsOf(disturbed, target))]
     } catch (error) {
       if (error instanceof NeverEnded) return [{ problem: error.message, hint: null }]

@@ -1,7 +1,7 @@
 // CrashWorld — one simulated world in which the user's job runs once: undisturbed, or with one fault at one boundary.
 // Owns the processes and the passing of time. Does not judge.
-//   C1. One worker executes the run; the moment the fault strikes a second one starts, to take over what is lost.
-//   C2. The fault strikes once, at the first call that has the boundary's name.
+//   C1. One worker executes the run; the moment the fault is injected a second one starts, to take over what is lost.
+//   C2. The fault is injected once, at the first call that has the boundary's name.
 //   C3. Virtual time leaps over what the engine waits for. While a user's function waits for the real world, it passes as real time does.
 import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
@@ -52,7 +52,7 @@ export interface Evidence {
   audit: readonly Violation[]
   asked: readonly Asked[]
   boundaries: readonly Boundary[]
-  struck: boolean
+  faultInjected: boolean
   cancelled: (CancelOutcome | Changed)['outcome'] | null
   /** Virtual. */
   tookMs: number
@@ -84,7 +84,7 @@ export class CrashWorld {
   #store!: Store
   #names: BoundaryNames | null = null
   #runId = ''
-  #struck = false
+  #faultInjected = false
   #allEnded = false
   #cancelled: (CancelOutcome | Changed)['outcome'] | null = null
   #broken: { error: unknown } | null = null
@@ -155,8 +155,8 @@ export class CrashWorld {
     if (!boundary) return null
     this.#boundaries.push(boundary)
     const { target } = this.#options
-    if (!target || this.#struck || boundary.name !== target.boundary.name) return null
-    this.#struck = true
+    if (!target || this.#faultInjected || boundary.name !== target.boundary.name) return null
+    this.#faultInjected = true
     this.#takeOver()
     return this.#fault(target.fault, process, verb)
   }
@@ -274,7 +274,7 @@ export class CrashWorld {
       acknowledged,
       ledger: { executions, effects, streams },
       maxRecoveries: MAX_RECOVERIES,
-      faultFree: !this.#struck && !this.#options.records,
+      faultFree: !this.#faultInjected && !this.#options.records,
     }
     this.#streams.compare(history)
     return {
@@ -283,7 +283,7 @@ export class CrashWorld {
       audit: [...this.#audit.violations, ...this.#streams.violations],
       asked: this.#witness.asked,
       boundaries: this.#boundaries,
-      struck: this.#struck,
+      faultInjected: this.#faultInjected,
       cancelled: this.#cancelled,
       history,
     }

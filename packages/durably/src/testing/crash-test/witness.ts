@@ -25,7 +25,7 @@ export class Witness {
 
   /** The instance as the user's code shall see it. */
   over(durably: Durably, process: SimProcess): Durably {
-    this.ledger.hear(durably, process)
+    this.ledger.recordAcknowledgements(durably, process)
     durably.use({ name: 'witness', install: (host) => host.wrapStep((step, next) => this.#step(process, step, next)) })
     const defineJob = (definition: Parameters<Durably['defineJob']>[0], run: JobFunction) =>
       durably.defineJob(definition, (ctx, payload) => this.#job(process, ctx, () => run(this.#askedThrough(ctx, process), payload)))

@@ -4,10 +4,10 @@ import {
   eventsByRun,
   grouped,
   type Invariant,
-  laterOf,
+  type ParsedEvent,
+  retryAftersByLease,
   stepKey,
   THE_JOB,
-  type ToldEvent,
   type Violation,
 } from './history.ts'
 import { lostGenerations } from './lost-leases.ts'
@@ -36,10 +36,10 @@ export const attemptsAreCounted: Invariant = (history) => {
 
 /** I27: a run does not fail for an error that its policy would have let it try again after. */
 export const nobodyGivesUpEarly: Invariant = (history) => {
-  const told = grouped(history.ledger.gaveUp ?? [], ({ runId }) => runId)
+  const notes = grouped(history.ledger.gaveUp ?? [], ({ runId }) => runId)
   return history.runs.flatMap((run) => {
     const plan = history.plans?.jobs.get(run.jobName)
-    const isOwn = told.get(run.id)?.every(({ why }) => why === 'own') ?? false
+    const isOwn = notes.get(run.id)?.every(({ why }) => why === 'own') ?? false
     const isFinal = run.status !== 'failed' || run.reason !== 'error' || run.deadlineAt !== null
     if (!plan || !isOwn || isFinal || run.attempts >= plan.attemptsMax) return []
     return [{ invariant: 'I27', runId: run.id, what: `failed after ${run.attempts} attempts, the policy allows ${plan.attemptsMax}` }]
@@ -49,7 +49,7 @@ export const nobodyGivesUpEarly: Invariant = (history) => {
 /** I27: between two attempts there is at least the time that the policy asks for, or what was thrown. */
 export const attemptsWait: Invariant = (history) => {
   const claims = claimsByLease(history)
-  const later = laterOf(history)
+  const retryAfters = retryAftersByLease(history)
   const jobs = new Map(history.runs.map(({ id, jobName }) => [id, jobName]))
   const violations: Violation[] = []
   for (const [runId, events] of eventsByRun(history)) {
@@ -60,10 +60,10 @@ export const attemptsWait: Invariant = (history) => {
       const next = claims.get(`${runId}/${payload.generation + 1}`)
       // Who was asked to stop is claimed at once, to end.
       if (!failed || !next || next.isCancelled) continue
-      const said = later.get(`${stepKey({ runId, step: THE_JOB })}/${payload.generation}`)
-      if (next.atMs >= (said ? said.saidAt + said.afterMs - ROUNDING_MS : failed.atMs + delayMs)) continue
+      const asked = retryAfters.get(`${stepKey({ runId, step: THE_JOB })}/${payload.generation}`)
+      if (next.atMs >= (asked ? asked.thrownAt + asked.afterMs - ROUNDING_MS : failed.atMs + delayMs)) continue
       // The store's clock was set back in between, and its owner knew.
-      if (next.worldMs - failed.worldMs >= (said?.afterMs ?? delayMs)) continue
+      if (next.worldMs - failed.worldMs >= (asked?.afterMs ?? delayMs)) continue
       violations.push({ invariant: 'I27', runId, what: `generation ${next.generation} came ${next.atMs - failed.atMs} ms after the last` })
     }
   }
@@ -119,7 +119,7 @@ interface Round {
   waits: number
 }
 
-function roundsOf(events: readonly ToldEvent[]): Round[] {
+function roundsOf(events: readonly ParsedEvent[]): Round[] {
   let round: Round = { first: 0, last: 0, callsAgain: 0, waits: 0 }
   const rounds = [round]
   for (const event of events) {
@@ -138,15 +138,15 @@ function isWithin({ first, last }: Round, generation: number): boolean {
   return first <= generation && generation <= last
 }
 
-function isSentBack({ type, payload }: ToldEvent): boolean {
+function isSentBack({ type, payload }: ParsedEvent): boolean {
   return type === 'run:retry' && payload.generation === undefined
 }
 
 /** By its owner: what a reaper fails was lost, and that is no attempt. */
-function isFailedAttempt({ type, payload }: ToldEvent): boolean {
+function isFailedAttempt({ type, payload }: ParsedEvent): boolean {
   return (type === 'run:retry' || type === 'run:fail') && payload.generation !== undefined
 }
 
-function callsAgain(event: ToldEvent): boolean {
+function callsAgain(event: ParsedEvent): boolean {
   return event.type === 'run:reclaim' || event.type === 'run:release' || (event.type === 'run:retry' && isFailedAttempt(event))
 }

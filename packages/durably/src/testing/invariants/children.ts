@@ -24,8 +24,8 @@ export const oneChildPerStep: Invariant = (history) => {
     const isRecorded = ({ id, status, output }: RunRow) =>
       plan.isInvoked ? status === 'completed' && output === record?.output : record?.output === codec.encode({ id }, 'child')
     if (record && !triggered.some(isRecorded)) broken(`records ${record.output}, which is not what it triggered`)
-    const isHeard = plan.isInvoked && gaveUp.has(key)
-    if (isHeard && !triggered.some(({ id }) => endedBadly.has(id))) broken('failed, but what it triggered did not')
+    const isReported = plan.isInvoked && gaveUp.has(key)
+    if (isReported && !triggered.some(({ id }) => endedBadly.has(id))) broken('failed, but what it triggered did not')
   }
   return violations
 }

@@ -27,9 +27,9 @@ export const endingsAreFinal: Invariant = (history) => {
 export const eventsAreGapless: Invariant = (history) => {
   const events = grouped(history.events, ({ runId }) => runId)
   return history.runs.flatMap((run) => {
-    const told = events.get(run.id) ?? []
-    const gaps = unexplainedGaps(told, run.lastEventSequence)
-    const what = `event numbers are wrong at ${gaps}: ${told.map(({ seq }) => seq)}, and the counter is ${run.lastEventSequence}`
+    const logged = events.get(run.id) ?? []
+    const gaps = unexplainedGaps(logged, run.lastEventSequence)
+    const what = `event numbers are wrong at ${gaps}: ${logged.map(({ seq }) => seq)}, and the counter is ${run.lastEventSequence}`
     return gaps.length === 0 ? [] : [{ invariant: 'I4', runId: run.id, what }]
   })
 }
@@ -97,14 +97,14 @@ export const recoveriesAreCapped: Invariant = ({ runs, maxRecoveries }) =>
 export const acknowledgedIsKept: Invariant = (history) => {
   const runs = new Map(history.runs.map((run) => [run.id, run]))
   const recorded = recordsByStep(history)
-  const told = eventsByRun(history)
+  const events = eventsByRun(history)
   const violations: Violation[] = []
   for (const ack of history.acknowledged) {
     const { runId } = ack
     if (!runs.has(runId)) violations.push({ invariant: 'I18', runId, what: 'was acknowledged and is gone' })
     else if (ack.kind === 'step' && !recorded.has(`${runId}/${ack.step}`))
       violations.push({ invariant: 'I18', runId, what: `step ${JSON.stringify(ack.step)} was acknowledged and is gone` })
-    else if (ack.kind === 'ended' && !told.get(runId)?.some(({ type }) => TERMINAL_EVENTS[type] === ack.status)) {
+    else if (ack.kind === 'ended' && !events.get(runId)?.some(({ type }) => TERMINAL_EVENTS[type] === ack.status)) {
       violations.push({ invariant: 'I18', runId, what: `its end as ${ack.status} was acknowledged and is gone` })
     }
   }

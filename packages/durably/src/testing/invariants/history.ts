@@ -60,7 +60,7 @@ export interface Ledger {
   signals?: SignalNote[]
   answers?: AnswerNote[]
   gaveUp?: GaveUpNote[]
-  later?: LaterNote[]
+  retryAfters?: RetryAfterNote[]
   bookings?: Booking[]
 }
 
@@ -80,7 +80,7 @@ export interface JobExecution {
   startedLate?: boolean
   endedLate?: boolean
   /** No clock of its process could show that its lease was over when it began. */
-  isFooled?: boolean
+  hasMisleadingClocks?: boolean
 }
 
 /** A step function that was entered. */
@@ -92,13 +92,13 @@ export interface Effect {
   endedAt: number | null
   outcome: 'returned' | 'threw' | 'unfinished'
   /** Its signal was aborted before it began. */
-  toldToStop?: boolean
+  wasAborted?: boolean
   /** Its run was told to stop while it was at work: it may have left no record. */
   cutShort?: boolean
   /** When its time was over, or that which it had when its job threw: from then on nobody waits for it. */
   freeAt?: number
   startedLate?: boolean
-  isFooled?: boolean
+  hasMisleadingClocks?: boolean
   /** It must not run twice. */
   once?: boolean
   /** It did what it does, and only its result could not be stored. */
@@ -164,16 +164,16 @@ export interface GaveUpNote extends Placed {
   step: string
   generation: number
   /** `own`: its function failed, and its policy was asked. `told`: it was told that another try would not help. */
-  why: 'own' | 'told' | 'other'
+  why: 'own' | 'final' | 'other'
 }
 
 /** What was thrown says when to try again: a step, or the whole job. */
-export interface LaterNote extends Placed {
+export interface RetryAfterNote extends Placed {
   step: string
   generation: number
   afterMs: number
   /** By the store's clock, and not before it was thrown. */
-  saidAt: number
+  thrownAt: number
 }
 
 /** In place of a step's name. */
@@ -220,7 +220,7 @@ export interface Violation {
 
 export type Invariant = (history: History) => Violation[]
 
-export interface ToldEvent {
+export interface ParsedEvent {
   seq: number
   type: EventType
   payload: RecordedPayload
@@ -236,12 +236,12 @@ export function perHistory<T>(make: (history: History) => T): (history: History)
   }
 }
 
-export const eventsByRun = perHistory(({ events }): ReadonlyMap<string, readonly ToldEvent[]> => {
-  const byRun = new Map<string, ToldEvent[]>()
+export const eventsByRun = perHistory(({ events }): ReadonlyMap<string, readonly ParsedEvent[]> => {
+  const byRun = new Map<string, ParsedEvent[]>()
   for (const { runId, seq, type, payload } of events) {
     const event = { seq, type, payload: JSON.parse(payload) as RecordedPayload }
-    const told = byRun.get(runId)
-    if (told) told.push(event)
+    const known = byRun.get(runId)
+    if (known) known.push(event)
     else byRun.set(runId, [event])
   }
   return byRun
@@ -276,8 +276,8 @@ export const claimsByLease = perHistory(
 )
 
 /** What was thrown in a lease by a step, or by the job, and said when to try again. */
-export function laterOf({ ledger: { later = [] } }: History): Map<string, LaterNote> {
-  return new Map(later.map((note) => [`${stepKey(note)}/${note.generation}`, note]))
+export function retryAftersByLease({ ledger: { retryAfters = [] } }: History): Map<string, RetryAfterNote> {
+  return new Map(retryAfters.map((note) => [`${stepKey(note)}/${note.generation}`, note]))
 }
 
 export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

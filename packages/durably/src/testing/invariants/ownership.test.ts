@@ -35,10 +35,10 @@ function execution(generation: number, startedAt: number, endedAt: number): JobE
 
 /** Two generations, of which some were taken back by a reaper and the others gave the run back themselves. */
 function historyOf({ lost, executions }: { lost: number[]; executions: JobExecution[] }): History {
-  const told = [1, 2].flatMap((generation) => [
+  const logged = [1, 2].flatMap((generation) => [
     { type: 'run:start', payload: { generation } },
     lost.includes(generation) ? { type: 'run:reclaim', payload: {} } : { type: 'run:release', payload: { generation } },
   ])
-  const events = told.map(({ type, payload }, i) => ({ runId: RUN.id, seq: i + 1, type, payload: JSON.stringify(payload) }) as EventRow)
+  const events = logged.map(({ type, payload }, i) => ({ runId: RUN.id, seq: i + 1, type, payload: JSON.stringify(payload) }) as EventRow)
   return { runs: [RUN], steps: [], events, ledger: { executions, effects: [] }, acknowledged: [], maxRecoveries: 10, faultFree: false }
 }

@@ -56,7 +56,7 @@ export const overlapOnlyAfterLoss: Invariant = (history) => {
   const excused = (earlier: JobExecution, later: JobExecution) =>
     lost.has(nameOf(earlier)) ||
     (earlier.freeAt !== undefined && earlier.freeAt <= later.startedAt) ||
-    ((history.mayStartLate === true || later.isFooled === true) && lost.has(nameOf(later)))
+    ((history.mayStartLate === true || later.hasMisleadingClocks === true) && lost.has(nameOf(later)))
   const violations: Violation[] = []
   for (const executions of byKey.values()) {
     const inOrder = executions.toSorted((a, b) => a.startedAt - b.startedAt)
@@ -78,7 +78,7 @@ export const overlapOnlyAfterLoss: Invariant = (history) => {
 /** I6: whoever was told to stop starts no further step. */
 export const noStepAfterStop: Invariant = ({ ledger }) =>
   ledger.effects
-    .filter((effect) => effect.toldToStop)
+    .filter((effect) => effect.wasAborted)
     .map(({ runId, step, generation }) => ({
       invariant: 'I6',
       runId,

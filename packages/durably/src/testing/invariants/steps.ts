@@ -45,7 +45,7 @@ export const writtenOnce: Invariant = (history) => {
     for (const { seq, type, payload } of events) {
       if (type !== 'step:start') continue
       const start = `${payload.stepName}/${payload.generation}`
-      if (seen.has(start)) violations.push({ invariant: 'I4', runId, what: `seq ${seq}: the start of ${start} is told twice` })
+      if (seen.has(start)) violations.push({ invariant: 'I4', runId, what: `seq ${seq}: the start of ${start} is logged twice` })
       seen.add(start)
     }
   }
@@ -67,12 +67,12 @@ export const indexCountsRecords: Invariant = (history) => {
         what: `current_step_index is ${run.currentStepIndex}, completed steps are ${completed}`,
       })
     }
-    const told = (events.get(run.id) ?? [])
+    const logged = (events.get(run.id) ?? [])
       .filter(({ type }) => type === 'step:complete' || type === 'step:fail')
       .map(({ payload }) => payload.stepId)
     const ids = steps.map((step) => step.id)
-    if (told.toSorted().join() !== ids.toSorted().join())
-      violations.push({ invariant: 'I7', runId: run.id, what: `step events ${told} do not match the step rows ${ids}` })
+    if (logged.toSorted().join() !== ids.toSorted().join())
+      violations.push({ invariant: 'I7', runId: run.id, what: `step events ${logged} do not match the step rows ${ids}` })
   }
   return violations
 }

@@ -7,9 +7,9 @@ import { isStreamEvent } from '../../model/chunks.ts'
 import type { EventRow, RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
+import { fullEventOf } from './full-event-of.ts'
 import { grouped, type History, perHistory, type StreamAttempt, stepKey, type Violation } from './history.ts'
 import { flat, StreamTexts } from './stream-texts.ts'
-import { toldInFull } from './told-in-full.ts'
 
 interface Seen {
   /** Of the streams only. */
@@ -48,8 +48,8 @@ export class StreamAudit {
     const eventsOf = grouped(events, ({ runId }) => runId)
     const stepsOf = grouped(steps, ({ runId }) => runId)
     for (const run of runs) {
-      const told = eventsOf.get(run.id)
-      if (told) this.#lookAtRun(run, stepsOf.get(run.id) ?? [], told)
+      const logged = eventsOf.get(run.id)
+      if (logged) this.#lookAtRun(run, stepsOf.get(run.id) ?? [], logged)
     }
   }
 
@@ -78,8 +78,8 @@ export class StreamAudit {
       // A step that ends changes a view only where it was a stream.
       const isSeen = isStreamEvent(event.type) || (event.type === 'step:complete' && seen.view.streams !== emptyRunView.streams)
       if (!isSeen) continue
-      const told = toldInFull(run, steps, event, payload)
-      if (told) seen.view = reduceRun(seen.view, told)
+      const full = fullEventOf(run, steps, event, payload)
+      if (full) seen.view = reduceRun(seen.view, full)
       if (isStreamEvent(event.type)) this.#judgeEvent(run.id, seen, event, payload)
     }
     if (fresh.length > 0) this.#judgeOpen(run.id, seen)

@@ -9,15 +9,15 @@ import { checkpointsHold, recordedStreamsAreWhole, textsAreReal } from './stream
 const RUN = { id: 'run', jobName: 'job', payload: null, streams: null, currentStepIndex: 1 } as RunRow
 const STEP = { id: 'step', runId: 'run', name: 's', index: 0, status: 'completed', output: null, leaseGeneration: 2 } as StepRow
 
-type Told = [type: EventType, payload: RecordedPayload]
+type Logged = [type: EventType, payload: RecordedPayload]
 
-const start = (generation: number): Told => ['run:start', { generation }]
-const reset = (to: number): Told => ['stream:reset', { stepName: 's', to }]
-const chunk = (generation: number, from: number, text: string): Told => [
+const start = (generation: number): Logged => ['run:start', { generation }]
+const reset = (to: number): Logged => ['stream:reset', { stepName: 's', to }]
+const chunk = (generation: number, from: number, text: string): Logged => [
   'stream:chunk',
   { generation, stepName: 's', from, chunks: JSON.stringify([text]) },
 ]
-const record: Told = ['step:complete', { generation: 2, stepId: 'step' }]
+const record: Logged = ['step:complete', { generation: 2, stepId: 'step' }]
 
 /** The first put out "ab", with a checkpoint after "a"; the second goes on from there with "X". */
 const FIRST = attempt(1, null, 'ab', { state: '1', length: 1, acknowledged: true })
@@ -28,33 +28,33 @@ describe('I20: a recorded stream is one chunk with all that its attempt had', ()
     expect(recordedStreamsAreWhole(historyOf([start(1), start(2), chunk(2, 0, 'aX'), record]))).toEqual([])
   })
 
-  it.each<[string, Told[]]>([
+  it.each<[string, Logged[]]>([
     ['a chunk too many', [chunk(1, 0, 'a'), chunk(2, 0, 'aX'), record]],
     ['a reset that is left', [reset(1), chunk(2, 0, 'aX'), record]],
     ['no chunk', [record]],
     ['a doubled text', [chunk(2, 0, 'aaX'), record]],
     ['a hole', [chunk(2, 0, 'X'), record]],
-  ])('accuses %s', (_, told) => {
-    expect(recordedStreamsAreWhole(historyOf(told))).toMatchObject([{ invariant: 'I20' }])
+  ])('accuses %s', (_, logged) => {
+    expect(recordedStreamsAreWhole(historyOf(logged))).toMatchObject([{ invariant: 'I20' }])
   })
 })
 
 describe('I21: what can be seen of a stream is what an attempt had', () => {
-  const FINE: Told[] = [start(1), chunk(1, 0, 'a'), chunk(1, 1, 'b'), start(2), reset(1), chunk(2, 1, 'X')]
+  const FINE: Logged[] = [start(1), chunk(1, 0, 'a'), chunk(1, 1, 'b'), start(2), reset(1), chunk(2, 1, 'X')]
 
   it('follows a takeover', () => {
     expect(textsAreReal(historyOf(FINE))).toEqual([])
   })
 
-  it.each<[string, Told[]]>([
+  it.each<[string, Logged[]]>([
     ['a reset that keeps more than the checkpoint', [...FINE.slice(0, 4), reset(2)]],
     ['a reset that keeps less than was acknowledged', [...FINE.slice(0, 4), reset(0)]],
     ['a takeover that takes nothing back', FINE.slice(0, 4)],
     ['a chunk behind a hole', [start(1), chunk(1, 1, 'b')]],
     ['a chunk of a superseded attempt', [...FINE.slice(0, 5), chunk(1, 1, 'b')]],
     ['a chunk that nobody put out', [start(1), chunk(1, 0, 'c')]],
-  ])('accuses %s', (_, told) => {
-    expect(textsAreReal(historyOf(told))[0]).toMatchObject({ invariant: 'I21' })
+  ])('accuses %s', (_, logged) => {
+    expect(textsAreReal(historyOf(logged))[0]).toMatchObject({ invariant: 'I21' })
   })
 
   it('compares whoever followed with whoever reads the log that is left', () => {
@@ -88,8 +88,8 @@ function attempt(generation: number, given: string | null, text: string, ...chec
   return { runId: 'run', step: 's', generation, given, text, checkpoints }
 }
 
-function historyOf(told: Told[], streams = [FIRST, SECOND]): History {
-  const events = told.map(([type, payload], i) => ({ runId: 'run', seq: i + 1, type, payload: JSON.stringify(payload) }) as EventRow)
+function historyOf(logged: Logged[], streams = [FIRST, SECOND]): History {
+  const events = logged.map(([type, payload], i) => ({ runId: 'run', seq: i + 1, type, payload: JSON.stringify(payload) }) as EventRow)
   const ledger = { executions: [], effects: [], streams }
   return { runs: [RUN], steps: [STEP], events, ledger, acknowledged: [], maxRecoveries: 10, faultFree: false }
 }

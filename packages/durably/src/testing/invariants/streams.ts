@@ -6,10 +6,10 @@ import { jsonCodec } from '../../model/codec.ts'
 import type { RunLogEvent } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
+import { fullEventOf } from './full-event-of.ts'
 import { eventsByRun, grouped, type Invariant, stepKey, stepsByRun, type Violation } from './history.ts'
 import { readLate } from './stream-audit.ts'
 import { flat, streamTexts } from './stream-texts.ts'
-import { toldInFull } from './told-in-full.ts'
 
 /** I20: of a recorded stream there is one chunk, with exactly what the attempt that recorded it had, and nothing left to take back. */
 export const recordedStreamsAreWhole: Invariant = (history) => {
@@ -22,13 +22,14 @@ export const recordedStreamsAreWhole: Invariant = (history) => {
     const expected = status === 'completed' ? texts.get(stream)?.of(leaseGeneration) : undefined
     if (expected === undefined) continue
     const broken = (what: string) => violations.push({ invariant: 'I20', runId, what: `stream ${JSON.stringify(name)} ${what}` })
-    const told = (rows.get(runId) ?? []).filter(({ type, payload }) => isStreamEvent(type) && payload.stepName === name)
-    const resets = told.filter(({ type }) => type === 'stream:reset').length
+    const logged = (rows.get(runId) ?? []).filter(({ type, payload }) => isStreamEvent(type) && payload.stepName === name)
+    const resets = logged.filter(({ type }) => type === 'stream:reset').length
     if (resets > 0) broken(`is recorded, and ${resets} resets are left`)
-    if (told.length - resets > 1 || (told.length === 0 && expected !== '')) broken(`is recorded, and has ${told.length - resets} chunks`)
+    if (logged.length - resets > 1 || (logged.length === 0 && expected !== ''))
+      broken(`is recorded, and has ${logged.length - resets} chunks`)
     if (open.has(stream)) broken('is recorded, and the run still calls it open')
-    const text = flat(told.flatMap(({ payload }) => codec.decode(payload.chunks ?? null) as unknown[]))
-    if (told.length === 1 && text !== expected)
+    const text = flat(logged.flatMap(({ payload }) => codec.decode(payload.chunks ?? null) as unknown[]))
+    if (logged.length === 1 && text !== expected)
       broken(`says ${JSON.stringify(text)}, its attempt ${leaseGeneration} had ${JSON.stringify(expected)}`)
   }
   return violations
@@ -39,18 +40,18 @@ export const textsAreReal: Invariant = (history) => (history.ledger.streams ? re
 
 /** I21: it makes no difference where a subscriber was cut off, and what it then gets a second time. */
 export const cutsMakeNoDifference: Invariant = (history) => {
-  const events = grouped(history.events, ({ runId }) => runId)
+  const rowsOf = grouped(history.events, ({ runId }) => runId)
   return history.runs.flatMap((run) => {
-    const rows = events.get(run.id) ?? []
+    const rows = rowsOf.get(run.id) ?? []
     if (!rows.some(({ type }) => isStreamEvent(type))) return []
     const payloads = eventsByRun(history).get(run.id) ?? []
     const steps = stepsByRun(history).get(run.id) ?? []
-    const told = rows.flatMap((row, i) => toldInFull(run, steps, row, payloads[i]?.payload ?? {}) ?? [])
-    const whole = JSON.stringify(reduced(told))
-    const cut = cutOf(run, told.length)
-    const again = told.slice(Math.floor(cut / 2))
-    const same = whole === JSON.stringify(reduced([...told.slice(0, cut), ...again]))
-    return same ? [] : [{ invariant: 'I21', runId: run.id, what: `cut at ${cut} of ${told.length} events, the view is another one` }]
+    const events = rows.flatMap((row, i) => fullEventOf(run, steps, row, payloads[i]?.payload ?? {}) ?? [])
+    const whole = JSON.stringify(reduced(events))
+    const cut = cutOf(run, events.length)
+    const again = events.slice(Math.floor(cut / 2))
+    const same = whole === JSON.stringify(reduced([...events.slice(0, cut), ...again]))
+    return same ? [] : [{ invariant: 'I21', runId: run.id, what: `cut at ${cut} of ${events.length} events, the view is another one` }]
   })
 }
 

@@ -1,6 +1,6 @@
 // When runs start and go on, and what the signals were that they waited for.
 import { decodeWaits } from '../../model/wait.ts'
-import { claimsByLease, grouped, type Invariant, laterOf, stepKey, type Violation } from './history.ts'
+import { claimsByLease, grouped, type Invariant, retryAftersByLease, stepKey, type Violation } from './history.ts'
 
 /** The record of a wait whose time was over. */
 const TIMED_OUT = '[]'
@@ -75,18 +75,18 @@ export const triesWait: Invariant = (history) => {
   })
 }
 
-/** I25: a step that threw, and said when to try it again, is put away for that long. */
-export const triesWaitAsTold: Invariant = (history) => {
-  const later = laterOf(history)
+/** I25: a step that threw, and asked when to try it again, is put away for that long. */
+export const triesWaitAsAsked: Invariant = (history) => {
+  const retryAfters = retryAftersByLease(history)
   const claims = claimsByLease(history)
   return (history.ledger.putAway ?? []).flatMap(({ runId, generation, waitingFor }) => {
     // What was waited for before stays written down when there is no other try.
     const old = decodeWaits(claims.get(`${runId}/${generation}`)?.waitingFor ?? null)
     const isOld = (name: string, dueAt: number | null) => old.some((wait) => wait.name === name && wait.dueAt === dueAt)
     return decodeWaits(waitingFor).flatMap(({ name, kind, dueAt }) => {
-      const said = kind === 'retry' && !isOld(name, dueAt) ? later.get(`${stepKey({ runId, step: name })}/${generation}`) : undefined
+      const asked = kind === 'retry' && !isOld(name, dueAt) ? retryAfters.get(`${stepKey({ runId, step: name })}/${generation}`) : undefined
       // Clocks have fractions of a millisecond, times in rows have none.
-      const missing = said ? said.saidAt + said.afterMs - 1 - (dueAt ?? 0) : 0
+      const missing = asked ? asked.thrownAt + asked.afterMs - 1 - (dueAt ?? 0) : 0
       return missing > 0 ? [{ invariant: 'I25', runId, what: `${name} is to be tried ${missing} ms before the time it asked for` }] : []
     })
   })

@@ -35,7 +35,7 @@ export function rareFiguresOf({ runs, steps, ledger }: History): RareFigures {
   return {
     races: races.length,
     crowds: crowds.length,
-    later: ledger.later?.length ?? 0,
+    later: ledger.retryAfters?.length ?? 0,
     misfitsOnce,
     misfits: misfits.length - misfitsOnce,
     late: steps.filter(({ failure }) => failure?.includes('"transaction_timeout"')).length,

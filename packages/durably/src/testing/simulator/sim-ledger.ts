@@ -11,8 +11,8 @@ import {
   flat,
   type GaveUpNote,
   type JobExecution,
-  type LaterNote,
   type PutAwayNote,
+  type RetryAfterNote,
   type SignalNote,
   type StreamAttempt,
   stepKey,
@@ -49,7 +49,7 @@ export class SimLedger {
   readonly signals: SignalNote[] = []
   readonly answers: AnswerNote[] = []
   readonly gaveUp: GaveUpNote[] = []
-  readonly later: LaterNote[] = []
+  readonly retryAfters: RetryAfterNote[] = []
   /** Calls inside of a step that were refused, because they may wait. */
   refused = 0
   readonly #codec = jsonCodec()
@@ -67,8 +67,8 @@ export class SimLedger {
     return execution
   }
 
-  enterStep(process: string, runId: string, step: string, generation: number, now: number, toldToStop: boolean): Effect {
-    const effect: Effect & Open = { process, runId, step, generation, startedAt: now, endedAt: null, outcome: 'unfinished', toldToStop }
+  enterStep(process: string, runId: string, step: string, generation: number, now: number, wasAborted: boolean): Effect {
+    const effect: Effect & Open = { process, runId, step, generation, startedAt: now, endedAt: null, outcome: 'unfinished', wasAborted }
     effect.place = this.place()
     this.effects.push(effect)
     return effect
@@ -82,8 +82,8 @@ export class SimLedger {
   }
 
   /** Something was thrown that says when to try again. */
-  saidWhen(process: SimProcess, { runId, generation, step, afterMs }: Omit<LaterNote, 'place' | 'saidAt'>): void {
-    this.later.push({ place: this.place(), runId, generation, step, afterMs, saidAt: process.storeNow(runId) })
+  recordRetryAfter(process: SimProcess, { runId, generation, step, afterMs }: Omit<RetryAfterNote, 'place' | 'thrownAt'>): void {
+    this.retryAfters.push({ place: this.place(), runId, generation, step, afterMs, thrownAt: process.storeNow(runId) })
   }
 
   /** How often the function of a transaction was entered before. */
@@ -100,7 +100,7 @@ export class SimLedger {
     const attempt: StreamAttempt = { runId, step, generation, given, text: '', checkpoints: [] }
     this.streams.push(attempt)
     let isOver = false
-    const heard = async (state: TState): Promise<void> => {
+    const recording = async (state: TState): Promise<void> => {
       const reached = { state: this.#codec.encode(state, 'state') ?? '', length: attempt.text.length, acknowledged: false }
       attempt.checkpoints.push(reached)
       await checkpoint(state)
@@ -111,7 +111,7 @@ export class SimLedger {
         if (!isOver) attempt.text += flat([chunk])
         return emit(chunk)
       },
-      checkpoint: Object.assign(heard, { state: checkpoint.state }),
+      checkpoint: Object.assign(recording, { state: checkpoint.state }),
       leave: () => {
         isOver = true
       },
@@ -119,7 +119,7 @@ export class SimLedger {
   }
 
   /** What a live process tells its listeners is a promise. */
-  hear(durably: Durably, process: SimProcess): void {
+  recordAcknowledgements(durably: Durably, process: SimProcess): void {
     const promised = (acknowledged: Acknowledged) => process.alive && this.acknowledged.push(acknowledged)
     durably.on('step:complete', ({ runId, stepName }) => promised({ kind: 'step', runId, step: stepName }))
     durably.on('run:complete', ({ runId }) => promised({ kind: 'ended', runId, status: 'completed' }))

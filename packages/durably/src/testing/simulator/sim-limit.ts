@@ -28,12 +28,12 @@ export class SimLimit {
   isLate(): boolean {
     const { now, env, wokeAt } = this.#process
     const { runId } = this.#execution
-    const isPastDeadline = now > this.#process.deadlineOf(runId) + DIFFERENCE_MS_MAX && !this.#process.isFooled(runId)
+    const isPastDeadline = now > this.#process.deadlineOf(runId) + DIFFERENCE_MS_MAX && !this.#process.hasMisleadingClocks(runId)
     return now > wokeAt && (env.mono() > this.#endsAt || isPastDeadline)
   }
 
   /** It is told that its time is over. */
-  tellOver(): void {
+  recordTimeout(): void {
     const process = this.#process
     const { runId } = this.#execution
     const { now, env } = process

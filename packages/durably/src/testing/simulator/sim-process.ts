@@ -260,7 +260,7 @@ export class SimProcess {
    * Its machine has slept and its wall clock was set back. Since this run was claimed: by as much as it slept, so that its clocks agree
    * and nothing shows that a lease or a deadline is over. Or at all: whoever waits to lead does not compare its clocks.
    */
-  isFooled(runId?: string): boolean {
+  hasMisleadingClocks(runId?: string): boolean {
     const sent = runId === undefined ? { sleptMs: 0, isClockSet: false } : this.#claimed.get(runId)?.sent
     if (!sent || this.#clockSet.byMs > 0) return false
     const sleptMs = this.sleptMs - sent.sleptMs
@@ -358,8 +358,8 @@ export class SimProcess {
 
   #remembersClaims(runs: RunStore): RunStore {
     const remember = (runs: RunRow[], sent: Sent) => {
-      const heard = { answered: momentOf(this.env), answeredAt: this.now, jumpedMs: this.#jumpedMs() }
-      for (const row of runs) this.#claimed.set(row.id, { row, sent, ...heard })
+      const answer = { answered: momentOf(this.env), answeredAt: this.now, jumpedMs: this.#jumpedMs() }
+      for (const row of runs) this.#claimed.set(row.id, { row, sent, ...answer })
       return runs
     }
     return new Proxy(runs, {

@@ -4,14 +4,14 @@
 import type { Channel, Page } from '../../store/leader-lock.ts'
 import type { SimProcess } from './sim-process.ts'
 
-const TELLING_MS = 1
+const NOTIFICATION_MS = 1
 
 /** Once the lock was granted, until it is given back, taken away, or its tab is dead. */
 export interface Grant {
   readonly process: SimProcess
   readonly isStolen: boolean
   /** When its tab heard of it. */
-  heardAt: number | null
+  notifiedAt: number | null
   isOver: boolean
 }
 
@@ -19,7 +19,7 @@ export interface TabWatch {
   granted(grant: Grant): void
   /** Its tab was told. */
   lost(grant: Grant): void
-  robbed(grant: Grant): void
+  stolen(grant: Grant): void
 }
 
 interface Request {
@@ -76,23 +76,23 @@ export class SimTabs {
   #request(process: SimProcess, { steal, ifAvailable, signal }: LockOptions, granted: Request['granted']): Promise<void> {
     return new Promise((resolve, reject) => {
       const request: Request = { process, granted, resolve, reject }
-      if (steal) this.#rob()
+      if (steal) this.#steal()
       if (!this.#held) this.#grant(request, steal === true)
-      else if (ifAvailable) this.#tell(process, () => void granted(null))
+      else if (ifAvailable) this.#notify(process, () => void granted(null))
       else {
         this.#queue.push(request)
-        signal?.addEventListener('abort', () => this.#leaveQueue(request) && this.#tell(process, () => reject(signal.reason)))
+        signal?.addEventListener('abort', () => this.#leaveQueue(request) && this.#notify(process, () => reject(signal.reason)))
       }
     })
   }
 
   #grant(request: Request, isStolen: boolean): void {
     const { process } = request
-    const grant: Grant = { process, isStolen, heardAt: null, isOver: false }
+    const grant: Grant = { process, isStolen, notifiedAt: null, isOver: false }
     this.#held = { grant, request }
     // It may be taken away before its tab wakes up, which then hears of both, one after the other.
-    this.#tell(process, () => {
-      grant.heardAt = process.now
+    this.#notify(process, () => {
+      grant.notifiedAt = process.now
       this.#watch.granted(grant)
       void request.granted({})?.then(() => {
         if (grant.isOver) return
@@ -103,14 +103,14 @@ export class SimTabs {
     })
   }
 
-  #rob(): void {
-    const robbed = this.#held
-    if (!robbed) return
-    const { grant, request } = robbed
-    this.#watch.robbed(grant)
+  #steal(): void {
+    const stolen = this.#held
+    if (!stolen) return
+    const { grant, request } = stolen
+    this.#watch.stolen(grant)
     grant.isOver = true
     this.#held = null
-    this.#tell(grant.process, () => {
+    this.#notify(grant.process, () => {
       this.#watch.lost(grant)
       request.reject(new Error('the lock was stolen'))
     })
@@ -135,7 +135,7 @@ export class SimTabs {
       onmessage: null,
       postMessage: (data) => {
         for (const other of this.#channels)
-          if (other !== channel) this.#tell(other.process, () => this.#channels.has(other) && other.onmessage?.({ data } as MessageEvent))
+          if (other !== channel) this.#notify(other.process, () => this.#channels.has(other) && other.onmessage?.({ data } as MessageEvent))
       },
       close: () => void this.#channels.delete(channel),
     }
@@ -155,10 +155,10 @@ export class SimTabs {
   }
 
   #dispatch(process: SimProcess, type: PageEvent): void {
-    for (const entry of [...this.#listeners]) if (entry.process === process && entry.type === type) this.#tell(process, entry.listener)
+    for (const entry of [...this.#listeners]) if (entry.process === process && entry.type === type) this.#notify(process, entry.listener)
   }
 
-  #tell(process: SimProcess, what: () => void): void {
-    process.env.timer(TELLING_MS, what)
+  #notify(process: SimProcess, what: () => void): void {
+    process.env.timer(NOTIFICATION_MS, what)
   }
 }

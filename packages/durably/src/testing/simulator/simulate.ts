@@ -18,6 +18,7 @@ import { readBookings } from './bookings.ts'
 import { chance, oneOf, pick } from './chance.ts'
 import type { CutLine } from './cut-line.ts'
 import { ExplainedRuns } from './explained-runs.ts'
+import { FaultInjector, type SimWorker } from './fault-injector.ts'
 import { type CallFaults, FaultPlan } from './fault-plan.ts'
 import type { SimFigures } from './judge.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
@@ -27,7 +28,6 @@ import { rejecting } from './rejecting-store.ts'
 import { SimClient } from './sim-client.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { type Answer, SimProcess, type SimWorld, SLOW_LEASES_MAX } from './sim-process.ts'
-import { type SimWorker, Strikes } from './strikes.ts'
 import { TabAudit } from './tab-audit.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
 import { WorldAudit } from './world-audit.ts'
@@ -99,7 +99,7 @@ class Simulation {
   #listRuns!: () => Promise<RunRow[]>
   #sql: OpenedStore['sql']
   #audit!: WorldAudit
-  #strikes!: Strikes
+  #faults!: FaultInjector
   #tabs: TabAudit | undefined
   #explained!: ExplainedRuns
   #client!: SimClient
@@ -139,10 +139,10 @@ class Simulation {
     await this.#store.migrate()
     this.#startOutsiders()
     this.#startClient()
-    this.#planStrikes()
+    this.#createFaultInjector()
     const workers = this.#isRush ? 2 : pick(this.#seed, 'workers', 2, 4)
     for (let i = 0; i < workers; i++) this.#startWorker(`w${i}`, 0)
-    for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#strikes.strike(timed))
+    for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#faults.inject(timed))
     try {
       await this.#base.advance(FAULT_MS)
       await this.#heal()
@@ -189,7 +189,7 @@ class Simulation {
       maxValueBytes: VALUE_BYTES_MAX,
       ...(chance(this.#seed, 'retention') < RETENTION_SHARE && { retention: pick(this.#seed, 'kept', 5000, 40_000) }),
     })
-    this.#ledger.hear(durably, process)
+    this.#ledger.recordAcknowledgements(durably, process)
     return durably
   }
 
@@ -237,8 +237,8 @@ class Simulation {
     })
   }
 
-  #planStrikes(): void {
-    this.#strikes = new Strikes({
+  #createFaultInjector(): void {
+    this.#faults = new FaultInjector({
       seed: this.#seed,
       plan: this.#plan,
       leaseMs: this.#leaseMs,
@@ -319,7 +319,7 @@ class Simulation {
       violations: [...this.#stuck, ...this.#explained.violations, ...violations],
       faults: this.#plan.happened,
       trace: this.#trace,
-      figures: { ...figures, ...this.#strikes.counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },
+      figures: { ...figures, ...this.#faults.counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },
     }
   }
 }

@@ -24,7 +24,7 @@ export class TabAudit implements TabWatch {
   readonly #world: SimWorld
   readonly #plan: FaultPlan
   /** Who believes to lead. */
-  readonly #reigns = new Map<SimProcess, Grant>()
+  readonly #leading = new Map<SimProcess, Grant>()
   /** The term in which a claim was made, by its token. */
   readonly #terms = new Map<string | null, Grant>()
   readonly #stopping = new Set<SimProcess>()
@@ -53,23 +53,23 @@ export class TabAudit implements TabWatch {
   }
 
   granted(grant: Grant): void {
-    this.#reigns.set(grant.process, grant)
+    this.#leading.set(grant.process, grant)
     this.counts.terms++
     if (grant.isStolen) this.counts.thefts++
-    if (!grant.isStolen) void this.#expectHeir(grant)
+    if (!grant.isStolen) void this.#expectTakeover(grant)
   }
 
   lost({ process }: Grant): void {
-    this.#reigns.delete(process)
+    this.#leading.delete(process)
   }
 
-  robbed({ process, heardAt }: Grant): void {
+  stolen({ process, notifiedAt }: Grant): void {
     const { base, leaseMs } = this.#world
     const now = base.mono()
     const isAwake = process.wokeAt < now - leaseMs / 2
     // Two that wait may find out at the same time.
-    const isNew = heardAt === null || heardAt > now - leaseMs / 2
-    if (isAwake && !isNew) this.#broken('I36', null, `${process.name} was awake, and robbed of the lead`)
+    const isNew = notifiedAt === null || notifiedAt > now - leaseMs / 2
+    if (isAwake && !isNew) this.#broken('I36', null, `${process.name} was awake, and the lead was stolen from it`)
   }
 
   stops(process: SimProcess): void {
@@ -98,23 +98,23 @@ export class TabAudit implements TabWatch {
   }
 
   #claims(process: SimProcess, runs: RunStore, request: ClaimRequest): Promise<RunRow[]> {
-    const term = this.#reigns.get(process)
+    const term = this.#leading.get(process)
     for (const token of request.tokens) if (term) this.#terms.set(token, term)
     if (!term && process.alive) this.#broken('I34', null, `${process.name} claims, and does not lead`)
     return runs.claim(request)
   }
 
   #reaps(process: SimProcess, runs: RunStore, request: ReapRequest): ReturnType<RunStore['reap']> {
-    const term = this.#reigns.get(process)
+    const term = this.#leading.get(process)
     const hasInherited = term && !term.isStolen && !term.isOver
-    if (request.tokens && !hasInherited && process.alive && !process.isFooled())
+    if (request.tokens && !hasInherited && process.alive && !process.hasMisleadingClocks())
       this.#broken('I35', null, `${process.name} takes back what others have, and has not inherited it`)
     return runs.reap(request)
   }
 
-  async #expectHeir(grant: Grant): Promise<void> {
+  async #expectTakeover(grant: Grant): Promise<void> {
     const { process } = grant
-    const heardAt = grant.heardAt ?? 0
+    const notifiedAt = grant.notifiedAt ?? 0
     const { length } = this.#plan.happened
     const { base, leaseMs } = this.#world
     const askedAt = base.mono()
@@ -124,7 +124,7 @@ export class TabAudit implements TabWatch {
     await this.#later(AT_ONCE_MS)
     const isDisturbed = this.#plan.happened.slice(length).some((fault) => fault.startsWith(`${process.name}#`))
     // It stood still while it was given the lead, or just before: it does not know whether that was taken from it meanwhile.
-    const stoodStill = process.wokeAt > 0 && process.wokeAt >= heardAt - leaseMs / 2
+    const stoodStill = process.wokeAt > 0 && process.wokeAt >= notifiedAt - leaseMs / 2
     // One whose clock is set cannot know for how long it was the heir.
     if (isDisturbed || grant.isOver || stoodStill || process.isClockSet || this.#stopping.has(process)) return
     const running = await this.#world.store.runs.list({ statuses: ['running'] })

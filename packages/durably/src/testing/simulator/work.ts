@@ -22,7 +22,7 @@ const DAWDLES = 3
 const afterwards = new WeakMap<object, number>()
 
 /** When it shall be tried again, as what it threw says. */
-export function laterOf(error: unknown): number | undefined {
+export function retryAfterOf(error: unknown): number | undefined {
   return afterwards.get(error as object)
 }
 
@@ -62,7 +62,7 @@ export class Work {
       // At once: a browser knows only until the first `await` what is called inside of a step.
       if (inner !== null) await this.#callInside(inner)
       await this.#passTime(timeoutMs !== null && before < dawdles ? timeoutMs * DAWDLES : ms, signal)
-      return !this.#isTold(signal)
+      return !this.#mustStop(signal)
     })
   }
 
@@ -76,7 +76,7 @@ export class Work {
       try {
         for (let part = checkpoint.state?.next ?? 0; part < parts; part++) {
           await this.#passTime(this.#planned.ms / parts, signal)
-          if (this.#isTold(signal) || (throws && part >= parts / 2)) return false
+          if (this.#mustStop(signal) || (throws && part >= parts / 2)) return false
           await done(entered.emit(this.#part(part)))
           if (checkpointEvery > 0 && (part + 1) % checkpointEvery === 0) await done(entered.checkpoint({ next: part + 1, by: generation }))
         }
@@ -109,7 +109,7 @@ export class Work {
     const { ledger, process, execution } = this.#parts
     const { runId, generation } = execution
     const effect = ledger.enterStep(process.name, runId, step, generation, process.now, signal.aborted)
-    effect.isFooled = process.isFooled(runId)
+    effect.hasMisleadingClocks = process.hasMisleadingClocks(runId)
     effect.endedAt = process.now
     effect.outcome = 'returned'
     return { step, execution: 0 }
@@ -145,7 +145,7 @@ export class Work {
     const endsAt = process.env.mono() + (timeoutMs ?? Number.POSITIVE_INFINITY)
     const effect = ledger.enterStep(process.name, runId, name, generation, began, signal.aborted)
     effect.once = once !== null
-    effect.isFooled = process.isFooled(runId)
+    effect.hasMisleadingClocks = process.hasMisleadingClocks(runId)
     effect.freeAt = Math.min(limit.freeAt, began + (timeoutMs ?? Number.POSITIVE_INFINITY))
     effect.startedLate = limit.isLate()
     ctx.signal.addEventListener('abort', () => {
@@ -163,20 +163,20 @@ export class Work {
       effect.tookPlace = true
       return { step: name, execution: before, misfit: misfitOf(misfit) }
     }
-    if (effect.outcome === 'threw') throw this.#sayWhen(new (fatal ? NonRetryableError : Error)(`${name} threw`), signal)
+    if (effect.outcome === 'threw') throw this.#withRetryAfter(new (fatal ? NonRetryableError : Error)(`${name} threw`), signal)
     return { step: name, execution: before }
   }
 
   /** Nobody listens any more to one that is out of time. */
-  #sayWhen(error: Error, signal: AbortSignal): Error {
+  #withRetryAfter(error: Error, signal: AbortSignal): Error {
     const { laterMs: afterMs, name } = this.#planned
     if (afterMs === null || signal.aborted) return error
-    this.#parts.ledger.saidWhen(this.#parts.process, { ...this.#parts.execution, step: name, afterMs })
+    this.#parts.ledger.recordRetryAfter(this.#parts.process, { ...this.#parts.execution, step: name, afterMs })
     afterwards.set(error, afterMs)
     return retryAfter(error, afterMs)
   }
 
-  #isTold(signal: AbortSignal): boolean {
+  #mustStop(signal: AbortSignal): boolean {
     return signal.aborted && !this.#planned.deaf
   }
 

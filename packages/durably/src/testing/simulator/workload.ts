@@ -26,7 +26,7 @@ import {
 import type { SimLedger } from './sim-ledger.ts'
 import { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
-import { laterOf, type StepValue, type StreamState, Work } from './work.ts'
+import { retryAfterOf, type StepValue, type StreamState, Work } from './work.ts'
 
 /** What a run is given. `by`: the step that triggered it, as `run/step`. */
 export interface SimPayload {
@@ -57,20 +57,20 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
   const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
     durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps, spoiled }) => {
       const execution = ledger.enterJob(process.name, ctx.runId, process.generationOf(ctx.runId), process.now)
-      execution.isFooled = process.isFooled(ctx.runId)
+      execution.hasMisleadingClocks = process.hasMisleadingClocks(ctx.runId)
       const limit = new SimLimit(process, execution, options.timeout ?? Number.POSITIVE_INFINITY)
       execution.freeAt = limit.freeAt
       execution.startedLate = limit.isLate()
       ctx.signal.addEventListener('abort', () => {
-        if (hasCode(ctx.signal.reason, 'timeout') && !process.isDeadlineOver(ctx.runId)) limit.tellOver()
+        if (hasCode(ctx.signal.reason, 'timeout') && !process.isDeadlineOver(ctx.runId)) limit.recordTimeout()
       })
       const job = new SimJob({ seed, process, ledger, ctx, execution, limit }, jobs)
       try {
         const parts = await (name.endsWith('fan') ? job.fan(steps) : job.chain(steps))
         return spoiled ? job.spoil(parts, spoiled) : parts
       } catch (error) {
-        const afterMs = laterOf(error)
-        if (afterMs !== undefined && !ctx.signal.aborted) ledger.saidWhen(process, { ...execution, step: THE_JOB, afterMs })
+        const afterMs = retryAfterOf(error)
+        if (afterMs !== undefined && !ctx.signal.aborted) ledger.recordRetryAfter(process, { ...execution, step: THE_JOB, afterMs })
         throw error
       } finally {
         execution.endedLate = limit.isLate()
@@ -248,13 +248,13 @@ class SimJob {
 const OWN = ['timeout', 'transaction_timeout', 'store_rejected', 'value_not_serializable', 'value_too_large'] as const
 /** By so much a transaction that dawdles is late. */
 const LATE_MS = 50
-const LET_DOWN = ['run_failed', 'run_cancelled', 'wait_timeout'] as const
+const OTHERS_FAILED = ['run_failed', 'run_cancelled', 'wait_timeout'] as const
 
 function whyOf(error: unknown): GaveUpNote['why'] {
   if (OWN.some((code) => hasCode(error, code))) return 'own'
-  if (error instanceof NonRetryableError || LET_DOWN.some((code) => hasCode(error, code))) return 'told'
+  if (error instanceof NonRetryableError || OTHERS_FAILED.some((code) => hasCode(error, code))) return 'final'
   if (!(error instanceof Error)) return 'other'
-  return error.message.endsWith(' threw') ? 'own' : error.message.startsWith('nobody knows') ? 'told' : 'other'
+  return error.message.endsWith(' threw') ? 'own' : error.message.startsWith('nobody knows') ? 'final' : 'other'
 }
 
 function anything<T>(): StandardSchemaV1<T, T> {

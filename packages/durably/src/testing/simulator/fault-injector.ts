@@ -1,4 +1,4 @@
-// Strikes — carries out the timed faults of a world: kills, pauses, sleeps of machines, clock jumps, stops and commands of users.
+// FaultInjector — carries out the timed faults of a world: kills, pauses, sleeps of machines, clock jumps, stops and commands of users.
 import type { Durably } from '../../durably.ts'
 import { isTerminal, type RunStatus } from '../../model/run.ts'
 import type { Store } from '../../store/store.ts'
@@ -27,7 +27,7 @@ export interface SimWorker {
   durably: Durably
 }
 
-interface StrikesDeps {
+interface FaultInjectorDeps {
   seed: number
   plan: FaultPlan
   leaseMs: number
@@ -41,15 +41,15 @@ interface StrikesDeps {
   setStoreClockBy: (ms: number) => void
 }
 
-export class Strikes {
-  readonly #deps: StrikesDeps
+export class FaultInjector {
+  readonly #deps: FaultInjectorDeps
   readonly counts = { families: 0, suspends: 0 }
 
-  constructor(deps: StrikesDeps) {
+  constructor(deps: FaultInjectorDeps) {
     this.#deps = deps
   }
 
-  async strike({ fault, name }: Timed): Promise<void> {
+  async inject({ fault, name }: Timed): Promise<void> {
     const { seed, plan, workers, client, setStoreClockBy } = this.#deps
     if (plan.healed) return
     plan.happened.push(name)
