@@ -1,4 +1,4 @@
-// CountingDialect — says what a store really sends: every statement, and every commit it causes.
+// CountingDialect — records what a store really sends: every statement, and every commit that it causes.
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult, TransactionSettings } from 'kysely'
 
 export interface CountingDialect extends Dialect {

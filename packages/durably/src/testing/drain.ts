@@ -1,13 +1,13 @@
-// Drain — runs all there is to run, in no more real time than it takes to compute: the virtual clock leaps from moment to moment.
+// Drain — executes runs until all have ended, without waiting in real time: the virtual clock jumps from timer to timer.
 import type { Durably } from '../durably.ts'
 import { ENGINE } from '../engine.ts'
 import type { Run } from '../model/run.ts'
 import { NEVER_MS } from '../model/wait.ts'
 import type { VirtualEnv } from './virtual-env.ts'
 
-/** As often as an idle worker looks. */
+/** The polling interval of an idle worker. */
 const LOOK_MS = 1000
-/** If no due time is known: longer than any timer of a test. What does not move for so long waits for something else. */
+/** If no due time is known: longer than any timer of a test. A run that makes no progress for so long waits for something else. */
 const PATIENCE_MS = 3_600_000
 const SHOWN_MAX = 10
 
@@ -34,16 +34,16 @@ export async function drain(durably: Durably, env: VirtualEnv): Promise<number> 
   }
 }
 
-/** Until a run falls due or a lease ends; null if no time is known at which anything happens. */
+/** How long until a run falls due or a lease ends; `null` if no such time is known. */
 async function nextInMs(durably: Durably, env: VirtualEnv): Promise<number | null> {
   const { store, jobs } = durably[ENGINE]
   const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
-  // What is due and was not claimed waits for its key, or for a lease.
+  // A run that is due and was not claimed waits for its concurrency key, or for a lease.
   if (due || stale || nextInMs === null || env.wall() + nextInMs >= NEVER_MS) return null
   return nextInMs
 }
 
-/** The answer of `promise`, however much virtual time it takes. */
+/** Waits for `promise`, however much virtual time it takes. */
 async function onVirtualTime<T>(env: VirtualEnv, promise: Promise<T>): Promise<T> {
   let settled = false
   const settle = () => {

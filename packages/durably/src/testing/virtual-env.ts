@@ -5,7 +5,7 @@
 //       come when no more timer is due, as in a real event loop.
 //   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
 //   V4. Code that is loaded late takes no time.
-//   V5. Whoever goes on for ever without letting time pass is an error, not a test that hangs.
+//   V5. Code that goes on for ever without letting time pass causes an error; the test does not hang.
 import { asyncLocalScope, type Env } from '../model/env.ts'
 import { monotonicUlids } from '../model/ulid.ts'
 
@@ -26,11 +26,11 @@ export interface VirtualEnv extends Env {
 export interface VirtualEnvOptions {
   seed?: number
   startMs?: number
-  /** Nothing in it waits for the world outside, so that promises are all that has to settle: much faster than turns of the event loop. */
+  /** Nothing waits for the real world, so it is enough to let promises settle, which is much faster than turns of the event loop. */
   isClosed?: boolean
 }
 
-/** Far more than all that ever waits at once. */
+/** Far more than the tasks that ever wait at once. */
 const TURNS_MAX = 100_000
 const START_MS = Date.UTC(2025, 0, 1)
 
@@ -143,7 +143,7 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
   }
 }
 
-/** Where it stands, or would stand. */
+/** The place where it is, or would be inserted. */
 function placeOf({ at, number }: Timer, timers: readonly Timer[]): number {
   let from = 0
   let to = timers.length
@@ -171,7 +171,7 @@ function seededRandom(seed: number): () => number {
 /** A turn of the real event loop, taken when the module loads: a test may replace the globals later. */
 const realTurn = realTurns()
 
-/** Asked for by a promise, Node's next tick comes when none is left that could go on. Elsewhere only a whole turn does. */
+/** In Node a tick that a promise asked for comes when no promise can go on any more. Elsewhere only a whole turn of the event loop does. */
 const promisesSettled = nextTicks() ?? realTurn
 
 function nextTicks(): (() => Promise<void>) | undefined {

@@ -4,11 +4,11 @@ import type { OwnerWrite } from '../../store/owner-write.ts'
 
 export interface Boundary {
   name: string
-  /** It writes the end of the run itself: a cancel comes too late. */
+  /** It writes the end of the run, so a cancel comes too late. */
   endsRun: boolean
 }
 
-/** Reads are no boundaries: whoever dies at one leaves nothing half done. */
+/** Reads are no boundaries: a process that dies at one leaves nothing half done. */
 const OTHER_CALLS: Record<string, string> = {
   'runs.claim': 'claim',
   'runs.create': 'trigger',

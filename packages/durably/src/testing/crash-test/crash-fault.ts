@@ -3,8 +3,8 @@ export const CRASH_FAULTS = ['crash before', 'crash after commit', 'lost reply',
 
 /**
  * `crash before`: the worker dies, nothing was written. `crash after commit`: it dies when the write is done. `lost reply`: the write
- * is done, the worker hears nothing. `lease stolen`: the worker stands still for longer than its lease, another one takes over, then
- * the first goes on. `cancel`: somebody cancels the run just before the write.
+ * is done, the worker gets no answer. `lease stolen`: the worker is paused for longer than its lease, another one takes over, then the
+ * first goes on. `cancel`: somebody cancels the run just before the write.
  */
 export type CrashFault = (typeof CRASH_FAULTS)[number]
 

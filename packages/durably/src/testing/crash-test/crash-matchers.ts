@@ -8,7 +8,7 @@ interface MatcherResult {
   message: () => string
 }
 
-/** The matchers as a runner's types shall know them. */
+/** The matchers as the types of a test runner declare them. */
 export interface CrashMatchers {
   /** Of a report, or of a function that defines a job and is given to `crashTest` with this input. */
   toSurviveCrashes(input?: unknown, options?: CrashTestOptions): Promise<void>

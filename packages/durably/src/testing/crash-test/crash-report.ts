@@ -12,7 +12,7 @@ export interface CrashFailure extends CrashCase {
   hint: string | null
 }
 
-/** A job that is wrong everywhere is wrong in the same way. */
+/** A job that fails in every case fails in the same way, so a few cases are enough. */
 const PROBLEMS_SHOWN_MAX = 12
 
 interface CrashReportParts {
@@ -23,7 +23,7 @@ interface CrashReportParts {
   failures: readonly CrashFailure[]
 }
 
-/** What became of a job in every world it was put into. */
+/** How a job ended in every world in which it ran. */
 export class CrashReport {
   readonly jobName: string
   /** The store calls that make something durable, in the order of the undisturbed run. */

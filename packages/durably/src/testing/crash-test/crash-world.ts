@@ -2,7 +2,7 @@
 // Owns the processes and the passing of time. Does not judge.
 //   C1. One worker executes the run; the moment the fault is injected a second one starts, to take over what is lost.
 //   C2. The fault is injected once, at the first call that has the boundary's name.
-//   C3. Virtual time leaps over what the engine waits for. While a user's function waits for the real world, it passes as real time does.
+//   C3. Virtual time jumps to what the engine waits for next. While a user's function waits for the real world, it passes like real time.
 import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, sleep, systemEnv } from '../../model/env.ts'
@@ -64,11 +64,11 @@ const LEASE_MS = 30_000
 const MAX_RECOVERIES = 10
 /** Enough for another worker to notice, to take over and to be well under way. */
 const STOLEN_MS = LEASE_MS * 2
-/** Late writers show themselves within it. */
+/** Long enough for late writes to arrive. */
 const AFTERMATH_MS = STOLEN_MS + 5000
 /** The engine's own pauses are shorter; only a heartbeat is further away. */
 const LEAP_MS = 1000
-/** Functions of a killed process that are still at work must not reach into the next world, if they end soon. */
+/** How long to wait for functions of a killed process, so that they do not go on into the next world. */
 const GHOSTS_MS_MAX = 100
 
 export class CrashWorld {
@@ -120,7 +120,7 @@ export class CrashWorld {
     return this.#evidence(tookMs)
   }
 
-  /** Nothing of this world goes on. */
+  /** Ends this world: none of its processes goes on. */
   async #end(): Promise<void> {
     for (const process of this.#processes) process.kill()
     const until = this.#reality.mono() + GHOSTS_MS_MAX
@@ -202,7 +202,7 @@ export class CrashWorld {
       const claim = this.#boundaries.findLastIndex(({ name }) => name.startsWith('claim'))
       if (claim !== -1) this.#boundaries.splice(claim, 1)
     }
-    // An idle worker's look changes nothing.
+    // A poll of an idle worker changes nothing.
     if (verb !== 'runs.probe') this.#lookAtRows().catch(this.#fail)
   }
 
@@ -231,7 +231,7 @@ export class CrashWorld {
     await runs.apply([{ ...rest, number: records.length + 1, verb: { type: 'release' } }])
   }
 
-  /** The answer of `promise`, which needs nothing but the engine. */
+  /** Lets virtual time pass until `promise`, which waits for the engine only, has settled. */
   async #soon<T>(promise: Promise<T>): Promise<T> {
     let settled = false
     const settle = () => {

@@ -75,7 +75,7 @@ function askedProblems({ run, asked, history }: Evidence): Problem[] {
   }))
 }
 
-/** What a job makes of its records, when nothing is left to do but to read them, is what it made of them the first time. */
+/** A job that is run again from its records alone returns what it returned the first time. */
 export function replayProblems(original: Evidence, replayed: Evidence): Problem[] {
   const { run } = replayed
   if (run.status !== 'completed') return plain(`run again from its records it ended as ${run.status} with ${JSON.stringify(run.error)}`)

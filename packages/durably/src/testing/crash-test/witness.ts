@@ -1,5 +1,5 @@
-// Witness — sees what a user's functions do in a simulated world: job functions, the steps they ask for, step functions that really run.
-// Stands between the user's definition and the instance, and changes nothing of what either gets.
+// Witness — records what a user's functions do in a simulated world: job functions, the steps that they call, step functions that really
+// run. It wraps the instance that the user's definition gets, and changes nothing of what either side sees.
 import type { Durably } from '../../durably.ts'
 import type { Env, TimerHandle } from '../../model/env.ts'
 import type { JobContext, StepFunction, StepOptions, StreamFunction } from '../../model/job.ts'
@@ -23,7 +23,7 @@ export class Witness {
   readonly #steps = new Map<SimProcess, number>()
   readonly #timers = new Map<SimProcess, Set<TimerHandle>>()
 
-  /** The instance as the user's code shall see it. */
+  /** The instance that is given to the user's code. */
   over(durably: Durably, process: SimProcess): Durably {
     this.ledger.recordAcknowledgements(durably, process)
     durably.use({ name: 'witness', install: (host) => host.wrapStep((step, next) => this.#step(process, step, next)) })
@@ -32,7 +32,7 @@ export class Witness {
     return bound(durably, { defineJob })
   }
 
-  /** The clock as the user's code shall see it: it tells when functions wait for virtual time. */
+  /** The clock that is given to the user's code: it counts which functions wait for virtual time. */
   clockOf(process: SimProcess): Env {
     const timers = new Set<TimerHandle>()
     this.#timers.set(process, timers)
@@ -63,7 +63,7 @@ export class Witness {
     return this.ledger.executions.some(({ endedAt }) => endedAt === null) || this.ledger.effects.some(({ endedAt }) => endedAt === null)
   }
 
-  /** The process is dead, but its functions cannot be killed; what they wait for still comes. */
+  /** The process is dead, but its functions cannot be killed: what they wait for still settles. */
   get hasGhosts(): boolean {
     return [...this.#steps].some(([process, steps]) => steps > 0 && !process.alive && !this.#waitsForTimer((other) => other === process))
   }

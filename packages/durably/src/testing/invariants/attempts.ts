@@ -1,4 +1,4 @@
-// How often jobs and steps were tried.
+// Invariants of retries: how often jobs and steps are tried.
 import {
   claimsByLease,
   eventsByRun,
@@ -12,7 +12,7 @@ import {
 } from './history.ts'
 import { lostGenerations } from './lost-leases.ts'
 
-/** I27: `attempts` is the number of executions that failed since somebody last sent the run back by hand, as its policy allows. */
+/** I27: `attempts` is the number of executions that failed since the run was last retried by hand, within what its policy allows. */
 export const attemptsAreCounted: Invariant = (history) => {
   const events = eventsByRun(history)
   const violations: Violation[] = []
@@ -34,7 +34,7 @@ export const attemptsAreCounted: Invariant = (history) => {
   return violations
 }
 
-/** I27: a run does not fail for an error that its policy would have let it try again after. */
+/** I27: a run does not fail while its policy allows another attempt. */
 export const nobodyGivesUpEarly: Invariant = (history) => {
   const notes = grouped(history.ledger.gaveUp ?? [], ({ runId }) => runId)
   return history.runs.flatMap((run) => {
@@ -46,7 +46,7 @@ export const nobodyGivesUpEarly: Invariant = (history) => {
   })
 }
 
-/** I27: between two attempts there is at least the time that the policy asks for, or what was thrown. */
+/** I27: between two attempts there is at least the delay of the policy, or of the `retryAfter` error. */
 export const attemptsWait: Invariant = (history) => {
   const claims = claimsByLease(history)
   const retryAfters = retryAftersByLease(history)
@@ -58,11 +58,11 @@ export const attemptsWait: Invariant = (history) => {
       if (type !== 'run:retry' || payload.generation === undefined) continue
       const failed = claims.get(`${runId}/${payload.generation}`)
       const next = claims.get(`${runId}/${payload.generation + 1}`)
-      // Who was asked to stop is claimed at once, to end.
+      // A run that was asked to stop is claimed at once, to end.
       if (!failed || !next || next.isCancelled) continue
       const asked = retryAfters.get(`${stepKey({ runId, step: THE_JOB })}/${payload.generation}`)
       if (next.atMs >= (asked ? asked.thrownAt + asked.afterMs - ROUNDING_MS : failed.atMs + delayMs)) continue
-      // The store's clock was set back in between, and its owner knew.
+      // The store's clock was set back in between, but enough time has passed.
       if (next.worldMs - failed.worldMs >= (asked?.afterMs ?? delayMs)) continue
       violations.push({ invariant: 'I27', runId, what: `generation ${next.generation} came ${next.atMs - failed.atMs} ms after the last` })
     }
@@ -74,9 +74,9 @@ export const attemptsWait: Invariant = (history) => {
 const ROUNDING_MS = 1
 
 /**
- * I28: a step is tried as often as its policy says, and the job hears of its failure when that is used up. After an execution of the
- * job that failed, was lost or given back it may be called once more, and so may one whose failure did not end the job after every
- * wait: only completed steps are skipped. After a retry by hand the count begins anew.
+ * I28: a step is tried as often as its policy says, and then the job gets its error. It may be called once more after each execution of
+ * the job that failed, was lost or released, and, if its failure did not end the job, after each wait: only completed steps are skipped.
+ * After a retry by hand the count starts again.
  */
 export const triesAreCounted: Invariant = (history) => {
   const events = eventsByRun(history)
@@ -142,7 +142,7 @@ function isSentBack({ type, payload }: ParsedEvent): boolean {
   return type === 'run:retry' && payload.generation === undefined
 }
 
-/** By its owner: what a reaper fails was lost, and that is no attempt. */
+/** By its owner: a run that a reaper failed was lost, which does not count as an attempt. */
 function isFailedAttempt({ type, payload }: ParsedEvent): boolean {
   return (type === 'run:retry' || type === 'run:fail') && payload.generation !== undefined
 }

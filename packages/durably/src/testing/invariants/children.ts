@@ -1,4 +1,4 @@
-// Runs that were triggered by runs.
+// Invariants of child runs.
 import { jsonCodec } from '../../model/codec.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { type Invariant, recordsByStep, runsByTrigger, stepKey, type Violation } from './history.ts'

@@ -18,7 +18,7 @@ export const nothingAfterTheDeadline: Invariant = ({ runs, ledger, mayStartLate 
   return violations
 }
 
-/** I32: nobody is told that the time is over before it is. */
+/** I32: no execution is aborted as out of time before its time is over. */
 export const noTimeIsBroughtForward: Invariant = ({ ledger }) =>
   ledger.executions
     .filter(({ timedOutAt, limitAt }) => timedOutAt !== undefined && limitAt !== undefined && timedOutAt < limitAt - ROUNDING_MS)

@@ -29,7 +29,7 @@ export const transactionsAreWhole: Invariant = (history) => {
 
 const ROWS_PER_BOOKING = 2
 
-/** I31: a function that must not run twice runs again only if it is known to have failed, or somebody said of its last start that it did not take place. */
+/** I31: an effect that must not run twice runs again only if it is known to have failed, or it was decided that it did not take place. */
 export const onceMeansOnce: Invariant = ({ ledger, steps, ...history }) => {
   const answers = grouped(ledger.answers ?? [], stepKey)
   const failures = new Set(steps.filter(isKnownFailure).map(({ runId, name, leaseGeneration }) => `${runId}/${name}/${leaseGeneration}`))
@@ -48,7 +48,7 @@ export const onceMeansOnce: Invariant = ({ ledger, steps, ...history }) => {
       violations.push({
         invariant: 'I31',
         runId: again.runId,
-        what: `${again.step} ran in generation ${before.generation} and again in ${again.generation}, and nobody said that it should`,
+        what: `${again.step} ran in generation ${before.generation} and again in ${again.generation}, without a decision that it should`,
       })
     }
   }

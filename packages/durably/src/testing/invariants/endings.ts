@@ -1,4 +1,4 @@
-// How runs end, what their event log says, and what was promised to those who asked.
+// Invariants of how runs end, of their event logs, and of what was acknowledged.
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { unexplainedGaps } from './event-gaps.ts'
 import { eventsByRun, grouped, type Invariant, recordsByStep, type Violation } from './history.ts'
@@ -34,13 +34,13 @@ export const eventsAreGapless: Invariant = (history) => {
   })
 }
 
-/** I5: once faults stop, every run comes to its end. */
+/** I5: once faults stop, every run ends. */
 export const everyRunEnds: Invariant = ({ runs }) =>
   runs
     .filter((run) => !isTerminal(run.status))
     .map((run) => ({ invariant: 'I5', runId: run.id, what: `is still ${run.status} after everything healed` }))
 
-/** I9: a run fails by its own code or by a limit, never because the database was away. */
+/** I9: a run fails by its own code or by a limit, never because the database was unavailable. */
 export const failuresAreTheJobs: Invariant = (history) => {
   const { effects, gaveUp = [] } = history.ledger
   const threw = new Set(effects.filter((effect) => effect.outcome === 'threw').map((effect) => effect.runId))
@@ -55,7 +55,7 @@ export const failuresAreTheJobs: Invariant = (history) => {
   return violations
 }
 
-/** I12: one run per job and idempotency key, and everybody who asked got its id. */
+/** I12: one run per job and idempotency key, and every trigger with that key got its id. */
 export const oneRunPerIdempotencyKey: Invariant = ({ acknowledged, purged }) => {
   const ids = new Map<string, string>()
   const violations: Violation[] = []
@@ -79,7 +79,7 @@ export const runningMeansOwned: Invariant = ({ runs }) =>
     )
     .map((run) => ({ invariant: 'I13', runId: run.id, what: `${run.status} with owner ${run.leaseOwner} and lease ${run.leaseExpiresAt}` }))
 
-/** I15: a run that was asked to stop does not stay, and no other one is cancelled. */
+/** I15: a run that was asked to stop ends, and no other one is cancelled. */
 export const cancelHolds: Invariant = ({ runs }) =>
   runs
     .filter(({ status, cancelRequestedAt }) =>

@@ -1,6 +1,6 @@
 import type { EventRow, RecordedPayload } from '../../model/event.ts'
 
-/** Which of 1 to `last` are missing, or there out of order; chunks may be missing where one that tells a stream from its start came after. */
+/** Which numbers from 1 to `last` are missing or out of order. Chunks may be missing if a later chunk holds its stream from the start. */
 export function unexplainedGaps(events: readonly Pick<EventRow, 'seq' | 'type' | 'payload'>[], last: number): number[] {
   const seqs = events.map(({ seq }) => seq)
   const misplaced = seqs.filter((seq, i) => seq > last || seq <= (seqs[i - 1] ?? 0))

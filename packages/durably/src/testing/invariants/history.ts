@@ -1,5 +1,5 @@
-// History — all that is known after a run of the harness: what the database holds, what functions did, what was acknowledged.
-// The invariants are pure functions over it, the same for the simulator, the torture and a user's crash test.
+// History — all that is known when a test world has ended: what the database holds, what functions did, what was acknowledged.
+// The invariants are pure functions over it, the same for the simulator, the torture test and a user's crash test.
 import type { EventRow, EventType, RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
@@ -16,13 +16,13 @@ export interface History {
   /** No fault was injected: executions must equal steps. */
   faultFree: boolean
   /**
-   * A process can be stopped between its last look at the lease and a function's first line, or the store's clock can jump and
-   * end a lease that its owner has every reason to hold: then the one that began later may be the one that lost it.
+   * A process can be stopped between its last check of the lease and a function's first line, or the store's clock can jump and end a
+   * lease that its owner rightly believes to have: then the execution that began later may be the one without a lease.
    */
   mayStartLate?: boolean
   /** Runs that were purged; their rows are here all the same. */
   purged?: ReadonlySet<string>
-  /** What was planned, where the harness knows: of steps by `stepKey`, of jobs by name. */
+  /** What was planned, where the test knows it: steps by `stepKey`, jobs by name. */
   plans?: { steps: ReadonlyMap<string, StepPlan>; jobs: ReadonlyMap<string, JobPlan> }
 }
 
@@ -30,25 +30,25 @@ export interface StepPlan {
   kind: 'work' | 'sleep' | 'wait' | 'child' | 'booking'
   /** How often it may be tried in all; 1 without a policy of its own. */
   triesMax: number
-  /** One of several of which the first to settle counts: the job goes on though it has failed. */
+  /** It is part of a `Promise.race`: the job may go on although this step has failed. */
   isLeg?: boolean
-  /** A child that is waited for. */
+  /** The job waits for this child. */
   isInvoked: boolean
   /** Triggers a run in its transaction. */
   enqueues: boolean
-  /** So many of the first executions of its transaction take longer than they may. */
+  /** How many of the first executions of its transaction take longer than they may. */
   dawdles?: number
   timeoutMs: number | null
 }
 
 export interface JobPlan {
   attemptsMax: number
-  /** At least so long between two attempts. */
+  /** The least time between two attempts. */
   delayMs: number
   timeoutMs: number | null
 }
 
-/** What functions really did, written outside the database. What is optional is absent where nobody noted it. */
+/** What functions really did, recorded outside the database. An optional list is absent where the test does not record it. */
 export interface Ledger {
   executions: JobExecution[]
   effects: Effect[]
@@ -71,12 +71,12 @@ export interface JobExecution {
   startedAt: number
   /** When it settled or its process died; `null` while neither is known. */
   endedAt: number | null
-  /** When its time was over: from then on nobody waits for it. */
+  /** When its time was over: from then on the engine does not wait for it. */
   freeAt?: number
-  /** When it was told so, and when that was right at the earliest: its time may be counted from before it began. */
+  /** When its signal was aborted for that, and the earliest time at which that was right: its time may count from before it began. */
   timedOutAt?: number
   limitAt?: number
-  /** It began, or ended, when its time was over, and its process had not just stood still. */
+  /** It began, or ended, when its time was over, and its process had not just been frozen. */
   startedLate?: boolean
   endedLate?: boolean
   /** No clock of its process could show that its lease was over when it began. */
@@ -93,29 +93,29 @@ export interface Effect {
   outcome: 'returned' | 'threw' | 'unfinished'
   /** Its signal was aborted before it began. */
   wasAborted?: boolean
-  /** Its run was told to stop while it was at work: it may have left no record. */
+  /** Its run's signal was aborted while it was executing: it may have left no record. */
   cutShort?: boolean
-  /** When its time was over, or that which it had when its job threw: from then on nobody waits for it. */
+  /** When its time was over, or the time that it had after its job threw: from then on the engine does not wait for it. */
   freeAt?: number
   startedLate?: boolean
   hasMisleadingClocks?: boolean
   /** It must not run twice. */
   once?: boolean
-  /** It did what it does, and only its result could not be stored. */
+  /** Its effect took place; only its result could not be stored. */
   tookPlace?: boolean
   place?: number
 }
 
-/** Notes have a place in the order in which everything happened, for many things happen at one time. */
+/** A note has a number in the order of all notes, because many things happen at the same time. */
 interface Placed {
   place: number
   runId: string
 }
 
-/** A run that was claimed: by the store's clock, and what its row said. */
+/** A run that was claimed, and what its row held then. */
 export interface ClaimNote extends Placed {
   generation: number
-  /** By the store's clock, and by the time of the world, which no clock that is set changes. */
+  /** By the store's clock, and by the time of the world, which does not jump. */
   atMs: number
   worldMs: number
   runAt: number
@@ -133,14 +133,14 @@ export interface CreatedNote extends Placed {
 export interface WaitNote extends Placed {
   step: string
   generation: number
-  /** By the store's clock; `null` for a wait without an end. Who knows less of that clock may go on later, up to the other time. */
+  /** By the store's clock; `null` for a wait without an end. An owner that knows that clock less exactly may wait until `dueAtMost`. */
   dueAt: number | null
   dueAtMost: number | null
   /** It was due when it was called. */
   isOver: boolean
 }
 
-/** An execution after which its run waits, and what is written down of that. */
+/** An execution that parked its run, and what the run then waits for. */
 export interface PutAwayNote extends Placed {
   generation: number
   waitingFor: string
@@ -152,27 +152,27 @@ export interface SignalNote extends Placed {
   value: string | null
 }
 
-/** What was said of an effect that may have taken place. */
+/** A decision about an effect that may have taken place. */
 export interface AnswerNote extends Placed {
   step: string
   /** It did not take place, or counts as failed. */
   wasNot: boolean
 }
 
-/** A job heard that a step has failed for good. */
+/** The job got an error for a step that has failed for good. */
 export interface GaveUpNote extends Placed {
   step: string
   generation: number
-  /** `own`: its function failed, and its policy was asked. `told`: it was told that another try would not help. */
+  /** `own`: its function failed, and its policy allowed no other try. `final`: the error itself said that another try would not help. */
   why: 'own' | 'final' | 'other'
 }
 
-/** What was thrown says when to try again: a step, or the whole job. */
+/** A step, or the whole job, threw an error that says when to try again. */
 export interface RetryAfterNote extends Placed {
   step: string
   generation: number
   afterMs: number
-  /** By the store's clock, and not before it was thrown. */
+  /** By the store's clock, never earlier than it was thrown. */
   thrownAt: number
 }
 
@@ -185,14 +185,14 @@ export interface Booking {
   step: string
 }
 
-/** A stream's function that was entered: what it was given, and what it put out. */
+/** A stream's function that was entered: what it was given, and what it emitted. */
 export interface StreamAttempt {
   runId: string
   step: string
   generation: number
   /** The state it was given, encoded; `null` when it began at the beginning. */
   given: string | null
-  /** What it put out itself, in order, asked for and perhaps not written (`flat`). */
+  /** What it emitted itself, in order, written or not (`flat`). */
   text: string
   checkpoints: StreamCheckpoint[]
 }
@@ -205,7 +205,7 @@ export interface StreamCheckpoint {
   acknowledged: boolean
 }
 
-/** A promise that somebody was given: it must still hold at the end. */
+/** Something that was acknowledged to a client or a listener: it must still hold at the end. */
 export type Acknowledged =
   | { kind: 'triggered'; runId: string; jobName: string; idempotencyKey: string | null }
   | { kind: 'step'; runId: string; step: string }
@@ -226,7 +226,7 @@ export interface ParsedEvent {
   payload: RecordedPayload
 }
 
-/** What several invariants ask of a history is made once. Nobody may change it, nor the history meanwhile. */
+/** Computes what several invariants need of a history once. Neither the result nor the history may be changed. */
 export function perHistory<T>(make: (history: History) => T): (history: History) => T {
   const made = new WeakMap<History, { it: T }>()
   return (history) => {
@@ -264,7 +264,7 @@ export function stepKey({ runId, step }: { runId: string; step: string }): strin
   return `${runId}/${step}`
 }
 
-/** As `stepKey`. A text stands in the payload as it is. */
+/** The step that triggered the run, as `stepKey`; the payload names it. */
 function triggeredBy({ payload }: RunRow): string | undefined {
   return payload === null ? undefined : (JSON.parse(payload) as { by?: string } | null)?.by
 }
@@ -275,7 +275,7 @@ export const claimsByLease = perHistory(
     new Map(claims.map((claim) => [`${claim.runId}/${claim.generation}`, claim])),
 )
 
-/** What was thrown in a lease by a step, or by the job, and said when to try again. */
+/** By step (or the job) and generation, the errors that said when to try again. */
 export function retryAftersByLease({ ledger: { retryAfters = [] } }: History): Map<string, RetryAfterNote> {
   return new Map(retryAfters.map((note) => [`${stepKey(note)}/${note.generation}`, note]))
 }
@@ -291,7 +291,7 @@ export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map
   return groups
 }
 
-/** Reads the database's part of the history: all runs, and of some or all of them what belongs to them. */
+/** Reads the database's part of the history: all runs, and the steps and events of the wanted ones. */
 export async function readRows(
   store: Store,
   isWanted: (run: RunRow) => boolean = () => true,
@@ -300,7 +300,7 @@ export async function readRows(
   const steps: StepRow[] = []
   const events: EventRow[] = []
   for (const { id } of runs.filter(isWanted)) {
-    // Every event must find the row that it refers to, also when another one is written meanwhile.
+    // Events first: every event must find the row that it refers to, also when another one is written meanwhile.
     events.push(...(await store.events.list(id)))
     steps.push(...(await store.steps.list(id)))
   }

@@ -12,7 +12,7 @@ export function lostGenerations(history: History): Set<string> {
     for (const { type, payload } of events) {
       if (type === TAKES_OWNERSHIP) owner = payload.generation
       if (!ENDS_OWNERSHIP.has(type)) continue
-      // Taken back by a reaper: such an event carries no generation, whatever became of the run.
+      // Ended by a reaper: such an event carries no generation, whatever its type.
       if (payload.generation === undefined && owner !== undefined) lost.add(`${runId}/${owner}`)
       owner = undefined
     }

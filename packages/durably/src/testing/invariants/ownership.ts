@@ -1,4 +1,4 @@
-// Who owned a run, and whether anybody else wrote or worked.
+// Invariants of ownership: only the owner of a run writes to it and executes its functions.
 import { eventsByRun, grouped, type Invariant, type JobExecution, type Violation } from './history.ts'
 import { ENDS_OWNERSHIP, lostGenerations, TAKES_OWNERSHIP } from './lost-leases.ts'
 
@@ -44,9 +44,8 @@ export const oneRunPerKey: Invariant = ({ runs }) => {
 }
 
 /**
- * I1c: functions of one run, or of one key, overlap only if the one that began first had its lease taken away, or its time was
- * over, or its job had thrown, and it went on. Where processes are stopped anywhere, one that was already replaced may also be the second to begin: then
- * it is its own lease that is gone.
+ * I1c: functions of one run, or of one key, overlap only if the one that began first had lost its lease, was out of time, or its job had
+ * thrown. Where processes can be stopped at any line, or clocks mislead, the one that began later may instead be the one without a lease.
  */
 export const overlapOnlyAfterLoss: Invariant = (history) => {
   const keys = new Map(history.runs.map((run) => [run.id, run.concurrencyKey ?? run.id]))
@@ -75,7 +74,7 @@ export const overlapOnlyAfterLoss: Invariant = (history) => {
   return violations
 }
 
-/** I6: whoever was told to stop starts no further step. */
+/** I6: after its signal was aborted an execution starts no further step. */
 export const noStepAfterStop: Invariant = ({ ledger }) =>
   ledger.effects
     .filter((effect) => effect.wasAborted)

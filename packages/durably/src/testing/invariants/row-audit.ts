@@ -1,5 +1,5 @@
-// RowAudit — what must hold at every moment, checked between two looks at the rows.
-//   I6.  A lease is ended by its owner, or by others once it is over or its owner is known to be gone; never before.
+// RowAudit — checks what must hold at every moment, by comparing the rows with those of the last look.
+//   I6.  A lease is ended by its owner, or by others after it is over or its owner is known to be gone; never before.
 //   I14. version, lease_generation, last_event_sequence and the status only move as the transition table allows.
 //   I29. A failed run is not retried while the run that triggered it is asked to stop.
 //   I2b. A recorded step never changes.  I11. What was recorded is what replays see: outputs stay equal, byte for byte.
@@ -20,7 +20,7 @@ export class RowAudit {
   readonly violations: Violation[] = []
   readonly #isAbandoned: (run: RunRow) => boolean
 
-  /** Whose owner is known to be gone can be taken away earlier. */
+  /** `isAbandoned`: the owner of the run is known to be gone, so others may end its lease early. */
   constructor(isAbandoned: (run: RunRow) => boolean = () => false) {
     this.#isAbandoned = isAbandoned
   }
@@ -83,7 +83,7 @@ export class RowAudit {
   }
 }
 
-/** Whoever ends a lease as its owner leaves a write number behind. */
+/** An owner that ends its lease increases the write number; anybody else does not. */
 function wasTakenAway(before: RunRow, after: RunRow): boolean {
   return (
     before.status === 'running' &&

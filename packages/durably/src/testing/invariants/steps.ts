@@ -1,4 +1,4 @@
-// What was recorded of steps, against what their functions did.
+// Invariants of steps: their records against what their functions did.
 import { eventsByRun, grouped, type History, type Invariant, stepKey, stepsByRun, type Violation } from './history.ts'
 
 /** I2b: at most one completed record per run and name. */
@@ -89,8 +89,8 @@ export const exactlyOnceWithoutFaults: Invariant = (history) => {
     if (!step || !isFunction(history, key) || answered.has(key)) continue
     const records = others.length + 1
     const times = entered.get(key)?.length ?? 0
-    // A step that was told to stop in the middle may have no record, and so may one whose result cannot be stored, when the time of its
-    // run was over before it could be recorded as failed.
+    // A step whose signal was aborted while it executed may have no record. The same holds for one whose result cannot be stored, if the time of
+    // its run was over before it could be recorded as failed.
     const mayLackRecord = entered.get(key)?.filter((effect) => effect.cutShort || effect.tookPlace).length ?? 0
     if (records > times || records < times - mayLackRecord) {
       const what = `step ${JSON.stringify(step.name)} ran ${times} times without a fault, and has ${records} records`

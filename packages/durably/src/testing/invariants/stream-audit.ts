@@ -1,7 +1,7 @@
-// StreamAudit — reads the event logs as a subscriber does, and compares each text it sees with what attempts really had.
+// StreamAudit — reads the event logs as a subscriber does, and compares each text that it sees with what attempts really emitted.
 //   I21. After a chunk the text is what the attempt that wrote it had at some time; after a reset it is what stood at the last
 //        checkpoint: nothing twice, nothing left out. Once a run was taken over, nothing more of the superseded attempt is seen.
-//   I4.  Only chunks and resets of streams that were recorded go from a log, nothing else.
+//   I4.  Only chunks and resets of recorded streams are removed from a log, nothing else.
 import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
 import { isStreamEvent } from '../../model/chunks.ts'
 import type { EventRow, RecordedPayload } from '../../model/event.ts'
@@ -16,7 +16,7 @@ interface Seen {
   view: RunView
   sequence: number
   owner: number
-  /** The numbers of events that may not go. */
+  /** The numbers of events that must not be removed. */
   lasting: number[]
 }
 
@@ -24,10 +24,10 @@ type Rows = { runs: readonly RunRow[]; steps: readonly StepRow[]; events: readon
 
 export class StreamAudit {
   readonly #attempts: readonly StreamAttempt[]
-  /** By stream, as far as `#attempts` was sorted. */
+  /** The attempts by stream, up to number `#sorted`. */
   readonly #ofStream = new Map<string, StreamAttempt[]>()
   #sorted = 0
-  /** Of one look: attempts go on between two. */
+  /** Valid for one look: attempts go on between two. */
   readonly #texts = new Map<string, StreamTexts>()
   readonly #seen = new Map<string, Seen>()
   readonly violations: Violation[] = []
@@ -42,7 +42,7 @@ export class StreamAudit {
     return this.#of(runId).sequence
   }
 
-  /** What was seen before may be left out. */
+  /** Rows that were given before may be left out. */
   look({ runs, steps, events }: Rows): void {
     this.#sortAttempts()
     const eventsOf = grouped(events, ({ runId }) => runId)
@@ -53,7 +53,7 @@ export class StreamAudit {
     }
   }
 
-  /** Whoever followed all along, and whoever reads the log only now, see the same. */
+  /** A subscriber that followed from the start and one that reads the log at the end must see the same. */
   compare(history: History): void {
     const { runs, events } = history
     const late = readLate(history)
@@ -61,7 +61,7 @@ export class StreamAudit {
     for (const { id } of runs) {
       const followed = this.#of(id)
       if (inOrder(followed.view) !== inOrder(late.#of(id).view))
-        this.#broken('I21', id, 'its streams look different to whoever followed them and to whoever reads the log')
+        this.#broken('I21', id, 'a subscriber that followed its streams sees something else than one that reads the log at the end')
       const gone = followed.lasting.filter((seq) => !there.has(`${id}/${seq}`))
       if (gone.length > 0) this.#broken('I4', id, `events ${gone} were there and are gone`)
     }
@@ -93,7 +93,7 @@ export class StreamAudit {
       this.#broken('I21', runId, `seq ${seq}: after ${type} the text of ${stepName} is ${JSON.stringify(text)}, which nobody had`)
   }
 
-  /** Between two transactions there is nothing to see but what the present owner has put out, or found. */
+  /** Between two transactions a subscriber sees only what the present owner has emitted, or took over. */
   #judgeOpen(runId: string, { view, owner, sequence }: Seen): void {
     for (const [stepName, { chunks, isDone }] of Object.entries(view.streams)) {
       const texts = this.#textsOf(runId, stepName)
@@ -134,14 +134,14 @@ export class StreamAudit {
   }
 }
 
-/** Whoever reads the logs when everything is over. */
+/** A subscriber that reads the logs after everything has ended. */
 export const readLate = perHistory((history): StreamAudit => {
   const late = new StreamAudit(history.ledger.streams ?? [])
   late.look(history)
   return late
 })
 
-/** Where the beginning of a stream is gone from the log, another one may come first. */
+/** Sorted by name: where the start of a stream was removed from the log, another stream may come first. */
 function inOrder({ streams }: RunView): string {
   return JSON.stringify(Object.entries(streams).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

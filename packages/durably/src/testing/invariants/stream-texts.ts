@@ -1,4 +1,4 @@
-// StreamTexts — what the attempts of one stream really had, each with what it took over from the ones before it.
+// StreamTexts — the text of each attempt of one stream, including what it took over from earlier attempts.
 import { jsonCodec } from '../../model/codec.ts'
 import { grouped, perHistory, type StreamAttempt, stepKey } from './history.ts'
 
@@ -20,7 +20,7 @@ interface Reached {
 
 interface Lived {
   attempt: StreamAttempt
-  /** The checkpoint it went on from: `null` for the beginning, `undefined` when nobody ever made such a one. */
+  /** The checkpoint that it resumed from: `null` for the beginning, `undefined` if there never was such a checkpoint. */
   from: Reached | null | undefined
   /** Everything, from the beginning of the stream. */
   text: string
@@ -50,12 +50,12 @@ export class StreamTexts {
     return this.attempts.find(({ attempt }) => attempt.generation === generation)?.text
   }
 
-  /** The place of the last checkpoint that an owner before this generation was promised; 0 when there is none. */
+  /** The place of the last acknowledged checkpoint of an earlier generation; 0 when there is none. */
   promisedBefore(generation: number): number {
     return this.#checkpoints.findLast((one) => one.generation < generation && one.acknowledged)?.place ?? 0
   }
 
-  /** What may be left of a stream when this generation takes over: what stood at the last promised checkpoint, or at a later one. */
+  /** Whether this may be the text when this generation takes over: that of the last acknowledged checkpoint, or of a later one. */
   mayBeKept(generation: number, text: string): boolean {
     const promised = this.promisedBefore(generation)
     if (promised === 0 && text === '') return true

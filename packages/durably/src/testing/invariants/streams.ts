@@ -1,4 +1,4 @@
-// What the event log says of streams, against what their functions put out.
+// Invariants of streams: the event log against what their functions emitted.
 
 import { emptyRunView, type RunView, reduceRun } from '../../client/run-view.ts'
 import { isStreamEvent } from '../../model/chunks.ts'
@@ -11,7 +11,7 @@ import { eventsByRun, grouped, type Invariant, stepKey, stepsByRun, type Violati
 import { readLate } from './stream-audit.ts'
 import { flat, streamTexts } from './stream-texts.ts'
 
-/** I20: of a recorded stream there is one chunk, with exactly what the attempt that recorded it had, and nothing left to take back. */
+/** I20: a recorded stream has one chunk, with exactly what the attempt that recorded it had, and no reset. */
 export const recordedStreamsAreWhole: Invariant = (history) => {
   const texts = streamTexts(history)
   const rows = eventsByRun(history)
@@ -35,10 +35,10 @@ export const recordedStreamsAreWhole: Invariant = (history) => {
   return violations
 }
 
-/** I21: at every place in the log the texts are such as some attempt really had. */
+/** I21: at every place in the log each text is one that some attempt really had. */
 export const textsAreReal: Invariant = (history) => (history.ledger.streams ? readLate(history).violations : [])
 
-/** I21: it makes no difference where a subscriber was cut off, and what it then gets a second time. */
+/** I21: a subscriber that was disconnected anywhere, and gets some events a second time, ends with the same view. */
 export const cutsMakeNoDifference: Invariant = (history) => {
   const rowsOf = grouped(history.events, ({ runId }) => runId)
   return history.runs.flatMap((run) => {
@@ -77,7 +77,7 @@ function reduced(events: readonly RunLogEvent[]): RunView {
   return events.reduce(reduceRun, emptyRunView)
 }
 
-/** Anywhere, the same for the same run. */
+/** An arbitrary place, the same for the same run. */
 function cutOf({ id }: RunRow, events: number): number {
   const hash = Array.from(id).reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) >>> 0, 0)
   return hash % (events + 1)

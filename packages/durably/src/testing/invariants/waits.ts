@@ -1,4 +1,4 @@
-// When runs start and go on, and what the signals were that they waited for.
+// Invariants of time and signals: when runs start and resume, and which signals they receive.
 import { decodeWaits } from '../../model/wait.ts'
 import { claimsByLease, grouped, type Invariant, retryAftersByLease, stepKey, type Violation } from './history.ts'
 
@@ -21,7 +21,7 @@ export const nothingStartsEarly: Invariant = ({ ledger: { claims = [], created =
   return violations
 }
 
-/** I25: a sleep is over, and the time of a signal too, when it is over by the store's clock and not before. */
+/** I25: a sleep, or the timeout of a wait, is not over before it is over by the store's clock. */
 export const nobodyWakesEarly: Invariant = (history) => {
   const { waits = [] } = history.ledger
   const claims = claimsByLease(history)
@@ -42,7 +42,7 @@ export const nobodyWakesEarly: Invariant = (history) => {
   return violations
 }
 
-/** I25: a sleep that has begun is written down, with its time, when its run is put away, also for another attempt of the job. */
+/** I25: when a run is parked, each sleep that has begun is recorded with its end, also if the job is attempted again. */
 export const sleepsAreWrittenDown: Invariant = (history) => {
   const { waits = [], putAway = [] } = history.ledger
   const called = grouped(waits, ({ runId }) => runId)
@@ -53,7 +53,7 @@ export const sleepsAreWrittenDown: Invariant = (history) => {
       const key = stepKey({ runId, step })
       const isRecorded = (recorded.get(key) ?? Number.POSITIVE_INFINITY) <= generation
       if (history.plans?.steps.get(key)?.kind !== 'sleep' || isOver || isRecorded) continue
-      // The time of the call that was first put away; a clock that jumps back may make it later than that of this one.
+      // The recorded end is that of the first call that parked; after a clock jumped back it may be later than that of this call.
       const calls = (called.get(runId) ?? []).filter((call) => call.step === step && call.generation <= generation)
       const latest = Math.max(...calls.map(({ dueAtMost }) => dueAtMost ?? 0)) + 1
       const written = decodeWaits(waitingFor).find(({ name }) => name === step)
@@ -75,12 +75,12 @@ export const triesWait: Invariant = (history) => {
   })
 }
 
-/** I25: a step that threw, and asked when to try it again, is put away for that long. */
+/** I25: a step that threw an error with `retryAfter` is not tried before that time. */
 export const triesWaitAsAsked: Invariant = (history) => {
   const retryAfters = retryAftersByLease(history)
   const claims = claimsByLease(history)
   return (history.ledger.putAway ?? []).flatMap(({ runId, generation, waitingFor }) => {
-    // What was waited for before stays written down when there is no other try.
+    // An older wait of the same step stays recorded when there is no new try.
     const old = decodeWaits(claims.get(`${runId}/${generation}`)?.waitingFor ?? null)
     const isOld = (name: string, dueAt: number | null) => old.some((wait) => wait.name === name && wait.dueAt === dueAt)
     return decodeWaits(waitingFor).flatMap(({ name, kind, dueAt }) => {
@@ -92,7 +92,7 @@ export const triesWaitAsAsked: Invariant = (history) => {
   })
 }
 
-/** I26: what a job gets is the first signal that was accepted; nobody is told that none came when one was there. */
+/** I26: a job gets the first signal that was accepted, and a wait does not time out when its signal was there. */
 export const firstSignalCounts: Invariant = (history) => {
   const { signals, waits = [] } = history.ledger
   if (!signals) return []

@@ -1,7 +1,6 @@
-// Archive — keeps what is purged or deleted in a simulated world, for the judgement, and looks at what goes.
-//   I33. Only what has ended goes, and by a purge only what ended long enough ago. A child stays while the run that triggered it
-//        may ask for it: until that one has completed, was cancelled or is gone. One that was cancelled stays while a run that
-//        it triggered has not ended.
+// Archive — keeps the rows that are purged or deleted in a simulated world, for the checks at the end, and checks each deletion.
+//   I33. Only ended runs are deleted, and by a purge only those that ended long enough ago. A child stays while its parent may ask for
+//        it: until the parent has completed, was cancelled or is deleted. A cancelled run stays while one of its children has not ended.
 import type { EventRow } from '../../model/event.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
@@ -29,14 +28,14 @@ export class Archive {
     return new Set(this.runs.map(({ id }) => id))
   }
 
-  /** What goes is read before it goes, and nothing comes between: a database may let a purge wait behind what ends a run. */
+  /** Reads the rows before they are deleted, with no write in between: a database may let a purge wait behind a write that ends a run. */
   over(store: Store): Store {
     const turn = new ExclusiveTurn()
     const beside = <T extends object>(verbs: T): T =>
       new Proxy(verbs, {
         get: (_, verb) => {
           const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
-          // Inside of a transaction nobody waits but for the transaction.
+          // A call inside of a transaction must not wait for anything else: the transaction would not end.
           return (...args: unknown[]) => (isWithin(args[1]) ? invoke(...args) : turn.beside(() => invoke(...args)))
         },
       })

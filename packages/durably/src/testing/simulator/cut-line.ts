@@ -4,9 +4,9 @@ import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver } fro
 
 export interface CutLine {
   readonly dialect: Dialect
-  /** Counts from here, inside a transaction: at statement number `n`, from 0. The commit is one; after it, its answer is lost. */
+  /** Loses the connection at statement number `n` of the current transaction, counted from 0. If that is the commit, its answer is lost. */
   cutAt(n: number, then: () => void): void
-  /** How often it was cut. */
+  /** How often the connection was lost. */
   readonly cuts: number
   /** For the next world. */
   reset(): void
@@ -34,7 +34,7 @@ export function cutLine(dialect: Dialect): CutLine {
 
 class Line {
   cuts = 0
-  /** `null` while nothing is planned; below 0 when it is cut. */
+  /** How many statements are left until the cut; `null` while none is planned, below 0 after it. */
   #left: number | null = null
   #then: () => void = () => {}
 
@@ -52,12 +52,12 @@ class Line {
     if (this.#left === null) return run()
     const ends = /^\s*(commit|rollback)/i.exec(query.sql)?.[1]?.toLowerCase()
     if (this.#left < 0) {
-      // It is rolled back already: whoever wants to roll back hears that there is no connection, and gets a new one.
+      // The database has rolled back already: a rollback is answered with an error, and the next transaction has a new connection.
       if (ends === 'rollback') this.#left = null
       throw lost()
     }
     if (this.#left > 0 && ends !== undefined) {
-      // The transaction ends before it comes to that.
+      // The transaction ends before the planned statement.
       this.#left = null
       return run()
     }

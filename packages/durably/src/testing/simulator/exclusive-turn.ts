@@ -1,10 +1,10 @@
-// ExclusiveTurn — lets requests to a store run side by side, but one kind alone: while that one is at work nothing else is.
+// ExclusiveTurn — a shared lock: requests to a store run side by side (`beside`), except that some run while nothing else does (`alone`).
 
 export class ExclusiveTurn {
   #atWork = 0
-  /** Resolves when nothing is at work. */
+  /** Called when no shared request is running. */
   #whenFree: (() => void) | null = null
-  /** Ends with the last of those that want to be alone; null when there are none. */
+  /** Settles when the last exclusive request has ended; `null` when there is none. */
   #alone: Promise<void> | null = null
 
   beside<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-// FaultInjector — carries out the timed faults of a world: kills, pauses, sleeps of machines, clock jumps, stops and commands of users.
+// FaultInjector — injects the timed faults of a world: kills, pauses, sleeping machines, clock jumps, stops and commands of users.
 import type { Durably } from '../../durably.ts'
 import { isTerminal, type RunStatus } from '../../model/run.ts'
 import type { Store } from '../../store/store.ts'
@@ -8,13 +8,13 @@ import type { SimClient } from './sim-client.ts'
 import { type SimProcess, SUSPEND_MS_MIN } from './sim-process.ts'
 import type { TabAudit } from './tab-audit.ts'
 
-/** A page that is put aside stands still soon after. */
+/** A hidden page is frozen within this time. */
 const ASIDE_MS_MAX = 1500
 const SUSPEND_MS_MAX = 120_000
-/** Few machines sleep for that long, because it costs the others many looks. */
+/** Few machines sleep for this long, because the other workers poll many times meanwhile, which takes long to simulate. */
 const LONG_SUSPEND_SHARE = 0.05
 const LONG_SUSPEND_MS_MAX = 3_600_000
-/** How often a command is for a run that it was made for. */
+/** How often a command is sent to a run in a status that it applies to. */
 const LIKELY_SHARE = 0.7
 const COMMANDS = {
   cancel: { verb: 'cancel', isFor: (status: RunStatus) => status === 'running' },

@@ -4,8 +4,8 @@ import { chance, oneOf, pick } from './chance.ts'
 import { isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
 
 /**
- * `stall`: the process stands still before it gets the reply, and wakes when its lease may be over. `sleep`: so does its machine, with the
- * monotonic clock.
+ * `stall`: the process is paused before it gets the reply, and wakes when its lease may be over. `sleep`: its machine sleeps for that long,
+ * so its monotonic clock stops as well.
  */
 export type CallFault = 'crash before' | 'crash after' | 'lose request' | 'lose reply' | 'slow' | 'stall' | 'sleep'
 
@@ -21,7 +21,7 @@ export interface Cut {
   kills: boolean
 }
 
-/** A fault of the tester's own making, at the moment a request is carried out. */
+/** A fault that a test makes itself, at the moment when the store carries out a request. */
 export interface Intrusion {
   before?(): Promise<unknown>
   after?(): void
@@ -43,18 +43,18 @@ export type TimedFault =
 
 const CALL_FAULTS = ['crash before', 'crash after', 'lose request', 'lose reply', 'slow', 'stall', 'sleep'] as const
 const TIMED_FAULTS = ['pause', 'kill', 'clock jump', 'cancel', 'retry', 'stop', 'purge', 'delete'] as const
-/** Of worlds of families, and of crowds. */
+/** Only in worlds of families and of crowds. */
 const FAMILY_FAULTS = ['clear and retry', 'cancel and clear'] as const
 const FAMILY_FAULTS_MAX = 8
 const CROWD_FAULTS_MAX = 2
-/** Of worlds of machines that sleep: one of them, or the one that all workers share. */
+/** Only in worlds whose machines sleep: one machine sleeps, or the one that all workers share. */
 const SUSPENDS = ['suspend', 'suspend', 'suspend all'] as const
 const SUSPENDS_MAX = 6
 const SUSPENDS_SHARE = 0.35
 /** Transactions are rare, and there are not many statements in them. */
 const CUT_SHARE = 0.25
 const CUT_AT_MAX = 9
-/** Claims are rare among the looks of idle workers, groups among the writes of one, and a fault there is worth more. */
+/** Faults of claims and of groups of writes find more, and both are rare among polls and single writes: so they are more likely. */
 const CLAIM_WEIGHT = 4
 const GROUP_WEIGHT = 3
 const TIMED_MAX = 14
@@ -84,7 +84,7 @@ export class FaultPlan implements CallFaults {
   constructor(options: FaultPlanOptions) {
     this.#options = options
     const { seed } = options
-    // Who wakes asks the store for its time. If that jumps meanwhile, nobody can say which answer is right.
+    // A process that wakes asks the store for its time. If the store's clock jumps meanwhile, it is not defined which answer is right.
     const faults = CALL_FAULTS.filter((fault) => fault !== 'sleep' || !allows(seed, 'clock jump'))
     this.#rates = new Map(faults.map((fault) => [fault, oneOf(seed, `rate of ${fault}`, [0, 0, 0.005, 0.02, 0.05])]))
   }
@@ -116,7 +116,7 @@ export class FaultPlan implements CallFaults {
     return cut
   }
 
-  /** The faults that come at a time of their own. */
+  /** The faults that happen at a planned time. */
   timed(): Timed[] {
     const { seed, faultFree, faultMs, without } = this.#options
     const [first, ...others] = TIMED_FAULTS.filter((fault) => allows(seed, fault))
@@ -134,7 +134,7 @@ export class FaultPlan implements CallFaults {
   }
 }
 
-/** Each world knows some kinds of timed faults. */
+/** Each world has some kinds of timed faults. */
 function allows(seed: number, fault: TimedFault): boolean {
   return chance(seed, `allows ${fault}`) < TIMED_SHARE
 }

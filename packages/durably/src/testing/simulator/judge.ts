@@ -1,4 +1,4 @@
-// The judgement over a simulated world, when everything has had time to come to its end: the invariants, and what was seen.
+// Judge — checks the invariants over the history of a simulated world after all its runs have ended, and counts what happened in it.
 import { jsonCodec } from '../../model/codec.ts'
 import { checkInvariants, type History, type JobPlan, recordsByStep, type StepPlan, stepKey, type Violation } from '../invariants/index.ts'
 import { callsOf, type PlannedCall, type PlannedWork, SHAPES, type SteadyJobs, steady } from './plan-runs.ts'
@@ -11,7 +11,7 @@ export interface SimFigures extends RareFigures {
   executions: number
   /** Attempts of streams. */
   streams: number
-  /** Transactions of owners that were answered, and those with two writes or more. */
+  /** Committed transactions of owner writes, and those of them with two writes or more. */
   commits: number
   groups: number
   /** Claims that found something, and those that found two runs or more. */
@@ -29,19 +29,19 @@ export interface SimFigures extends RareFigures {
   signals: number
   waitsOver: number
   children: number
-  /** How often somebody was asked about an effect that may have taken place. */
+  /** How often a person or a `reconcile` function decided about an effect that may have taken place. */
   doubts: number
-  /** Recorded transactions of users, and those that were cut short. */
+  /** Recorded transactions of users, and transactions that lost their connection. */
   transactions: number
   cuts: number
   /** Runs that are gone, and those of them that were deleted one by one. */
   purged: number
   deleted: number
-  /** Calls inside of a step that were refused, because they may wait. */
+  /** Calls inside of a step that the engine refused, because they may wait. */
   refused: number
-  /** Runs with children that were sent back, or cancelled, while all that had ended was cleared away. */
+  /** Runs with children that were retried or cancelled while all ended runs were purged. */
   families: number
-  /** How often one machine slept, or all of them. */
+  /** How often one machine, or all of them, slept. */
   suspends: number
   /** Where the workers are tabs: how often one began to lead, and how often it had stolen the lead. */
   terms: number
@@ -50,7 +50,7 @@ export interface SimFigures extends RareFigures {
 
 const codec = jsonCodec()
 
-/** What the payloads say. */
+/** What the jobs and steps were planned to do, read from the payloads of the runs. */
 export function plansOf(runs: History['runs'], { attempts, delayMs, jitter, timeoutMs }: SteadyJobs): NonNullable<History['plans']> {
   const steps = new Map<string, StepPlan>()
   for (const { id, payload } of runs) {
@@ -78,7 +78,7 @@ function stepPlan(planned: PlannedCall): Omit<StepPlan, 'isLeg'> {
   }
 }
 
-/** What it throws may say that another try would not help; that it is out of time, or returns what cannot be stored, does not. */
+/** A step that throws a fatal error is not tried again; one that runs out of time, or returns a value that cannot be stored, is. */
 function triesOf({ retry, fatal, misfit, timeoutMs }: PlannedWork): number {
   return fatal && misfit === null && timeoutMs === null ? 1 : (retry?.tries ?? 1)
 }
@@ -87,7 +87,7 @@ export function judge(history: History): Violation[] {
   return [...checkInvariants(history), ...outputsAreRecords(history)]
 }
 
-/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
+/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whichever execution recorded them. */
 function outputsAreRecords(history: History): Violation[] {
   const recorded = recordsByStep(history)
   const violations: Violation[] = []
@@ -121,7 +121,7 @@ type Seen = Pick<
   | 'purged'
 >
 
-/** What a world came to, as far as its history tells. */
+/** The figures of a world that follow from its history. */
 export function figuresOf({ runs, steps, events, ledger, plans, purged }: History): Seen {
   const recorded: Record<StepPlan['kind'], number> = { work: 0, sleep: 0, wait: 0, child: 0, booking: 0 }
   let tries = 0

@@ -1,7 +1,7 @@
-// NarrowLine — a process's line to the store that carries few requests at a time, as a small pool does. The others wait in the order
-// in which they were asked for; none of them has a right of way.
+// NarrowLine — a process's connection to the store that carries few requests at a time, as a small pool does. The others wait in the
+// order in which they were sent; none has priority.
 
-/** What asks for its turn; it says when it is over. */
+/** Called when its turn has come; it calls `over` when it has ended. */
 type Request = (over: () => void) => void
 
 export class NarrowLine {

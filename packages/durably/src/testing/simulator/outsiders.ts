@@ -1,5 +1,5 @@
-// Outsiders — people and programs around a simulated world: they send signals, decide about effects in doubt, and cancel what
-// would wait for ever. Their line to the store is as bad as everybody's; they ask again until they are answered.
+// Outsiders — the people and programs around a simulated world: they send signals, decide about effects in doubt, and cancel runs that
+// would wait for ever. Their connection to the store has the same faults; they repeat each request until it is answered.
 import type { Durably } from '../../durably.ts'
 import { jsonCodec } from '../../model/codec.ts'
 import { decidedStep } from '../../model/decision-name.ts'
@@ -20,7 +20,7 @@ interface OutsiderParts {
   seed: number
   process: SimProcess
   durably: Durably
-  /** Without faults: an outsider sees what it wants to see. */
+  /** The store without faults, to look at the rows. */
   store: Store
 }
 
@@ -28,7 +28,7 @@ export class Outsiders {
   readonly #parts: OutsiderParts
   readonly #codec = jsonCodec()
   readonly #known = new Set<string>()
-  /** Of effects, by run: the names under which somebody thinks about them. */
+  /** By run: the names of the effects that somebody is going to decide about. */
   readonly #asked = new Map<string, Set<string>>()
   #thoughts = 0
 
@@ -36,10 +36,10 @@ export class Outsiders {
     this.#parts = parts
   }
 
-  /** They look at the runs whenever something has changed. */
+  /** Called with all runs whenever something has changed. */
   see(runs: readonly RunRow[]): void {
     for (const run of runs) {
-      // One that has ended takes no signals and no decisions; sent back by hand, it waits for them anew.
+      // An ended run takes no signals and no decisions; if it is retried by hand, it waits for them again.
       if (isTerminal(run.status)) this.#forget(run.id)
       else if (!this.#known.has(run.id)) this.#meet(run)
       if (run.status !== 'pending' || run.waitingFor === null) continue
@@ -48,8 +48,8 @@ export class Outsiders {
   }
 
   /**
-   * What waits for ever is given up: the first that is left of those that triggered it is cancelled, or asked again when it was
-   * cancelled before, and the others shall go with it.
+   * Cancels runs that wait for ever: the topmost ancestor that has not completed or failed is cancelled (again, if it was before), and its
+   * descendants must be cancelled with it.
    */
   giveUp(runs: readonly RunRow[]): void {
     const byId = new Map(runs.map((run) => [run.id, run]))
@@ -57,7 +57,7 @@ export class Outsiders {
       if (isTerminal(run.status) || !isHopeless(this.#payloadOf(run).steps)) continue
       let root = run
       for (let parent = byId.get(run.parentRunId ?? ''); parent; parent = byId.get(parent.parentRunId ?? '')) {
-        // A run that ended otherwise leaves those alone that it triggered.
+        // A run that completed or failed does not cancel its children.
         if (parent.status === 'completed' || parent.status === 'failed') break
         root = parent
       }
@@ -81,7 +81,7 @@ export class Outsiders {
     }
   }
 
-  /** With a key, so that it may be sent again; also when it was answered, and then with another value, which must not count. */
+  /** Sends with a key, so that it may be sent again; a repetition after the answer has another value, which must not count. */
   #send(runId: string, name: string, sender: number, again: boolean): Promise<boolean> {
     const { durably } = this.#parts
     return this.#answered(() => durably.signal(runId, name, { name, sender, again }, { idempotencyKey: `sender ${sender}` }))
@@ -115,11 +115,11 @@ export class Outsiders {
     const run = await store.runs.get(runId)
     const stillWaits = run && !isTerminal(run.status) && decodeWaits(run.waitingFor).some((wait) => wait.name === name)
     if (stillWaits) this.#later(AGAIN_MS, () => this.#decide(runId, name, thought))
-    // The run goes on with something else; when it waits for this again, they think again.
+    // The run goes on with something else; when it waits for this decision again, it is made again.
     else this.#asked.get(runId)?.delete(name)
   }
 
-  /** True when it was done, or somebody else was first; false when it was refused. */
+  /** True when the request was carried out, or another sender was first; false when it was refused. */
   async #answered(ask: () => Promise<void>): Promise<boolean> {
     const { env } = this.#parts.process
     for (;;) {

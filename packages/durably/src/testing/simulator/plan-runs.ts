@@ -1,5 +1,5 @@
-// What the runs of a simulated world shall do, decided by its seed: chains and fans of steps of every kind, short and as long
-// as a lease, some of which fail. Each world has its own mix of kinds, and nearly half of them know steps and streams only.
+// Plans what the runs of a simulated world do, decided by its seed: chains and fans of steps of every kind, short and as long as a lease,
+// some of which fail. Each world has its own mix of kinds; nearly half of the worlds have steps and streams only.
 import { chance, oneOf, pick } from './chance.ts'
 import { isRushHour, isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
 
@@ -7,7 +7,7 @@ export const SHAPES = ['chain', 'fan'] as const
 const STREAMS_SHARE = 0.4
 const IN_STEP_SHARE = 0.7
 const PLAIN_WORLDS = 0.45
-/** How likely another world knows a kind at all, and how often it is met there. */
+/** How likely one of the other worlds has a kind at all, and how often it occurs there. */
 const KIND_SHARE = 0.55
 const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
@@ -19,11 +19,11 @@ const KINDS_OF_FAMILIES: readonly string[] = ['child', 'sleep', 'wait']
 const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
 const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later', 'spoiled', 'nested'] as const
 
-/** What cannot be stored: the database does not take it, or it cannot be put into words, or only into too many. */
+/** A value that cannot be stored: the database rejects it, it cannot be serialized, or it is too large. */
 export type Misfit = 'rejected' | 'instance' | 'function' | 'too large'
 const MISFITS: readonly [Misfit, ...Misfit[]] = ['rejected', 'rejected', 'instance', 'function', 'too large']
 
-/** A plain step may be called inside of another one; what may wait, and does so for the one around it, is refused. */
+/** A call inside of a step. A plain step is allowed there; the engine refuses calls that may wait. */
 export type Inner = 'step' | 'tried step' | 'sleep' | 'wait' | 'child'
 const INNERS: readonly [Inner, ...Inner[]] = ['step', 'step', 'tried step', 'sleep', 'wait', 'child']
 
@@ -31,29 +31,29 @@ interface Named {
   name: string
 }
 
-/** A function, plain or with an output that can be followed. */
+/** A step with a function: plain, or a stream. */
 export interface PlannedWork extends Named {
   kind: 'work'
   ms: number
-  /** Throws in its first executions, so many times. */
+  /** How many of its first executions throw. */
   throws: number
-  /** What it throws says that another try would not help. */
+  /** It throws an error that says that another try would not help. */
   fatal: boolean
-  /** What it throws says when it shall be tried again, or its job. */
+  /** It throws an error that says when it, or its job, is to be tried again. */
   laterMs: number | null
-  /** Does not throw then, but returns what cannot be stored. */
+  /** Instead of throwing it returns a value that cannot be stored. */
   misfit: Misfit | null
-  /** Does not listen to its signal. */
+  /** It ignores its signal. */
   deaf: boolean
-  /** Puts out something on its way; `null` for a plain step. */
+  /** What it emits while it executes; `null` for a plain step. */
   stream: PlannedStream | null
   retry: PlannedRetry | null
   timeoutMs: number | null
-  /** Takes much longer than its time, in its first executions. */
+  /** How many of its first executions take much longer than its timeout. */
   dawdles: number
-  /** What it calls of the job's context, in the middle of its function. */
+  /** What its function calls of the job's context. */
   inner: Inner | null
-  /** Must not run twice; asks a function of its own, or a person. */
+  /** It must not run twice; its `reconcile` function or a person decides whether it took effect. */
   once: 'reconciled' | 'decided' | null
 }
 
@@ -66,21 +66,21 @@ export interface PlannedStream {
   parts: number
   /** How many parts there are between two checkpoints; 0 for none. */
   checkpointEvery: number
-  /** Does not wait for what it puts out. */
+  /** It does not wait until what it emits is written. */
   hasty: boolean
 }
 
 export interface PlannedSleep extends Named {
   kind: 'sleep'
   ms: number
-  /** Goes by a time on the clock instead of a duration. */
+  /** It sleeps until a time instead of for a duration. */
   until: boolean
 }
 
 export interface PlannedWait extends Named {
   kind: 'wait'
   timeoutMs: number | null
-  /** When they send, after the run was first seen; nobody does where it is empty. */
+  /** When each sender sends, counted from when the run was first seen; nobody sends if it is empty. */
   senders: { afterMs: number; twice: boolean }[]
   /** The job goes on when its time is over. */
   tolerant: boolean
@@ -100,33 +100,33 @@ export interface PlannedCrowd extends Named {
   kind: 'crowd'
   size: number
   invoked: boolean
-  /** How long the step of the first child takes; `null` where they have none. */
+  /** How long the step of the first child takes; `null` where the children have no step. */
   ms: number | null
-  /** And by how much longer that of each next one: then they end one after the other. */
+  /** By how much longer the step of each next child takes, so that they end one after the other. */
   spreadMs: number
   tolerant: boolean
 }
 
-/** Writes rows of its own in the transaction of its record, and may trigger a run in it. */
+/** A step that writes rows of the user in the transaction of its record, and may trigger a run in it. */
 export interface PlannedBooking extends Named {
   kind: 'booking'
   throws: number
-  /** Takes longer than its time, between two of its rows, in its first executions. */
+  /** How many of its first executions take longer than its timeout, between two of its rows. */
   dawdles: number
-  /** Of its own; else that of every transaction. */
+  /** Its own timeout; `null` for the default of transactions. */
   timeoutMs: number | null
   enqueues: boolean
 }
 
 export type PlannedLeg = PlannedWork | PlannedSleep | PlannedWait
 
-/** Calls of which the first one to settle counts; none of them has to, but the last. */
+/** A `Promise.race` of calls: only the last is sure to settle. */
 export interface PlannedRace extends Named {
   kind: 'race'
   legs: PlannedLeg[]
 }
 
-/** What has a record of its own. */
+/** A call that has a record of its own. */
 export type PlannedCall = PlannedWork | PlannedSleep | PlannedWait | PlannedChild | PlannedBooking
 
 export type PlannedStep = PlannedCall | PlannedRace | PlannedCrowd
@@ -142,13 +142,13 @@ export interface PlannedRun {
   atMs: number
 }
 
-/** A job that returns what cannot be stored, in its first executions that come so far. */
+/** A job whose first executions that reach the end return a value that cannot be stored. */
 export interface PlannedSpoil {
   times: number
   misfit: Misfit
 }
 
-/** The jobs that try again by themselves: how often, and how long one execution may take. */
+/** The jobs with a retry policy: how often they are tried, and how long one execution may take. */
 export interface SteadyJobs {
   attempts: number
   delayMs: number
@@ -168,7 +168,7 @@ export function planSteadyJobs(seed: number, leaseMs: number): SteadyJobs {
 export interface Scope {
   leaseMs: number
   withinMs: number
-  /** The store has transactions that a user can write in. */
+  /** Users can write in transactions of the store. */
   hasTransactions: boolean
 }
 
@@ -197,7 +197,7 @@ class Planner {
     const knows = (what: string) => !isPlain && chance(seed, `knows ${what}`) < KIND_SHARE
     this.#hasFamilies = isWorldOfFamilies(seed)
     this.#hasCrowds = isWorldOfCrowds(seed)
-    // There are few worlds with transactions, so they have many.
+    // Few worlds have transactions, so those have many.
     this.#kinds = [...KINDS, 'booking' as const].filter(
       (kind) => (knows(kind) || (this.#hasFamilies && KINDS_OF_FAMILIES.includes(kind))) && (kind !== 'booking' || scope.hasTransactions),
     )
@@ -257,7 +257,7 @@ class Planner {
     }
   }
 
-  /** Children are met most where families are. */
+  /** Children are most frequent in worlds of families. */
   #kindsAt(depth: number): (typeof KINDS)[number][] {
     if (depth >= (this.#hasFamilies ? DEPTH_MAX_OF_FAMILIES : DEPTH_MAX)) return this.#kinds.filter((kind) => kind !== 'child')
     return this.#hasFamilies ? [...this.#kinds, 'child', 'child'] : [...this.#kinds]
@@ -266,7 +266,7 @@ class Planner {
   #work(name: string, i: number): PlannedWork {
     const seed = this.#seed
     const { leaseMs } = this.#scope
-    // Most of them keep pace with the same step of other runs, so that they write at the same time.
+    // Most steps take as long as the same step of other runs, so that they write at the same time.
     const pace = chance(seed, `${name} in step`) < IN_STEP_SHARE ? `step ${i}` : name
     const retry = this.#knows('retry', name, 0.4) ? this.#retry(name) : null
     const timeoutMs = this.#knows('timeout', name, 0.3) ? oneOf(seed, `${name} timeout`, [300, 2000, leaseMs * 0.7]) : null
@@ -323,7 +323,7 @@ class Planner {
     return { kind: 'wait', name: `w${i}`, timeoutMs, senders, tolerant: chance(seed, `${name} tolerant`) < 0.7 }
   }
 
-  /** The first may never come to an end; the other does. */
+  /** The first call may never settle; the other does. */
   #race(name: string, i: number): PlannedRace {
     const seed = this.#seed
     const first = this.#wait(`${name} first`, i)
@@ -351,7 +351,7 @@ class Planner {
     }
   }
 
-  /** The first run has one for certain. */
+  /** The first run has a crowd for certain. */
   #isCrowd(name: string): boolean {
     return name === 'run 0 step 0' || chance(this.#seed, `${name} crowd`) < CROWD_SHARE
   }
@@ -374,12 +374,12 @@ class Planner {
   }
 }
 
-/** The name of the job of this shape that tries again by itself. */
+/** The name of the job of this shape that has a retry policy. */
 export function steady(shape: string): string {
   return `steady ${shape}`
 }
 
-/** Each with its own record: those of races and crowds too. */
+/** All calls with a record of their own, including those of races and crowds. */
 export function callsOf(steps: readonly PlannedStep[]): PlannedCall[] {
   return steps.flatMap((step) => {
     switch (step.kind) {
@@ -422,7 +422,7 @@ const SHORT_WORK: PlannedWork = {
   once: null,
 }
 
-/** It waits for what nobody sends, and for ever: only a cancel or a deadline ends it. */
+/** It waits without a timeout for a signal that nobody sends: only a cancel or a deadline ends it. */
 export function isHopeless(steps: readonly PlannedStep[]): boolean {
   return steps.some((step) => step.kind === 'wait' && step.timeoutMs === null && step.senders.length === 0)
 }

@@ -9,7 +9,7 @@ export interface RareFigures {
   races: number
   /** Crowds of which all were triggered, or awaited where they were invoked. */
   crowds: number
-  /** Throws that said when to try again. */
+  /** Errors that said when to try again (`retryAfter`). */
   later: number
   /** Results that could not be stored: of steps that must not run twice, of others, and of jobs. */
   misfitsOnce: number

@@ -1,5 +1,5 @@
-// RowReader — all runs of an SQLite database, for whoever looks after every write. Each comes as one text, which is made faster than
-// forty values, and is read only if it was not there the last time: a run that is the same has the same object.
+// RowReader — reads all runs of an SQLite database after every write. Each row comes as one JSON text, which SQLite makes faster than
+// forty values, and is parsed only if it has changed: an unchanged run keeps its object.
 import { type CompiledQuery, sql } from 'kysely'
 import type { RunRow } from '../../model/run.ts'
 import { runRow } from '../../store/sql/shared/rows.ts'

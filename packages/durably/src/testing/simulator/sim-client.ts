@@ -1,5 +1,5 @@
-// SimClient — somebody who triggers runs, and cancels, retries and purges. Its process dies like any other; the next one triggers
-// again what was never acknowledged, and knows nothing of the commands that the last one was about to give.
+// SimClient — a program that triggers runs, and cancels, retries and purges them. Its process dies like any other; the next one triggers
+// again what was never acknowledged, and does not repeat the commands of the last one.
 import type { Durably } from '../../durably.ts'
 import { isPassing } from '../../model/errors.ts'
 import { pick } from './chance.ts'
@@ -30,9 +30,9 @@ interface Life {
 
 export class SimClient {
   readonly #parts: SimClientParts
-  /** Those whose time has come, and that are not acknowledged. */
+  /** The runs that are to be triggered by now and were not acknowledged. */
   readonly #due = new Set<PlannedRun>()
-  /** For the next process, while there is none. */
+  /** Commands for the next process, while there is none. */
   #commands: Command[] = []
   #lives = 0
   #life: Life | null = null
@@ -47,12 +47,12 @@ export class SimClient {
       })
   }
 
-  /** It waits for answers, or will ask for something when it lives again. */
+  /** It waits for answers, or will send requests after its restart. */
   get isBusy(): boolean {
     return this.#due.size > 0 || this.#commands.length > 0 || (this.#life?.asked ?? 0) > 0
   }
 
-  /** What it is answered does not matter to it. */
+  /** Sends a command and ignores the answer. */
   command(command: Command): void {
     if (this.#life) void this.#ask(this.#life, command)
     else this.#commands.push(command)

@@ -1,4 +1,4 @@
-// SimLedger — what the functions of a simulated world really did. Kept outside the store, like the world itself.
+// SimLedger — records what the functions of a simulated world really did. It is kept outside the store.
 import type { Durably } from '../../durably.ts'
 import { jsonCodec } from '../../model/codec.ts'
 import type { Checkpoint, Emit } from '../../model/job.ts'
@@ -33,7 +33,7 @@ interface Entering<TState> {
 interface Entered<TState> {
   emit: Emit
   checkpoint: Checkpoint<TState>
-  /** The function has ended; what it still asks for is refused. */
+  /** To be called when the function has ended; the engine refuses what it emits later. */
   leave: () => void
 }
 
@@ -56,7 +56,7 @@ export class SimLedger {
   readonly #booked = new Map<string, number>()
   #places = 0
 
-  /** The next one in the order of all notes. */
+  /** The next number in the order of all notes. */
   place(): number {
     return this.#places++
   }
@@ -74,14 +74,14 @@ export class SimLedger {
     return effect
   }
 
-  /** The lease ended with what its owner wrote: a job function that still waits for something is never answered. */
+  /** The owner ended its lease by a write: a job function that still waits for something is never answered. */
   leaseEnded(runId: string, generation: number, now: number): void {
     for (const open of this.executions) {
       if (open.runId === runId && open.generation === generation) open.endedAt ??= now
     }
   }
 
-  /** Something was thrown that says when to try again. */
+  /** A function threw an error that says when to try again (`retryAfter`). */
   recordRetryAfter(process: SimProcess, { runId, generation, step, afterMs }: Omit<RetryAfterNote, 'place' | 'thrownAt'>): void {
     this.retryAfters.push({ place: this.place(), runId, generation, step, afterMs, thrownAt: process.storeNow(runId) })
   }
@@ -94,7 +94,7 @@ export class SimLedger {
     return before
   }
 
-  /** What a stream's function puts out from now on; it gets the same `emit` and `checkpoint`, with an ear to them. */
+  /** Records what a stream's function emits from now on; returns its `emit` and `checkpoint`, which record each call. */
   enterStream<TState>(process: SimProcess, { runId, step, generation, emit, checkpoint }: Entering<TState>): Entered<TState> {
     const given = checkpoint.state === undefined ? null : this.#codec.encode(checkpoint.state, 'state')
     const attempt: StreamAttempt = { runId, step, generation, given, text: '', checkpoints: [] }
@@ -118,7 +118,7 @@ export class SimLedger {
     }
   }
 
-  /** What a live process tells its listeners is a promise. */
+  /** Records each event that a live process emits to its listeners: what it announces must still hold at the end. */
   recordAcknowledgements(durably: Durably, process: SimProcess): void {
     const promised = (acknowledged: Acknowledged) => process.alive && this.acknowledged.push(acknowledged)
     durably.on('step:complete', ({ runId, stepName }) => promised({ kind: 'step', runId, step: stepName }))
@@ -127,7 +127,7 @@ export class SimLedger {
     durably.on('run:cancel', ({ runId }) => promised({ kind: 'ended', runId, status: 'cancelled' }))
   }
 
-  /** A function of a user is executing in a process that lives. */
+  /** A function of a user is executing in a live process. */
   get isAtWork(): boolean {
     return [...this.executions, ...this.effects].some(({ endedAt }) => endedAt === null)
   }

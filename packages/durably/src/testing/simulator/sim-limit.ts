@@ -1,5 +1,5 @@
-// SimLimit — when the time of a simulated execution is over: that of its job by the monotonic clock of its process, that of its
-// run by the store's clock.
+// SimLimit — when a simulated execution is out of time: the timeout of its job counts by the monotonic clock of its process, the deadline
+// of its run by the store's clock.
 import { DIFFERENCE_MS_MAX } from '../../model/moment.ts'
 import type { JobExecution } from '../invariants/index.ts'
 import type { SimProcess } from './sim-process.ts'
@@ -18,13 +18,13 @@ export class SimLimit {
     this.#endsAt = process.env.mono() + timeoutMs
   }
 
-  /** By the time of the world, and too early if the machine is going to sleep. */
+  /** The end of its time, by the time of the world; too early if the machine is going to sleep. */
   get freeAt(): number {
     const { now, env } = this.#process
     return Math.min(now + this.#endsAt - env.mono(), this.#process.deadlineOf(this.#execution.runId))
   }
 
-  /** Its time is over, and its process did not just stand still. */
+  /** Its time is over, and its process has not just been frozen. */
   isLate(): boolean {
     const { now, env, wokeAt } = this.#process
     const { runId } = this.#execution
@@ -32,7 +32,7 @@ export class SimLimit {
     return now > wokeAt && (env.mono() > this.#endsAt || isPastDeadline)
   }
 
-  /** It is told that its time is over. */
+  /** Records that its signal was aborted because its time is over. */
   recordTimeout(): void {
     const process = this.#process
     const { runId } = this.#execution

@@ -1,6 +1,6 @@
-// SimProcess — one process of the simulated world: its own clock skew, its own line to the store, and a life that can end.
-//   P1. A dead process does nothing any more: no timer fires, no answer arrives.
-//   P2. A paused one does nothing until it wakes; then everything that fell due happens at once.
+// SimProcess — one process of the simulated world: it has a clock skew and a connection to the store of its own, and it can be killed.
+//   P1. A killed process does nothing any more: no timer fires, no answer arrives.
+//   P2. A paused process does nothing until it wakes; then everything that fell due happens at once.
 //   P3. A request that was sent is carried out whatever becomes of its sender.
 
 import type { Env, TimerHandle } from '../../model/env.ts'
@@ -23,14 +23,14 @@ export interface SimWorld {
   /** The store's clock; that of the world unless given. */
   storeMs?: () => number
   plan: CallFaults
-  /** Cuts transactions short, where the store has any. */
+  /** Loses connections in the middle of transactions, where the store has any. */
   line?: CutLine | undefined
   leaseMs: number
-  /** How long an undisturbed call takes at most, half on the way there. */
+  /** How long a call without a fault takes at most, there and back. */
   latencyMs?: number
   /** How many requests of a process can be under way at a time; any number unless given. */
   lineWidth?: number
-  /** Called when a request has been carried out, so long after it arrived. */
+  /** Called when the store has carried out a request that arrived at `arrivedMs`. */
   onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[], arrivedMs: number) => void
   onDeath: (process: SimProcess) => void
 }
@@ -38,10 +38,10 @@ export interface SimWorld {
 const SCOPES_SHARE = 0.1
 const LATENCY_MS_MAX = 8
 const TICK_MS = 0.001
-/** How long a slow call takes at most. */
+/** How long a slow call takes at most, in leases. */
 export const SLOW_LEASES_MAX = 1.3
 const STALL_LEASES_MAX = 2.5
-/** Clocks that differ by a second at most are believed. */
+/** The engine ignores a difference of at most `DIFFERENCE_MS_MAX` between its clocks, so a sleep must be longer. */
 export const SUSPEND_MS_MIN = DIFFERENCE_MS_MAX + 100
 const CLOCKS_SET_SHARE = 0.15
 const CLOCK_SET_AFTER_MS_MAX = 60_000
@@ -68,12 +68,12 @@ interface Sent extends Moment {
 
 interface Claimed {
   row: RunRow
-  /** When it was asked for, and answered. */
+  /** When the claim was sent, and answered, by the clocks of the process. */
   sent: Sent
   answered: Moment
-  /** By the time of the world. */
+  /** When it was answered, by the time of the world. */
   answeredAt: number
-  /** How far the store's clock was from that of the world. */
+  /** The difference between the store's clock and that of the world at the answer. */
   jumpedMs: number
 }
 
@@ -87,11 +87,11 @@ export class SimProcess {
   readonly #onDeath = new Set<() => void>()
   #claimSent: Sent = { wall: 0, mono: 0, sleptMs: 0, isClockSet: false }
   #calls = 0
-  /** Its wall clock is set, some day. */
+  /** When and by how much its wall clock is set; at infinity where it is not. */
   readonly #clockSet: { atMs: number; byMs: number }
   #alive = true
   #wakesAt = 0
-  /** The last time that its machine slept, and how long it did before. */
+  /** The last sleep of its machine, and how long it slept before that in all. */
   #sleep: Sleep = { from: 0, until: 0 }
   #sleptBeforeMs = 0
 
@@ -116,7 +116,7 @@ export class SimProcess {
       id: () => base.id(),
       random: () => chance(seed, `draw ${name} ${draws++}`),
       load: (code) => base.load(code),
-      // A server follows the calls of a step, a browser does not.
+      // A server can follow the asynchronous calls of a step, a browser cannot.
       ...(base.scope && hasScopes(seed, name) && { scope: base.scope }),
     }
     this.store = this.#lineTo(world.store)
@@ -137,7 +137,10 @@ export class SimProcess {
     this.#world.onDeath(this)
   }
 
-  /** Until it is called off, or the process dies. Node keeps a composed signal that somebody listens to, and all that he knows, for ever. */
+  /**
+   * Calls `fn` when the signal aborts, until the returned function is called or the process dies. Node keeps a composed signal that has a
+   * listener, and all that the listener refers to, for ever.
+   */
   onAbort(signal: AbortSignal, fn: () => void): () => void {
     if (!this.#alive) return () => {}
     const aborted = () => {
@@ -157,7 +160,7 @@ export class SimProcess {
     this.#wakesAt = Math.max(this.#wakesAt, this.#world.base.mono() + ms)
   }
 
-  /** Its machine sleeps: the wall clock and the store's go on, the monotonic clock and the timers stand still. */
+  /** Its machine sleeps: the wall clock and the store's go on, the monotonic clock and the timers stop. */
   suspend(ms: number): void {
     const now = this.now
     const { from, until } = this.#sleep
@@ -169,12 +172,12 @@ export class SimProcess {
     this.pause(ms)
   }
 
-  /** The time of the world: what several processes do is compared by this one, for their own clocks may have stood still. */
+  /** The time of the world. What several processes do is compared by this clock, because their own may have stopped. */
   get now(): number {
     return this.#world.base.mono()
   }
 
-  /** When it last stood still, until then. */
+  /** When the last pause ends, or has ended. */
   get wokeAt(): number {
     return this.#wakesAt
   }
@@ -189,21 +192,21 @@ export class SimProcess {
     return this.#claimed.get(runId)?.row.startedAt ?? 0
   }
 
-  /** The store's clock as it is, or, when it has jumped since this run was claimed, as its owner can know it. */
+  /** The store's clock; if that has jumped since this run was claimed, the time that its owner derives from the claim, if it is earlier. */
   storeNow(runId: string): number {
     return Math.min(this.#storeNowByClaim(runId), this.#storeMs())
   }
 
-  /** As whoever claimed this run can know it: never early, also when a clock has jumped. */
+  /** The latest time that the owner of this run can take for the store's, also when a clock has jumped. */
   storeNowAtMost(runId: string): number {
     const claimed = this.#claimed.get(runId)
     const byClaim = this.#storeNowByClaim(runId)
     if (!claimed || !this.#mayHaveAsked(claimed)) return byClaim
-    // The answer may have taken longer than that of the claim, and the store's clock may be another by now.
+    // The answer may have taken longer than the answer to the claim, and the store's clock may have jumped since.
     return Math.max(byClaim, this.#storeMs()) + this.#world.leaseMs
   }
 
-  /** What it counts from now may begin so much later: as long as a write may take that is slow, stalls, and tells the time. */
+  /** A duration that is counted from now may begin this much later: as long as the question for the store's time may take. */
   askingMsMax(runId: string): number {
     const claimed = this.#claimed.get(runId)
     return claimed && this.#mayHaveAsked(claimed) ? (SLOW_LEASES_MAX + STALL_LEASES_MAX) * this.#world.leaseMs : 0
@@ -227,14 +230,14 @@ export class SimProcess {
     return (this.#claimed.get(runId)?.row.deadlineAt ?? Number.POSITIVE_INFINITY) - (base.wall() - base.mono())
   }
 
-  /** When it is over as far as the answer to the claim tells: not too soon, and by the time of the world, too. */
+  /** When the deadline is over according to the answer to the claim, by the time of the world; never too early. */
   deadlineByClaim(runId: string): number {
     const claimed = this.#claimed.get(runId)
     if (!claimed || claimed.row.deadlineAt === null) return Number.POSITIVE_INFINITY
     return claimed.answeredAt + claimed.row.deadlineAt - this.#claimedAt(claimed)
   }
 
-  /** By the store's clock. What that said before it jumped is known to whoever had to ask. */
+  /** Whether the deadline is over by the store's clock. If that has jumped, a process that asked for the time may know the time before. */
   isDeadlineOver(runId: string): boolean {
     const claimed = this.#claimed.get(runId)
     if (!claimed || claimed.row.deadlineAt === null) return false
@@ -251,14 +254,15 @@ export class SimProcess {
     return this.#storeMs() - this.#world.base.wall()
   }
 
-  /** Its clocks differ since the claim, so it asked the store what time it is. */
+  /** Its clocks differ by more than at the claim, so the process may have asked the store for its time. */
   #mayHaveAsked({ sent }: Claimed): boolean {
     return this.sleptMs > sent.sleptMs || (this.isClockSet && !sent.isClockSet)
   }
 
   /**
-   * Its machine has slept and its wall clock was set back. Since this run was claimed: by as much as it slept, so that its clocks agree
-   * and nothing shows that a lease or a deadline is over. Or at all: whoever waits to lead does not compare its clocks.
+   * Its machine has slept and its wall clock was set back. With a run: since the run was claimed and by as much as the machine slept, so
+   * that its clocks agree and none shows that a lease or a deadline is over. Without a run: at any time and by any amount, because a tab
+   * that waits for the lead does not compare its clocks.
    */
   hasMisleadingClocks(runId?: string): boolean {
     const sent = runId === undefined ? { sleptMs: 0, isClockSet: false } : this.#claimed.get(runId)?.sent
@@ -268,7 +272,7 @@ export class SimProcess {
     return sleptMs > 0 && hidesIt && this.isClockSet && !sent.isClockSet
   }
 
-  /** Its wall clock is another by now. */
+  /** Its wall clock was set. */
   get isClockSet(): boolean {
     return this.now >= this.#clockSet.atMs
   }
@@ -283,11 +287,11 @@ export class SimProcess {
     return this.#sleptBeforeMs + Math.min(this.now, until) - from
   }
 
-  /** What fell due while it stood still can be cleared as long as it has not happened. */
+  /** A timer that fell due during a pause can be cleared until it fires. */
   #timer(ms: number, fn: () => void): Timer {
     const { base } = this.#world
     const arm = (inMs: number): TimerHandle => {
-      // A machine that sleeps counts from when it wakes.
+      // The timers of a sleeping machine count from when it wakes.
       const asleepMs = Math.max(0, this.#sleep.until - this.now)
       const sleptMs = this.sleptMs + asleepMs
       return base.timer(asleepMs + inMs, () => {
@@ -296,7 +300,7 @@ export class SimProcess {
         else this.#awake(() => timer.isCleared || fn())
       })
     }
-    // What is left of a time may be less than the clock can count: it has to pass all the same.
+    // The rest of a duration may be less than the clock can count, but it has to pass.
     const timer: Timer = { handle: arm(ms > 0 ? Math.max(ms, TICK_MS) : 0), isCleared: false }
     return timer
   }
@@ -314,7 +318,7 @@ export class SimProcess {
         get: (_, verb) => {
           const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
           return (...args: unknown[]) => {
-            // Inside a transaction there is no other line than the transaction's own.
+            // A call inside a transaction uses the connection of the transaction.
             if (isWithin(args[1])) return invoke.apply(verbs, args)
             return this.#call(`${name}.${String(verb)}`, args, () => invoke.apply(verbs, args))
           }
@@ -333,7 +337,7 @@ export class SimProcess {
     }
   }
 
-  /** The process may die, or the line be cut, at any statement: then nothing of the transaction is there. */
+  /** At any statement the process may die or the connection may be lost: then the transaction is rolled back. */
   #lineOfTransactions(transact: NonNullable<Store['transact']>): NonNullable<Store['transact']> {
     const { line, plan } = this.#world
     return (body) => {
@@ -377,7 +381,7 @@ export class SimProcess {
   }
 
   #call(verb: string, args: readonly unknown[], invoke: (call: string) => Promise<unknown>): Promise<unknown> {
-    // Functions of a user cannot be killed: what they still ask for is never sent (P1).
+    // The functions of a killed process go on, but their requests are never sent (P1).
     if (!this.#alive) return new Promise(() => {})
     const line = this.#line
     if (!line) return this.#send(verb, args, invoke)
@@ -429,20 +433,20 @@ export function isWithin(options: unknown): boolean {
   return typeof options === 'object' && options !== null && Reflect.get(options, 'within') !== undefined
 }
 
-/** Half of the slow calls outlast a lease: that is where the trouble is. */
+/** Half of the slow calls take longer than a lease, which is where errors are likely. */
 function slowMs(seed: number, call: string, leaseMs: number): number {
   const dice = chance(seed, `slow ${call}`)
   return leaseMs * (chance(seed, `how slow ${call}`) < 0.5 ? dice : 1 + dice * (SLOW_LEASES_MAX - 1))
 }
 
-/** Some time after it was started, forward or back. */
+/** The wall clock is set forward or back some time after the process has started. */
 function clockSetOf(seed: number, name: string, startedAt: number) {
   const isSet = !isFaultFree(seed) && chance(seed, `clock of ${name}`) < CLOCKS_SET_SHARE
   const atMs = isSet ? startedAt + pick(seed, `clock of ${name} at`, 0, CLOCK_SET_AFTER_MS_MAX) : Number.POSITIVE_INFINITY
   return { atMs, byMs: pick(seed, `clock of ${name} by`, -CLOCK_SET_MS_MAX, CLOCK_SET_MS_MAX) }
 }
 
-/** Few worlds know async scopes, which are slow, and in those half of the processes do, as not every runtime has them. */
+/** Few worlds have async scopes, which are slow, and there half of the processes have them, because not every runtime does. */
 function hasScopes(seed: number, name: string): boolean {
   return chance(seed, 'scopes') < SCOPES_SHARE && chance(seed, `scope of ${name}`) < 0.5
 }

@@ -1,23 +1,23 @@
-// SimTabs — the workers of a world as tabs of one browser: they share its locks and channels, one of them executes.
-//   T1. The browser never stands still, and knows at once who died.
-//   T2. What it tells a tab arrives when that tab is awake.
+// SimTabs — the workers of a world as tabs of one browser: they share its locks and channels, and one of them executes runs.
+//   T1. The browser itself is never frozen, and knows at once that a tab has died.
+//   T2. A tab is notified when it is awake.
 import type { Channel, Page } from '../../store/leader-lock.ts'
 import type { SimProcess } from './sim-process.ts'
 
 const NOTIFICATION_MS = 1
 
-/** Once the lock was granted, until it is given back, taken away, or its tab is dead. */
+/** The lock while one tab has it: until the tab releases it, another one steals it, or the tab dies. */
 export interface Grant {
   readonly process: SimProcess
   readonly isStolen: boolean
-  /** When its tab heard of it. */
+  /** When the tab was notified; `null` until then. */
   notifiedAt: number | null
   isOver: boolean
 }
 
 export interface TabWatch {
   granted(grant: Grant): void
-  /** Its tab was told. */
+  /** The tab was notified that it no longer has the lock. */
   lost(grant: Grant): void
   stolen(grant: Grant): void
 }
@@ -59,7 +59,7 @@ export class SimTabs {
     }
   }
 
-  /** The page is put aside; it stands still a little later, and is shown again when it wakes. */
+  /** The page is hidden, is frozen a little later, and is shown again when it wakes. */
   putAside(process: SimProcess, inMs: number, forMs: number): void {
     this.#dispatch(process, 'pagehide')
     process.env.timer(inMs, () => {
@@ -90,7 +90,7 @@ export class SimTabs {
     const { process } = request
     const grant: Grant = { process, isStolen, notifiedAt: null, isOver: false }
     this.#held = { grant, request }
-    // It may be taken away before its tab wakes up, which then hears of both, one after the other.
+    // The lock may be stolen before its tab wakes up: then the tab is notified of both, one after the other.
     this.#notify(process, () => {
       grant.notifiedAt = process.now
       this.#watch.granted(grant)

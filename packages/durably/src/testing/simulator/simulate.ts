@@ -1,5 +1,5 @@
-// Simulate — one seed is one world: several workers on one store, faults for a while, then healing, then judgement.
-// The engine is the real one; only time, the line to the store and death are simulated.
+// Simulate — one seed makes one world: several workers share a store, faults are injected for a while, then they stop, and when every run
+// has ended the invariants are checked. The engine is the real one; time, the connections to the store and crashes are simulated.
 import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, forgetScopes } from '../../model/env.ts'
@@ -37,7 +37,7 @@ export interface SimulateOptions {
   seed: number
   /** Names of faults that are left out. */
   without?: ReadonlySet<string>
-  /** Note every store call with its answer, in order: two equal traces are two equal worlds. */
+  /** Records every store call with its answer, in order: two equal traces are two equal worlds. */
   keepTrace?: boolean
   /** A store on the world's own clock; the memory store unless given. */
   openStore?: (env: Env) => Promise<OpenedStore>
@@ -45,9 +45,9 @@ export interface SimulateOptions {
 
 export interface OpenedStore {
   store: Store
-  /** All runs, where there is a faster way than to ask the store for them. */
+  /** Lists all runs, where there is a faster way than the store's own. */
   listRuns?: () => Promise<RunRow[]>
-  /** Where users can write in transactions of the same database, and those be cut short. */
+  /** Given where users can write in transactions of the same database, and such a transaction can lose its connection. */
   sql?: { db: SqlStore['db']; line: CutLine }
 }
 
@@ -62,19 +62,20 @@ export interface Simulated {
 }
 
 const FAULT_MS = 80_000
-/** More than a machine sleeps at most. */
+/** Longer than any machine sleeps. */
 const HEAL_MS_MAX = 5_400_000
 const HEAL_LOOK_MS = 10_000
-/** More than the engine waits for functions that were asked to stop. */
+/** Longer than the engine waits for functions whose signal was aborted. */
 const QUIET_MS = 1000
 const ANSWER_MS = 100
 const LEASE_MS_OF_CROWDS = 3000
-/** In half of their worlds a worker can execute all of a crowd at once. */
+/** In half of the worlds with crowds a worker can execute all children of a crowd at once. */
 const ROOM_FOR_CROWDS = 150
-/** How many worlds let the workers clear away what has ended. */
+/** The share of worlds in which the workers purge ended runs (`retention`). */
 const RETENTION_SHARE = 0.15
-/** And in how many they are tabs of one browser. */
+/** The share of worlds whose workers are tabs of one browser. */
 const TABS_SHARE = 0.2
+
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
   return new Simulation(options).run()
 }
@@ -122,7 +123,7 @@ class Simulation {
   }
 
   async run(): Promise<Simulated> {
-    // Before the world begins: the first one shall not differ from the others.
+    // The code that the engine loads lazily is loaded before the world begins, so that the first world does not differ from the others.
     await Promise.all([workerClass, otherSteps, streamSteps, migrations, userTransactions, lateRunQuery].map((code) => code(this.#base)))
     await Promise.all([import('../../store/sql/shared/list-runs.ts'), import('../../store/sql/shared/purge.ts')])
     const {
@@ -147,7 +148,7 @@ class Simulation {
       await this.#base.advance(FAULT_MS)
       await this.#heal()
     } catch (error) {
-      this.#stuck.push({ invariant: 'I5', runId: null, what: `the world stands still: ${error}` })
+      this.#stuck.push({ invariant: 'I5', runId: null, what: `the world makes no progress: ${error}` })
     }
     return this.#judge()
   }
@@ -266,7 +267,7 @@ class Simulation {
     this.#audit.applied(process, verb, answer, args, arrivedMs)
   }
 
-  /** To put an answer into words costs more than to give it. */
+  /** Takes a function, because to serialize an answer costs more than to produce it. */
   #note(what: () => string): void {
     if (this.#options.keepTrace) this.#trace.push(`${this.#base.mono()} ${what()}`)
   }
@@ -283,14 +284,14 @@ class Simulation {
     await this.#base.advance(this.#restMs())
   }
 
-  /** What is still in the hands of somebody who lost it shall show itself, and so shall what is still on its way to the store. */
+  /** How long to wait before the checks, so that writes of workers that lost their lease, and slow requests, still reach the store. */
   #restMs(): number {
     if (this.#ledger.isAtWork) return this.#leaseMs * 2 + 5000
     const slowestArrivesAt = FAULT_MS + this.#leaseMs * SLOW_LEASES_MAX
     return Math.max(0, slowestArrivesAt - this.#base.mono()) + QUIET_MS
   }
 
-  /** The only connection may be in the hands of a transaction that takes its time. */
+  /** Lets time pass until the store has answered: a slow transaction may hold the only connection. */
   async #whenAnswered<T>(asked: Promise<T>): Promise<T> {
     let isAnswered = false
     const answered = () => {
@@ -328,7 +329,7 @@ async function inMemory(env: Env): Promise<OpenedStore> {
   return { store: memoryStore({ env }) }
 }
 
-/** Somebody whose requests and replies get lost as often, but who does not die. */
+/** The same faults, except that the process does not crash: the request or the reply is lost instead. */
 function withoutDeath(plan: FaultPlan): CallFaults {
   return {
     ofCall: (...call) => {

@@ -1,5 +1,5 @@
-// SqlWorlds — one database for many worlds, one after the other: it is emptied between them. To open and migrate a database and to
-// prepare its statements costs more than half of what a world does with them.
+// SqlWorlds — one database for many worlds, one after the other: its tables are emptied between them. To open and migrate a database and
+// to prepare its statements would cost more than half as much as a world itself.
 import { type Dialect, sql } from 'kysely'
 import { type Env, systemEnv } from '../../model/env.ts'
 import { type SqlStore, sqlStore } from '../../store/sql/sql-store.ts'
@@ -14,7 +14,7 @@ const TABLES = ['bookings', 'run_events', 'logs', 'signals', 'steps', 'runs'] as
 export function sqlWorlds(openDialect: () => Dialect): (env: Env) => Promise<OpenedStore> {
   let database: SharedDatabase | null = null
   return async (env) => {
-    // A world that came to a stop may have left a transaction open.
+    // A world that made no progress may have left a transaction open.
     if (!database?.isFree) database = await SharedDatabase.open(openDialect())
     return database.openFor(env)
   }

@@ -1,4 +1,5 @@
-// StoreNotes — writes into the ledger what the store did: which runs it made and gave away, which signals it took, which leases ended.
+// StoreNotes — records in the ledger what the store did: which runs were created and claimed, which signals were accepted, which leases
+// ended.
 import { jsonCodec } from '../../model/codec.ts'
 import { decidedStep } from '../../model/decision-name.ts'
 import type { RunRow } from '../../model/run.ts'
@@ -20,7 +21,7 @@ export class StoreNotes {
   readonly #ledger: SimLedger
   readonly #codec = jsonCodec()
   readonly #claimed = new Set<string>()
-  /** As they were before what happens now. */
+  /** The runs as they were before the current request. */
   #rows = new Map<string, RunRow>()
 
   constructor(ledger: SimLedger) {
@@ -31,7 +32,7 @@ export class StoreNotes {
     this.#rows = new Map(runs.map((run) => [run.id, run]))
   }
 
-  /** Of a request that was carried out, whatever its sender hears of it. */
+  /** Records a request that the store carried out, whether or not its answer arrives. */
   take(verb: string, answer: Answer, args: readonly unknown[], now: Moment): void {
     if (!('value' in answer)) return
     if (verb === 'runs.create') this.#created(args[0] as readonly NewRun[], answer.value as readonly Created[], now)
@@ -43,15 +44,15 @@ export class StoreNotes {
   #created(asked: readonly NewRun[], created: readonly Created[], { arrivedMs }: Moment): void {
     for (const [i, { run, created: isNew }] of created.entries()) {
       const { runAt, delayMs } = asked[i] ?? { runAt: null, delayMs: null }
-      // Who could only start after its deadline is due at its deadline.
+      // A run that could only start after its deadline is due at its deadline.
       const dueAt = Math.min(runAt ?? arrivedMs + (delayMs ?? 0), run.deadlineAt ?? Number.POSITIVE_INFINITY)
-      // One that is sent again was made the first time.
+      // A request that is sent again created its run the first time.
       if (isNew && !this.#rows.has(run.id)) this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt })
     }
   }
 
   #claim({ id, leaseGeneration, runAt, waitingFor }: RunRow, { storeMs, arrivedMs, mono }: Moment): void {
-    // One that is sent again answers with what it took the first time.
+    // A claim that is sent again is answered with what it claimed the first time.
     const lease = `${id}/${leaseGeneration}`
     if (this.#claimed.has(lease)) return
     this.#claimed.add(lease)
@@ -67,7 +68,7 @@ export class StoreNotes {
     })
   }
 
-  /** The run, or one above it; who has come to another end than a cancel leaves those alone that it triggered. */
+  /** Whether the run or one of its ancestors was asked to stop. An ancestor that completed or failed does not cancel its children. */
   #isAskedToStop(runId: string): boolean {
     for (let run = this.#rows.get(runId); run; run = this.#rows.get(run.parentRunId ?? '')) {
       if (run.cancelRequestedAt !== null) return true

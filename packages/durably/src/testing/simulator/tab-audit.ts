@@ -1,7 +1,8 @@
-// TabAudit — what must hold where the workers of a world are tabs of one browser.
-//   I34. Only who leads claims, and who has stopped does not lead.
-//   I35. Who got the lead from nobody's hands takes back at once what is left running; who stole it, or lost it since, does not.
-//   I36. A leader that is awake keeps the lead; one that stands still for long loses it, if anybody waits.
+// TabAudit — checks what must hold where the workers of a world are tabs of one browser.
+//   I34. Only the leader claims runs, and a worker that has stopped does not lead.
+//   I35. A leader that acquired the lead without stealing it reaps at once the runs that the former leader left running. One that stole
+//        the lead, or has lost it since, does not.
+//   I36. A leader that is awake keeps the lead; one that is frozen for long loses it if another tab waits for it.
 import type { RunRow } from '../../model/run.ts'
 import { LeaderLock } from '../../store/leader-lock.ts'
 import type { ClaimRequest, ReapRequest, RunStore } from '../../store/runs.ts'
@@ -13,7 +14,7 @@ import { type Grant, SimTabs, type TabWatch } from './sim-tabs.ts'
 
 /** An undisturbed call takes less than a tenth of it. */
 const AT_ONCE_MS = 2000
-/** A leader is robbed after two, and whoever waits looks four times in each. */
+/** A waiting tab steals the lead after two leases without a heartbeat, and checks four times per lease. */
 const REPLACED_AFTER_LEASES = 3
 
 export class TabAudit implements TabWatch {
@@ -23,7 +24,7 @@ export class TabAudit implements TabWatch {
   readonly counts = { terms: 0, thefts: 0 }
   readonly #world: SimWorld
   readonly #plan: FaultPlan
-  /** Who believes to lead. */
+  /** The processes that were notified that they lead, and not yet that they lost the lead. */
   readonly #leading = new Map<SimProcess, Grant>()
   /** The term in which a claim was made, by its token. */
   readonly #terms = new Map<string | null, Grant>()
@@ -34,7 +35,7 @@ export class TabAudit implements TabWatch {
     this.#plan = plan
   }
 
-  /** The store as a tab has it: it says who leads. */
+  /** The store of a tab, with the leadership of the browser. */
   storeOf(process: SimProcess): Store {
     const runs = new Proxy(process.store.runs, {
       get: (runs, verb) => {
@@ -47,7 +48,7 @@ export class TabAudit implements TabWatch {
     return { ...process.store, runs, openLeadership: ({ env, leaseMs }) => new LeaderLock({ env, leaseMs, name: 'lead', page }) }
   }
 
-  /** Its owner no longer leads: its lease may be ended before it is over. */
+  /** The owner of the run no longer leads, so others may end its lease early. */
   isAbandoned({ leaseOwner }: RunRow): boolean {
     return this.#terms.get(leaseOwner)?.isOver === true
   }
@@ -67,7 +68,7 @@ export class TabAudit implements TabWatch {
     const { base, leaseMs } = this.#world
     const now = base.mono()
     const isAwake = process.wokeAt < now - leaseMs / 2
-    // Two that wait may find out at the same time.
+    // Two waiting tabs may notice a silent leader at the same time.
     const isNew = notifiedAt === null || notifiedAt > now - leaseMs / 2
     if (isAwake && !isNew) this.#broken('I36', null, `${process.name} was awake, and the lead was stolen from it`)
   }
@@ -76,7 +77,7 @@ export class TabAudit implements TabWatch {
     this.#stopping.add(process)
   }
 
-  /** It may keep the lead for one more lease, while a function does not stop. */
+  /** A stopped worker may keep the lead for one more lease, while a function ignores its signal. */
   async stopped(process: SimProcess): Promise<void> {
     const { base, leaseMs } = this.#world
     const stoppedAt = base.mono()
@@ -94,7 +95,7 @@ export class TabAudit implements TabWatch {
     await this.#later(replacedIn)
     const isStill = process.alive && this.tabs.holder === process
     const couldSee = waiting.some((other) => other.alive && other.wokeAt <= since && this.tabs.waiting.includes(other))
-    if (isStill && couldSee) this.#broken('I36', null, `${process.name} stands still, and nobody takes the lead from it`)
+    if (isStill && couldSee) this.#broken('I36', null, `${process.name} is frozen, and nobody steals the lead from it`)
   }
 
   #claims(process: SimProcess, runs: RunStore, request: ClaimRequest): Promise<RunRow[]> {
@@ -108,7 +109,7 @@ export class TabAudit implements TabWatch {
     const term = this.#leading.get(process)
     const hasInherited = term && !term.isStolen && !term.isOver
     if (request.tokens && !hasInherited && process.alive && !process.hasMisleadingClocks())
-      this.#broken('I35', null, `${process.name} takes back what others have, and has not inherited it`)
+      this.#broken('I35', null, `${process.name} reaps leases that are not over, and did not acquire the lead without stealing it`)
     return runs.reap(request)
   }
 
@@ -119,18 +120,18 @@ export class TabAudit implements TabWatch {
     const { base, leaseMs } = this.#world
     const askedAt = base.mono()
     const left = await this.#world.store.runs.list({ statuses: ['running'] })
-    // A transaction holds the store up: the heir hears of what is left when it may be the heir no more.
+    // A transaction blocks the store: when the new leader gets the answer it may not lead any more.
     if (base.mono() - askedAt > AT_ONCE_MS) return
     await this.#later(AT_ONCE_MS)
     const isDisturbed = this.#plan.happened.slice(length).some((fault) => fault.startsWith(`${process.name}#`))
-    // It stood still while it was given the lead, or just before: it does not know whether that was taken from it meanwhile.
+    // The new leader was frozen when it acquired the lead, or just before: it cannot know whether the lead was stolen meanwhile.
     const stoodStill = process.wokeAt > 0 && process.wokeAt >= notifiedAt - leaseMs / 2
-    // One whose clock is set cannot know for how long it was the heir.
+    // A process whose clock was set cannot know for how long it has led.
     if (isDisturbed || grant.isOver || stoodStill || process.isClockSet || this.#stopping.has(process)) return
     const running = await this.#world.store.runs.list({ statuses: ['running'] })
     for (const { id, leaseGeneration } of left) {
       if (running.some((run) => run.id === id && run.leaseGeneration === leaseGeneration))
-        this.#broken('I35', id, `waits for its lease, although its owner is gone and ${process.name} leads`)
+        this.#broken('I35', id, `waits for the end of its lease, although its owner is gone and ${process.name} leads`)
     }
   }
 

@@ -12,21 +12,21 @@ import type { SimLedger } from './sim-ledger.ts'
 import type { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
 
-/** Two of them are more than what a stream gathers before it writes. */
+/** Two of them are more than a stream buffers before it writes. */
 const LONG_PART = 'x'.repeat(2500)
-/** How long a step has that is told to stop because its job has thrown. */
+/** How long the engine waits for a step whose signal was aborted because its job has thrown. */
 const LEFT_BEHIND_MS = 500
-/** So many times as long as its time a step takes that dawdles. */
+/** How many times its timeout a slow step takes. */
 const DAWDLES = 3
 
 const afterwards = new WeakMap<object, number>()
 
-/** When it shall be tried again, as what it threw says. */
+/** The delay that an error asked for with `retryAfter`. */
 export function retryAfterOf(error: unknown): number | undefined {
   return afterwards.get(error as object)
 }
 
-/** What one step hands on: unique to its execution, so that a second execution cannot look like the first. */
+/** What a step returns: unique to its execution, so that a second execution cannot look like the first. */
 export interface StepValue {
   step: string
   execution: number
@@ -59,7 +59,7 @@ export class Work {
   run({ signal }: StepContext): Promise<StepValue> {
     const { ms, timeoutMs, dawdles, inner } = this.#planned
     return this.#enter(signal, async (_throws, before) => {
-      // At once: a browser knows only until the first `await` what is called inside of a step.
+      // Called first: without async scopes the engine knows only until the first `await` that a call is made inside of a step.
       if (inner !== null) await this.#callInside(inner)
       await this.#passTime(timeoutMs !== null && before < dawdles ? timeoutMs * DAWDLES : ms, signal)
       return !this.#mustStop(signal)
@@ -115,7 +115,7 @@ export class Work {
     return { step, execution: 0 }
   }
 
-  /** Somebody looks whether the effect took place; it does not matter what is true, only that it is asked. */
+  /** Answers whether the effect took place. The answer is random: only that the engine asks, and respects the answer, matters. */
   reconcile(): Decision {
     const { seed, ledger, execution } = this.#parts
     const { runId } = execution
@@ -151,7 +151,7 @@ export class Work {
     ctx.signal.addEventListener('abort', () => {
       const { now } = process
       if (effect.endedAt === null && process.env.mono() < endsAt) effect.cutShort = true
-      // Its job has thrown, or is out of time, which counts from before its function was called: who does not stop is left behind.
+      // Its job has thrown or is out of time: the engine does not wait for a step function that ignores its signal.
       const { reason } = ctx.signal
       if (hasCode(reason, 'job_failed') || hasCode(reason, 'timeout')) effect.freeAt = Math.min(effect.freeAt ?? now, now + LEFT_BEHIND_MS)
     })
@@ -167,7 +167,7 @@ export class Work {
     return { step: name, execution: before }
   }
 
-  /** Nobody listens any more to one that is out of time. */
+  /** After a timeout the engine ignores what the function throws. */
   #withRetryAfter(error: Error, signal: AbortSignal): Error {
     const { laterMs: afterMs, name } = this.#planned
     if (afterMs === null || signal.aborted) return error

@@ -1,4 +1,4 @@
-// The jobs of a simulated world: each does what its payload says (plan-runs.ts), and notes what it did and saw.
+// The jobs of a simulated world: each does what its payload says (plan-runs.ts), and records in the ledger what it did and saw.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Durably } from '../../durably.ts'
 import { hasCode } from '../../model/errors.ts'
@@ -28,7 +28,7 @@ import { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
 import { retryAfterOf, type StepValue, type StreamState, Work } from './work.ts'
 
-/** What a run is given. `by`: the step that triggered it, as `run/step`. */
+/** The payload of a run. `by`: the step that triggered it, as `run/step`. */
 export interface SimPayload {
   steps: PlannedStep[]
   spoiled?: PlannedSpoil | undefined
@@ -185,7 +185,7 @@ class SimJob {
 
   #sleep({ name, ms, until }: PlannedSleep): Promise<void> {
     const { ctx, process } = this.#parts
-    // On the clock of the world, which is the store's until that jumps; the same in every execution.
+    // By the clock of the world, which is the store's until that jumps; every execution sleeps until the same time.
     const time = until ? process.startOf(ctx.runId) + ms : process.storeNow(ctx.runId) + ms
     this.#noteWait(name, time, until ? time : process.storeNowAtMost(ctx.runId) + ms)
     return until ? ctx.sleepUntil(name, Math.ceil(time)) : ctx.sleep(name, ms)
@@ -201,9 +201,9 @@ class SimJob {
   #noteWait(step: string, dueAt: number | null, dueAtMost: number | null): void {
     const { ledger, process, execution, ctx } = this.#parts
     const { runId, generation } = execution
-    // Who was told to stop is turned away.
+    // The engine refuses the call after the signal was aborted.
     if (ctx.signal.aborted) return
-    // The engine counts a lease by two clocks, and one of them has whole milliseconds only.
+    // The engine measures a lease by two clocks, and one of them has whole milliseconds only.
     const isOver = dueAt !== null && dueAt <= process.storeNowAtMost(runId) + 1
     const askingMs = process.askingMsMax(runId)
     const { sleptMs } = process
@@ -213,7 +213,7 @@ class SimJob {
       step,
       generation,
       dueAt: dueAt && Math.ceil(dueAt),
-      // Its machine may sleep while it asks, and then it asks again.
+      // Its machine may sleep while it asks the store for its time, and then it asks again.
       get dueAtMost() {
         return dueAtMost && Math.ceil(dueAtMost + askingMs + (askingMs > 0 ? process.sleptMs - sleptMs : 0))
       },
@@ -246,7 +246,7 @@ class SimJob {
 }
 
 const OWN = ['timeout', 'transaction_timeout', 'store_rejected', 'value_not_serializable', 'value_too_large'] as const
-/** By so much a transaction that dawdles is late. */
+/** How much longer than its limit a slow transaction takes. */
 const LATE_MS = 50
 const OTHERS_FAILED = ['run_failed', 'run_cancelled', 'wait_timeout'] as const
 

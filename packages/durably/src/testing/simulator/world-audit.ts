@@ -1,4 +1,4 @@
-// WorldAudit — looks at the rows after every change of a world, and judges its whole history at the end.
+// WorldAudit — checks the rows after every change of a world, and its whole history at the end.
 import type { EventRow } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
@@ -30,11 +30,11 @@ interface WorldAuditDeps {
   tabs: TabAudit | undefined
   storeMs: () => number
   mono: () => number
-  /** Also sees the rows after every change. */
+  /** Called with the rows after every change. */
   onLook: (runs: readonly RunRow[]) => void
 }
 
-/** What the judgement needs to know of the world, beside what was seen of it. */
+/** What the checks at the end need to know beside the recorded history. */
 interface WorldFacts {
   bookings: History['ledger']['bookings'] | undefined
   maxRecoveries: number
@@ -53,7 +53,7 @@ export class WorldAudit {
   readonly #notes: StoreNotes
   readonly #claims: ClaimWatch
   readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0 }
-  /** The last look at the rows. */
+  /** Settles when the last check of the rows has ended. */
   looked: Promise<void> = Promise.resolve()
 
   constructor(deps: WorldAuditDeps) {
@@ -112,7 +112,7 @@ export class WorldAudit {
     if (length >= 2) this.#counts[shared]++
   }
 
-  /** Reads what is new: reading everything each time would cost more than the world itself. */
+  /** Reads only what is new: to read everything each time would cost more than the world itself. */
   async #look(before: Promise<void>): Promise<void> {
     const { store, listRuns, storeMs, onLook } = this.#deps
     const nowMs = storeMs()
@@ -125,7 +125,7 @@ export class WorldAudit {
       events.push(...(await store.events.list(id, { after })))
       steps.push(...(await store.steps.list(id)))
     }
-    // Where a user's transaction held the store up, looks may be answered in another order than they were asked for.
+    // While a user's transaction blocks the store, reads may be answered in another order than they were sent.
     await before
     this.#rows.look(runs, steps, nowMs)
     this.#dues.look(runs, nowMs)
@@ -135,7 +135,7 @@ export class WorldAudit {
   }
 }
 
-/** What found nothing to do changed nothing; whether an error came before or after a change cannot be known. */
+/** A request that found nothing to do changed nothing; one that failed may have changed something before. */
 function hasChanged(answer: Answer): boolean {
   if ('error' in answer) return true
   const { value } = answer

@@ -1,12 +1,12 @@
 // What kind of world a seed makes.
 import { chance } from './chance.ts'
 
-/** Every tenth world has no faults, to check that nothing runs twice on a quiet day. */
+/** Every tenth world has no faults, to check that without faults nothing runs twice. */
 export function isFaultFree(seed: number): boolean {
   return seed % 10 === 0
 }
 
-/** Half of the worlds have few workers with much to do at once; in the others work comes bit by bit, and gets into its own way. */
+/** In half of the worlds few workers get much work at once; in the others the work arrives over time. */
 export function isRushHour(seed: number): boolean {
   return chance(seed, 'rush') < 0.5
 }

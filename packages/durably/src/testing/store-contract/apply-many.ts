@@ -49,7 +49,7 @@ const zombies: Case[] = (['before', 'after'] as const).map((place) => ({
     const pair = place === 'before' ? [late, good] : [good, late]
     const outcomes = place === 'before' ? [REFUSED, ACCEPTED] : [ACCEPTED, REFUSED]
     deepEqual(await world.store.runs.apply([first, ...pair, last]), [ACCEPTED, ...outcomes, ACCEPTED], 'outcomes')
-    deepEqual(await toldSince(world, owner, 4), ['5 run:progress', '6 log:write', '7 step:complete'], 'events of the haunted run')
+    deepEqual(await loggedSince(world, owner, 4), ['5 run:progress', '6 log:write', '7 step:complete'], 'events of the haunted run')
     const { steps, logs } = await everything(world, owner.run.id)
     deepEqual([steps.map((step) => step.leaseGeneration), logs], [[2], good.logs], 'its step and its line')
     for (const other of others) equal((await get(world, other.run.id)).currentStepIndex, 1, 'steps of another run')
@@ -83,11 +83,11 @@ export const applyMany = chapter(
         deepEqual([run?.leaseWrites, run?.currentStepIndex, run?.lastEventSequence], [1, 1, 5], 'writes, index and counter')
         deepEqual([steps[0]?.name, steps[0]?.output, steps.length], [`step ${i}`, `${i}`, 1], 'its step')
         deepEqual(logs, writes[i]?.logs, 'its line')
-        deepEqual(await toldSince(world, owner, 2), ['3 run:progress', '4 log:write', '5 step:complete'], 'its events')
+        deepEqual(await loggedSince(world, owner, 2), ['3 run:progress', '4 log:write', '5 step:complete'], 'its events')
       }
     },
 
-    'what each run told goes into its own log, in its order': async (world) => {
+    'the events of each run go into its own log, in their order': async (world) => {
       const three = await owners(world, 3)
       await three[1]?.succeed(heartbeat(), three[1] && ridersOf(three[1]))
       const writes = three.map((owner, i) => {
@@ -100,10 +100,10 @@ export const applyMany = chapter(
       await world.store.runs.apply(writes.toReversed())
       for (const [i, owner] of three.entries()) {
         const { events, logs } = await everything(world, owner.run.id)
-        const told = events.filter(({ type }) => type === 'step:start').map(({ seq, payload }) => ({ seq, payload: JSON.parse(payload) }))
+        const logged = events.filter(({ type }) => type === 'step:start').map(({ seq, payload }) => ({ seq, payload: JSON.parse(payload) }))
         const first = i === 1 ? 5 : 3
         deepEqual(
-          told,
+          logged,
           writes[i]?.events.map(({ payload }, n) => ({ seq: first + n, payload })),
           'events',
         )
@@ -157,11 +157,11 @@ export const applyMany = chapter(
       deepEqual(await world.store.runs.apply(writes), [ACCEPTED, ACCEPTED, ACCEPTED, ACCEPTED, ACCEPTED, REFUSED], 'outcomes')
       const row = await get(world, one.run.id)
       deepEqual([row.leaseWrites, row.currentStepIndex, row.progress, row.lastEventSequence], [3, 2, '3', 8], 'the one')
-      const told = ['3 run:progress', '4 log:write', '5 step:fail', '6 run:progress', '7 log:write', '8 run:fail']
-      deepEqual(await toldSince(world, two, 2), told, 'events of the other')
+      const logged = ['3 run:progress', '4 log:write', '5 step:fail', '6 run:progress', '7 log:write', '8 run:fail']
+      deepEqual(await loggedSince(world, two, 2), logged, 'events of the other')
     },
 
-    'steps and endings of many runs go together, each tells of its own cancel': async (world) => {
+    'steps and endings of many runs are written together, and each answer reports the cancel of its own run': async (world) => {
       const six = await owners(world, 6)
       await world.store.runs.cancel(six[2]?.run.id ?? '')
       await world.store.runs.cancel(six[5]?.run.id ?? '')
@@ -256,7 +256,7 @@ async function sameAgain(world: World, writes: readonly OwnerWrite[], outcomes: 
   deepEqual(await look(), before, 'nothing was written')
 }
 
-async function toldSince(world: World, owner: Owner, after: number): Promise<string[]> {
+async function loggedSince(world: World, owner: Owner, after: number): Promise<string[]> {
   return (await world.store.events.list(owner.run.id, { after })).map(({ seq, type }) => `${seq} ${type}`)
 }
 

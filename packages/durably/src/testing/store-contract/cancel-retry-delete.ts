@@ -80,7 +80,7 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     await world.store.runs.cancel(owner.run.id)
     const { cancelRequestedAt } = await get(world, owner.run.id)
     await owner.succeed(release())
-    equal((await mustClaim(world)).run.cancelRequestedAt, cancelRequestedAt, 'the next owner is told')
+    equal((await mustClaim(world)).run.cancelRequestedAt, cancelRequestedAt, 'the next owner sees the request')
   },
 
   'retry takes a failed run back to pending': async (world) => {
@@ -95,12 +95,12 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     deepEqual(answer, { outcome: 'retried', run: row }, 'answer')
     const cleared = { error: null, failure: null, reason: null, output: null, finishedAt: null, cancelRequestedAt: null }
     const counted = { recoveries: 0, attempts: 0, retryGeneration: 1, version: before.version + 1 }
-    const told = { lastEventSequence: before.lastEventSequence + 1 }
-    deepEqual(row, { ...before, ...cleared, ...counted, ...told, status: 'pending' as const, updatedAt: row.updatedAt }, 'the row')
+    const logged = { lastEventSequence: before.lastEventSequence + 1 }
+    deepEqual(row, { ...before, ...cleared, ...counted, ...logged, status: 'pending' as const, updatedAt: row.updatedAt }, 'the row')
     equal((await eventTypes(world, row.id)).at(-1), 'run:retry', 'event')
   },
 
-  'whatever comes first of the end of an attempt and a retry, the run is failed or goes on': async (world) => {
+  'whichever comes first of the end of an attempt and a retry, the run is failed or goes on': async (world) => {
     for (let i = 0; i < 5; i++) {
       const owner = await held(world)
       const [, answer] = await Promise.all([owner.write(fail()), world.store.runs.retry(owner.run.id)])

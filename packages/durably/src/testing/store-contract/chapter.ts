@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts'
 import type { VirtualEnv } from '../virtual-env.ts'
 
-/** What a case gets: a migrated, empty store of its own, and the clock that the store goes by. */
+/** What a case gets: a migrated, empty store of its own, and the clock of that store. */
 export interface World {
   store: Store
   env: VirtualEnv

@@ -1,4 +1,4 @@
-// A run and those that it triggered: it hears of each end, whatever the end was, and they hear of its cancel.
+// A run and its children: the parent is notified when a child ends, however it ends, and a cancel of the parent reaches its children.
 import { type RunRow, type RunStatus, TERMINAL_STATUSES } from '../../model/run.ts'
 import { NEVER_MS } from '../../model/wait.ts'
 import type { CancelOutcome, Changed, NewRun, StoppedRun } from '../../store/runs.ts'
@@ -58,7 +58,7 @@ async function keeps(world: World, id: string, status: RunStatus, when: string):
   equal(await unchanged(world, id, () => world.store.runs.purge(EVERYTHING)), 0, `purged while ${when}`)
 }
 
-/** How a run can end, by whoever ends it. */
+/** All ways in which a run can end. */
 const ENDS: Record<string, (world: World, child: Owner) => Promise<unknown>> = {
   completed: (_, child) => child.succeed(complete()),
   failed: (_, child) => child.succeed(fail()),
@@ -121,7 +121,7 @@ export const children = chapter(
       equal((await get(world, parent.run.id)).signals, 0, 'signals')
     },
 
-    'a run that is parked for something else is told of a child, but sleeps on': async (world) => {
+    'a run that is parked for something else gets the event of a child, but sleeps on': async (world) => {
       const { parent, child } = await family(world)
       await parent.succeed(park([{ name: 'child', kind: 'sleep', dueAt: NEVER_MS }]))
       await child.succeed(complete())
@@ -129,7 +129,7 @@ export const children = chapter(
       equal((await get(world, parent.run.id)).signals, 1, 'signals')
     },
 
-    'the end of a child that is written again is told once': async (world) => {
+    'the end of a child that is written again is logged once in its parent': async (world) => {
       const { parent, child } = await family(world)
       await parent.succeed(FOR_A_CHILD)
       const end = child.next(complete())
@@ -139,7 +139,7 @@ export const children = chapter(
       equal(await claim(world), null, 'nothing to claim')
     },
 
-    'a refused end is not told': async (world) => {
+    'a refused end is not logged in the parent': async (world) => {
       const { parent, child } = await family(world)
       await child.succeed(release())
       await parent.succeed(FOR_A_CHILD)
@@ -147,7 +147,7 @@ export const children = chapter(
       equal((await get(world, parent.run.id)).signals, 0, 'signals')
     },
 
-    'an end with log lines that are known, or with none, is told the same': async (world) => {
+    'an end with log lines that are known, or with none, is logged in the parent all the same': async (world) => {
       const { parent, child } = await family(world)
       const line = {
         id: world.env.id(),
@@ -163,7 +163,7 @@ export const children = chapter(
       equal((await get(world, parent.run.id)).signals, 1, 'signals')
     },
 
-    'a run that has ended is not told of its children, and they end all the same': async (world) => {
+    'a run that has ended gets no event of its children, and they end all the same': async (world) => {
       const { parent, child } = await family(world)
       await parent.succeed(complete())
       const fresh = {
@@ -198,7 +198,7 @@ export const children = chapter(
       }
     },
 
-    'each end of several children in one call is told, and nothing but the ends': async (world) => {
+    'each end of several children in one call is logged in the parent, and nothing but the ends': async (world) => {
       const { parent, child } = await family(world)
       const others = [
         await held(world, { jobName: 'b', parentRunId: parent.run.id }),
@@ -307,7 +307,7 @@ export const children = chapter(
       equal((await world.store.runs.retry(child.run.id))?.outcome, 'refused', 'when its parent is cancelled')
     },
 
-    'only who holds the parent triggers a child of it; whoever asks for one that is there gets it': async (world) => {
+    'only the owner of the parent triggers a child of it; anybody who asks for an existing child gets it': async (world) => {
       const parent = await held(world)
       const child = (token: string, parentStep: string, parentRunId = parent.run.id) =>
         newRun(world, { jobName: CHILD, parentRunId, parentStep, parentToken: token })
@@ -356,7 +356,7 @@ export const children = chapter(
       deepEqual([answer, run.signals], [{ outcome: 'requested', run, others: outcomes([[late, 'cancelled']]) }, 1], 'the answer')
     },
 
-    'a cancel of a pending run tells nobody in its family but the run above it': async (world) => {
+    'a cancel of a pending run is logged in its parent and in no other run of its family': async (world) => {
       const top = await held(world)
       const parent = await below(world, top.run.id, CHILD)
       const child = await below(world, parent.id, 'b')
@@ -365,7 +365,7 @@ export const children = chapter(
       deepEqual([(await get(world, parent.id)).signals, (await get(world, child.id)).status], [0, 'cancelled'], 'the family')
     },
 
-    'below a run that was cancelled the walk goes on, below one with another end it does not': async (world) => {
+    'a cancel reaches the runs below a cancelled run, but not those below a run with another end': async (world) => {
       const { parent, child } = await family(world)
       const found = await below(world, child.run.id, 'b')
       await child.succeed(abandon())
@@ -438,7 +438,7 @@ export const children = chapter(
       deepEqual(await world.store.runs.delete(child.run.id), { outcome: 'deleted', status: 'completed' }, 'delete after its end')
     },
 
-    'a child goes after its parent: at once when that one cannot ask for it any more, else when it is gone': async (world) => {
+    'a child is purged at once when its parent cannot ask for it any more, else after the parent is gone': async (world) => {
       for (const [how, end, pages] of [
         ['completed', complete(), [2, 0]],
         ['cancelled', abandon(), [2, 0]],

@@ -1,4 +1,4 @@
-// A claim of several runs is as good as that many claims one after another, but for one thing: it may find fewer.
+// A claim of several runs does the same as that many claims one after another, except that it may find fewer.
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter } from './chapter.ts'
 import {

@@ -197,7 +197,7 @@ export const createChapter = chapter('create', {
     deepEqual(await owner.write(complete()), { ok: true, cancelRequested: false }, 'the owner is still the owner')
   },
 
-  'a row that was handed out stays as it was, whatever becomes of the run': async (world) => {
+  'a returned row does not change when the run changes': async (world) => {
     const created = await create(world)
     const asCreated = { ...created }
     const owner = await mustClaim(world)
@@ -209,7 +209,7 @@ export const createChapter = chapter('create', {
     equal((await get(world, created.id)).status, 'completed', 'what is stored')
   },
 
-  'rows that reap, cancel and retry hand out are copies': async (world) => {
+  'rows that reap, cancel and retry return are copies': async (world) => {
     const { id } = await create(world)
     await mustClaim(world)
     await leasesEnd(world)

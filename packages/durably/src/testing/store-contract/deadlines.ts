@@ -16,7 +16,7 @@ export const deadlines = chapter('deadlines', {
     equal((await create(world, { idempotencyKey: 'k', deadlineMs: 5 })).deadlineAt, other.deadlineAt, 'of a run that is known')
   },
 
-  'who could only start after its deadline is due at its deadline, and not before it is there': async (world) => {
+  'a run that could only start after its deadline is due at its deadline, and not before': async (world) => {
     const now = world.env.wall()
     const cases: [NewTimes, number][] = [
       [{ delayMs: 10, deadlineMs: 4 }, now + 4],

@@ -8,7 +8,7 @@ import { transactions } from './transactions.ts'
 const names = storeContract.flatMap(({ cases }) => cases.map(({ name }) => name))
 const anyName = names[0] ?? ''
 
-/** A runner that only takes down what it is told. */
+/** A test runner that only records its calls. */
 function notebook() {
   const tests = new Map<string, () => Promise<void>>()
   const skipped: string[] = []
@@ -25,9 +25,9 @@ function setup() {
 }
 
 function described(skip: readonly Skip[] = [], world = setup().world) {
-  const { runner, ...told } = notebook()
+  const { runner, ...recorded } = notebook()
   describeStore(runner, 'a store', async () => world, { skip })
-  return told
+  return recorded
 }
 
 describe('describeStore', () => {
@@ -37,7 +37,7 @@ describe('describeStore', () => {
     expect(skipped).toEqual([])
   })
 
-  it('skips what it is told to, and says why', () => {
+  it('skips what it is asked to skip, and says why', () => {
     const { tests, skipped } = described([{ reason: 'its clock cannot be set', tests: [anyName] }])
     expect(tests.has(anyName)).toBe(false)
     expect(skipped).toEqual([`${anyName} (skipped: its clock cannot be set)`])

@@ -52,7 +52,7 @@ export const dueTimes = chapter('due times', {
     equal((await create(world, { idempotencyKey: 'k', delayMs: 1 })).runAt, first?.run.runAt, 'with the same key')
   },
 
-  'probe tells when the next sleeping run falls due': async (world) => {
+  'probe returns when the next sleeping run falls due': async (world) => {
     await create(world, { delayMs: DELAY_MS })
     await create(world, { delayMs: 2 * DELAY_MS })
     await create(world, { jobName: 'of another worker', delayMs: 1 })
@@ -81,7 +81,7 @@ export const dueTimes = chapter('due times', {
     equal((await mustClaim(world)).run.currentStepIndex, 1, 'completed steps stay')
   },
 
-  'retryLater tells why, which attempt it was and when the next one is due': async (world) => {
+  'retryLater logs why, which attempt it was and when the next one is due': async (world) => {
     const owner = await held(world)
     const runAt = world.env.wall() + DELAY_MS
     await owner.succeed(retryLater(runAt, 'no answer'))
@@ -125,7 +125,7 @@ export const dueTimes = chapter('due times', {
     deepEqual(await owner.write(retryLater(world.env.wall() + DELAY_MS)), { ok: true, cancelRequested: true }, 'outcome')
     const next = await mustClaim(world)
     deepEqual([next.run.runAt, next.run.attempts], [owner.run.runAt, 1], 'due time and attempts')
-    equal(next.run.cancelRequestedAt !== null, true, 'the next owner is told')
+    equal(next.run.cancelRequestedAt !== null, true, 'the next owner sees the request')
   },
 
   'a cancel that comes after retryLater ends the run': async (world) => {

@@ -14,7 +14,7 @@ export const effectsChapter = chapter('effects', {
     equal((await get(world, owner.run.id)).effects, '[]', 'after the step is recorded')
   },
 
-  'effects are there for the next owner, whatever became of the last': async (world) => {
+  'effects are there for the next owner, however the last one ended': async (world) => {
     const owner = await held(world)
     await owner.succeed(heartbeat(), { effects: '["charge"]' })
     await leasesEnd(world)

@@ -20,7 +20,7 @@ import {
 } from './world.ts'
 
 export const eventsChapter = chapter('events', {
-  'the event log tells the whole life of a run, in order': async (world) => {
+  'the event log holds the whole life of a run, in order': async (world) => {
     const first = await held(world)
     await first.succeed(recordStep(first, { name: 'a' }))
     await first.succeed(release())
@@ -100,7 +100,7 @@ export const eventsChapter = chapter('events', {
     }
   },
 
-  'an event that gathered keeps the time it was told': async (world) => {
+  'an event that was written later keeps the time when it was emitted': async (world) => {
     const owner = await held(world)
     const event = recorded(world, 'step:start', { generation: 1, stepName: 'fetch', stepIndex: 0 })
     await world.env.advance(1234)
@@ -163,13 +163,13 @@ export const eventsChapter = chapter('events', {
     )
   },
 
-  'heads tell how far the log of each run goes': async (world) => {
+  'heads returns the last sequence of the log of each run': async (world) => {
     const waiting = await create(world, { jobName: 'waiting' })
     const owner = await held(world)
     const heads = () => world.store.events.heads([owner.run.id, 'not there', waiting.id, owner.run.id])
     deepEqual(Object.fromEntries(await heads()), { [waiting.id]: 1, [owner.run.id]: 2 }, 'at first')
     await owner.succeed(heartbeat())
-    equal((await heads()).get(owner.run.id), 2, 'after a heartbeat that told nothing')
+    equal((await heads()).get(owner.run.id), 2, 'after a heartbeat without events')
     await owner.succeed(recordStep(owner), ridersOf(owner))
     await world.store.runs.cancel(waiting.id)
     deepEqual([(await heads()).get(owner.run.id), (await heads()).get(waiting.id)], [5, 2], 'later')

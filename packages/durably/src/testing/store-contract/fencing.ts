@@ -1,4 +1,4 @@
-// The fence: whoever is not the owner writes nothing (I6). Every verb is tried from every wrong position.
+// The fence: only the owner of a run writes to it (I6). Every verb is tried by every kind of process that is not the owner.
 import type { OwnerWrite } from '../../store/owner-write.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { type Case, chapter, type World } from './chapter.ts'
@@ -23,7 +23,7 @@ import {
   unchanged,
 } from './world.ts'
 
-/** Someone who is not the owner (any more); each has written twice before, where it could. */
+/** Processes that are not the owner (any more); each has written twice before, where it could. */
 const OUTSIDERS: Record<string, (world: World) => Promise<Outsider>> = {
   'an owner whose run was taken back': async (world) => {
     const owner = await busyOwner(world)

@@ -96,7 +96,7 @@ export const logsChapter = chapter('logs', {
     }
   },
 
-  'a finished run can still be told about': async (world) => {
+  'a finished run still accepts log lines': async (world) => {
     const owner = await held(world)
     await owner.succeed(complete())
     const line = logLine(world, owner.run.id)

@@ -174,7 +174,7 @@ export const ownerWrites = chapter('owner writes', {
     deepEqual(row, { ...before, ...ended, ...counted, updatedAt: row.updatedAt, heartbeatAt: row.heartbeatAt }, 'the row')
   },
 
-  'an owner write tells whether a cancel was requested': async (world) => {
+  'the answer to an owner write says whether a cancel was requested': async (world) => {
     const owner = await held(world)
     deepEqual(await owner.write(heartbeat()), ACCEPTED, 'before')
     await world.store.runs.cancel(owner.run.id)

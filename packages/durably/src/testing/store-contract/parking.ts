@@ -1,4 +1,4 @@
-// A parked run holds no slot: it goes on when the first thing it waits for is due, or at once when it must not wait.
+// A parked run holds no slot: it goes on when the first thing that it waits for is due, or at once when it need not wait.
 import { encodeWaits, NEVER_MS } from '../../model/wait.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { chapter } from './chapter.ts'
@@ -95,7 +95,7 @@ export const parking = chapter('parking', {
     deepEqual(await eventTypes(world, owner.run.id), ['run:trigger', 'run:start', 'run:wait', 'run:cancel'], 'events')
   },
 
-  'whatever comes first of a cancel and park, nobody waits any more': async (world) => {
+  'whichever comes first of a cancel and park, the run does not wait any more': async (world) => {
     for (let i = 0; i < 5; i++) {
       const owner = await held(world)
       const nap = owner.next(park([{ name: 'nap', kind: 'sleep', dueAt: NEVER_MS }]))

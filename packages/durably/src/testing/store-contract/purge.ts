@@ -32,7 +32,7 @@ export const purge = chapter('purge', {
     deepEqual(await left(world), ['pending', 'running'].map((status) => runs.get(status) ?? '').sort(), 'what is left in the end')
   },
 
-  'a run goes when it ended so long ago, not before': async (world) => {
+  'a run is purged when it ended long enough ago, not before': async (world) => {
     const owner = await held(world)
     await owner.succeed(complete())
     await world.env.advance(999)
@@ -67,7 +67,7 @@ export const purge = chapter('purge', {
     equal(await world.store.runs.purge({ ...ALL, jobNames: [] }), 0, 'no job')
   },
 
-  'all that belongs to a run goes with it, and its idempotency key is free': async (world) => {
+  'all that belongs to a run is purged with it, and its idempotency key is free': async (world) => {
     const owner = await held(world, { idempotencyKey: 'k', concurrencyKey: 'c' })
     const { id } = owner.run
     await owner.succeed(recordStep(owner), ridersOf(owner))

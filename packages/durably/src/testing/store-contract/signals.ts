@@ -1,4 +1,4 @@
-// Signals: kept until the run asks, the first under a name wins, and whoever is parked for one goes on.
+// Signals: they are kept until the run asks, the first under a name wins, and a run that is parked for one goes on.
 import { NEVER_MS } from '../../model/wait.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { chapter } from './chapter.ts'
@@ -148,7 +148,7 @@ export const signalsChapter = chapter('signals', {
     equal((await get(world, owner.run.id)).signals, 1, 'count')
   },
 
-  'whatever comes first of a signal and park, the run goes on': async (world) => {
+  'whichever comes first of a signal and park, the run goes on': async (world) => {
     for (let i = 0; i < 5; i++) {
       const owner = await held(world)
       await Promise.all([parkedFor(owner, 'answer'), world.store.signals.send(newSignal(world, owner.run.id))])

@@ -1,4 +1,4 @@
-// The step of a stream tells it once, as a whole, in place of the chunks that were told before.
+// The record of a stream's step replaces the chunks that were logged before with one chunk that holds the whole stream.
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter, type World } from './chapter.ts'
 import { TEXTS } from './hostile-texts.ts'
@@ -25,7 +25,7 @@ import {
 } from './world.ts'
 
 export const streamEnds = chapter('steps of streams', {
-  'the step of a stream replaces what the stream told, and nothing else': async (world) => {
+  'the step of a stream replaces the chunks of the stream, and nothing else': async (world) => {
     const [one, other] = await twoOwners(world)
     for (const owner of [one, other]) {
       const started = recorded(world, 'step:start', { generation: 1, stepName: 'a', stepIndex: 0 })
@@ -42,9 +42,9 @@ export const streamEnds = chapter('steps of streams', {
       '10 stream:chunk a',
       '11 step:complete',
     ]
-    deepEqual(await told(world, one), kept, 'events of the run')
+    deepEqual(await logged(world, one), kept, 'events of the run')
     equal((await get(world, one.run.id)).lastEventSequence, 11, 'its counter')
-    equal((await told(world, other)).length, 8, 'events of the other run')
+    equal((await logged(world, other)).length, 8, 'events of the other run')
     deepEqual(await one.write(complete()), ACCEPTED, 'the end')
   },
 
@@ -52,16 +52,16 @@ export const streamEnds = chapter('steps of streams', {
     const owner = await held(world)
     await owner.succeed(heartbeat(), { events: [chunk(owner, 'a', 0)] })
     await owner.succeed(recordStep(owner, { name: 'a' }))
-    deepEqual(await told(world, owner), ['1 run:trigger', '2 run:start', '3 stream:chunk a', '4 step:complete'], 'events')
+    deepEqual(await logged(world, owner), ['1 run:trigger', '2 run:start', '3 stream:chunk a', '4 step:complete'], 'events')
   },
 
-  'a stream that told nothing before its step has nothing to delete': async (world) => {
+  'a stream without chunks before its step has nothing to delete': async (world) => {
     const owner = await held(world)
     const logs = [
       { id: world.env.id(), runId: owner.run.id, stepName: 'a', level: 'info' as const, message: '', data: null, timestamp: '' },
     ]
     await owner.succeed(ends(recordStep(owner, { name: 'a' })), { events: [chunk(owner, 'a', 0)], logs })
-    deepEqual(await told(world, owner), ['1 run:trigger', '2 run:start', '3 stream:chunk a', '4 step:complete'], 'events')
+    deepEqual(await logged(world, owner), ['1 run:trigger', '2 run:start', '3 stream:chunk a', '4 step:complete'], 'events')
     deepEqual(await world.store.logs.list(owner.run.id), logs, 'lines')
   },
 
@@ -87,7 +87,7 @@ export const streamEnds = chapter('steps of streams', {
     deepEqual(await unchanged(world, owner.run.id, () => send(world, write)), ACCEPTED, 'after the run was taken back')
     await world.store.runs.cancel(owner.run.id)
     equal((await unchanged(world, owner.run.id, () => send(world, write))).ok, true, 'after it was cancelled')
-    deepEqual((await told(world, owner)).slice(2, 4), ['5 stream:chunk a', '6 step:complete'], 'the stream as a whole')
+    deepEqual((await logged(world, owner)).slice(2, 4), ['5 stream:chunk a', '6 step:complete'], 'the stream as a whole')
   },
 
   'the failed step of a stream that is sent again leaves the next attempt alone': async (world) => {
@@ -98,7 +98,7 @@ export const streamEnds = chapter('steps of streams', {
     await owner.succeed(heartbeat(), { events: [chunk(owner, 'a', 0), chunk(owner, 'a', 5)] })
     deepEqual(await unchanged(world, owner.run.id, () => send(world, write)), ACCEPTED, 'outcome')
     deepEqual(
-      (await told(world, owner)).slice(2).map((line) => line.split(' ')[0]),
+      (await logged(world, owner)).slice(2).map((line) => line.split(' ')[0]),
       ['4', '5', '6', '7'],
       'events',
     )
@@ -112,7 +112,7 @@ export const streamEnds = chapter('steps of streams', {
       owner.next(ends(recordStep(owner, { name: names[i] ?? '' })), { events: [chunk(owner, names[i] ?? '', 0)] }),
     )
     deepEqual(await world.store.runs.apply(writes), [ACCEPTED, ACCEPTED], 'outcomes')
-    const kept = await Promise.all(owners.map(async (owner) => (await told(world, owner)).slice(2)))
+    const kept = await Promise.all(owners.map(async (owner) => (await logged(world, owner)).slice(2)))
     deepEqual(
       kept,
       [
@@ -155,7 +155,7 @@ async function twoOwners(world: World): Promise<[Owner, Owner]> {
   return [one, other]
 }
 
-async function told({ store }: World, { run }: Owner): Promise<string[]> {
+async function logged({ store }: World, { run }: Owner): Promise<string[]> {
   return (await store.events.list(run.id)).map(({ seq, type, payload }) =>
     [seq, type, ...(type.startsWith('stream') ? [JSON.parse(payload).stepName] : [])].join(' '),
   )

@@ -1,4 +1,4 @@
-// Open streams: what a step told while it ran, which the next claim cuts back to its checkpoint.
+// Open streams: what a step emitted while it executed; the next claim resets it to its checkpoint.
 import { iso } from '../../model/env.ts'
 import { encodeStreams } from '../../model/stream.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
@@ -44,21 +44,21 @@ export const streams = chapter('streams', {
     deepEqual(await unchanged(world, owner.run.id, () => send(world, write)), REFUSED, 'outcome')
   },
 
-  'a claim tells how much of each open stream stays, after its start': async (world) => {
+  'a claim logs how much of each open stream stays, after its start': async (world) => {
     const owner = await held(world)
     await owner.succeed(heartbeat(), { events: [chunk(owner, 'a', 0), chunk(owner, 'b', 0)], streams: open(['a', 3], ['b', 0]) })
     await owner.succeed(release())
     const before = await get(world, owner.run.id)
     await world.env.advance(5)
     const { run } = await mustClaim(world)
-    const told = (await world.store.events.list(run.id, { after: before.lastEventSequence })).map((event) => ({
+    const logged = (await world.store.events.list(run.id, { after: before.lastEventSequence })).map((event) => ({
       ...event,
       payload: JSON.parse(event.payload),
     }))
     const { id: runId, lastEventSequence: last } = before
     const createdAt = iso(world.env.wall())
     deepEqual(
-      told,
+      logged,
       [
         { runId, seq: last + 1, type: 'run:start', payload: { generation: 2 }, createdAt },
         { runId, seq: last + 2, type: 'stream:reset', payload: { stepName: 'a', to: 3 }, createdAt },
@@ -120,7 +120,7 @@ export const streams = chapter('streams', {
     )
   },
 
-  'a claim with resets that is sent again tells nothing more': async (world) => {
+  'a claim with resets that is sent again logs nothing more': async (world) => {
     const owner = await held(world)
     await owner.succeed(release(), { streams: open(['a', 1], ['b', 2]) })
     await create(world)

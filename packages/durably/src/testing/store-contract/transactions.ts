@@ -51,7 +51,7 @@ export const transactions = chapter('transactions', {
     await owner.succeed(complete())
   },
 
-  'a body that throws leaves nothing behind, and what it threw is told': async (world) => {
+  'a body that throws leaves nothing behind, and its error is returned': async (world) => {
     const { table, owner, transact } = await setup(world)
     const thrown = new Error('sold out')
     const act = () =>

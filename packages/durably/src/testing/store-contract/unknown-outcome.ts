@@ -1,4 +1,4 @@
-// A reply can be lost after its verb took effect (S3). Whatever is sent again has the effect of once.
+// A reply can be lost after its verb took effect (S3). A verb that is sent again takes effect once.
 import { deepEqual, equal, ok } from '../assert.ts'
 import { type Case, chapter } from './chapter.ts'
 import {
@@ -63,7 +63,7 @@ export const unknownOutcome = chapter(
       deepEqual(answer, [{ run: await get(world, run.id), created: true }], 'answer')
     },
 
-    'create sent again tells its own run from one that was there before': async (world) => {
+    'create sent again distinguishes its own run from one that was there before': async (world) => {
       const known = await create(world, { idempotencyKey: 'k' })
       const runs = [newRun(world), newRun(world, { idempotencyKey: 'k' }), newRun(world, { idempotencyKey: 'k' })]
       const first = await world.store.runs.create(runs)
@@ -166,7 +166,7 @@ export const unknownOutcome = chapter(
       equal((await get(world, other.run.id)).currentStepIndex, 1, 'the other run')
     },
 
-    'a write sent again tells of a cancel that came in between': async (world) => {
+    'the answer to a write that is sent again reports a cancel that came in between': async (world) => {
       const owner = await held(world)
       const write = owner.next(heartbeat())
       await send(world, write)

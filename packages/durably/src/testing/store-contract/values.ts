@@ -1,4 +1,4 @@
-// Text is text: whatever stands in a value or a name comes back as it was, and is never taken for anything else.
+// Any text in a value or a name comes back unchanged, and is never interpreted.
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter } from './chapter.ts'
 import { MEGABYTE, TEXTS, VALUES } from './hostile-texts.ts'

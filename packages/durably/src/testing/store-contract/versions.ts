@@ -1,10 +1,10 @@
-// `{ ifVersion }`: who looked at a run may insist that it is still as it was seen.
+// `{ ifVersion }`: a caller can demand that a run has not changed since it was read.
 import { deepEqual, equal } from '../assert.ts'
 import { chapter } from './chapter.ts'
 import { complete, create, everything, get, held, inStatus, mustClaim, newRun, unchanged } from './world.ts'
 
 export const versions = chapter('only if the version is the same', {
-  'cancel, retry and delete of another version change nothing and tell the version': async (world) => {
+  'cancel, retry and delete of another version change nothing and return the present version': async (world) => {
     for (const [verb, status] of [
       ['cancel', 'pending'],
       ['cancel', 'running'],
@@ -53,7 +53,7 @@ export const versions = chapter('only if the version is the same', {
     deepEqual([...answers, await world.store.runs.delete(id, options)], [null, null, null], 'answers')
   },
 
-  'of ten who saw the same version one cancels': async (world) => {
+  'of ten callers that saw the same version one cancels': async (world) => {
     const { id, version } = await create(world)
     const cancels = Array.from({ length: 10 }, () => world.store.runs.cancel(id, { ifVersion: version }))
     const outcomes = (await Promise.all(cancels)).map((answer) => answer?.outcome)

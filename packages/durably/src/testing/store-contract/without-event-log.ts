@@ -1,4 +1,4 @@
-// A store without an event log counts what it would have told, and does everything else as ever.
+// A store without an event log counts the events that it would have logged, and does everything else as usual.
 import { memoryStore } from '../../store/memory/memory-store.ts'
 import type { Store } from '../../store/store.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
@@ -69,34 +69,34 @@ async function silentStore({ withoutEventLog }: World): Promise<Store> {
   return withoutEventLog()
 }
 
-/** All the verbs there are, with every answer. Ids are told by the order they were met. */
+/** All verbs, with every answer. Ids are numbered in the order in which they occur. */
 async function life(world: World): Promise<unknown> {
   const { runs } = world.store
   const story: unknown[] = []
-  const tell = async <T>(answer: Promise<T>): Promise<T> => {
+  const record = async <T>(answer: Promise<T>): Promise<T> => {
     story.push(await answer)
     return answer
   }
-  await tell(runs.create([newRun(world, { idempotencyKey: 'k' }), ...Array.from({ length: 7 }, () => newRun(world))]))
-  await tell(runs.create([newRun(world, { idempotencyKey: 'k' })]))
+  await record(runs.create([newRun(world, { idempotencyKey: 'k' }), ...Array.from({ length: 7 }, () => newRun(world))]))
+  await record(runs.create([newRun(world, { idempotencyKey: 'k' })]))
   const owners = await claimUpTo(6, world)
   story.push(owners.map((owner) => owner.run))
   const write = (verbs: (owner: Owner, i: number) => Parameters<Owner['next']>[0]) =>
-    tell(runs.apply(owners.map((owner, i) => owner.next(verbs(owner, i), { ...ridersOf(owner), streams: open(['a', 2], ['b', 0]) }))))
+    record(runs.apply(owners.map((owner, i) => owner.next(verbs(owner, i), { ...ridersOf(owner), streams: open(['a', 2], ['b', 0]) }))))
   await write((owner, i) => (i % 2 ? recordStep(owner) : recordFailedStep(owner)))
   await write((owner, i) => (i === 0 ? heartbeat() : ends(recordStep(owner, { name: 'stream', index: 1 }))))
   await write((_, i) => [complete(), fail(), release(), abandon()][i] ?? heartbeat())
   const [, failed, released, , fifth] = owners
-  await tell(runs.retry(failed?.run.id ?? ''))
-  await tell(runs.cancel(released?.run.id ?? ''))
-  await tell(runs.cancel(fifth?.run.id ?? ''))
+  await record(runs.retry(failed?.run.id ?? ''))
+  await record(runs.cancel(released?.run.id ?? ''))
+  await record(runs.cancel(fifth?.run.id ?? ''))
   await leasesEnd(world)
-  await tell(runs.reap({ maxRecoveries: 10 }))
+  await record(runs.reap({ maxRecoveries: 10 }))
   story.push((await claimUpTo(2, world)).map((owner) => owner.run))
   await leasesEnd(world)
-  await tell(runs.reap({ maxRecoveries: 0 }))
-  await tell(runs.delete(released?.run.id ?? ''))
-  await tell(runs.probe([JOB]))
+  await record(runs.reap({ maxRecoveries: 0 }))
+  await record(runs.delete(released?.run.id ?? ''))
+  await record(runs.probe([JOB]))
   await create(world, { concurrencyKey: 'c' })
   return namedByTurn({ story, kept: await kept(world) })
 }
