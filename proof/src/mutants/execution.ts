@@ -1,10 +1,10 @@
-// Guards taken out of how runs are claimed, executed, limited in time, retried and ended.
+// Mutants without a guard in how runs are claimed, executed, limited in time, retried and ended.
 import type { Mutant } from './mutant.ts'
 
 export const EXECUTION_MUTANTS: Mutant[] = [
   {
     name: 'no-reap',
-    guard: 'lost runs are taken back',
+    guard: 'the leases of lost runs are reaped',
     file: 'worker/loop/reap.ts',
     find: 'const reaped = await deps.store.runs.reap({ maxRecoveries: deps.maxRecoveries, ...which })',
     replace: 'const reaped: Reaped[] = []',
@@ -18,7 +18,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
   },
   {
     name: 'poison-ignored',
-    guard: 'whoever was told to stop starts nothing more (X1)',
+    guard: 'an execution whose signal was aborted starts nothing more (X1)',
     file: 'worker/execution.ts',
     find: 'if (!this.interrupted) return',
     replace: 'if (this.run) return',
@@ -39,7 +39,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
   },
   {
     name: 'late-claim-starts',
-    guard: 'a lease is as old as its request, not its answer',
+    guard: 'a lease counts from the request of its claim, not from the answer',
     file: 'worker/loop/claim-runs.ts',
     find: 'lease: new LeaseAge(env, sent),',
     replace: 'lease: new LeaseAge(env, answered),',
@@ -78,28 +78,28 @@ export const EXECUTION_MUTANTS: Mutant[] = [
   },
   {
     name: 'tries-without-end',
-    guard: 'a policy ends after so many attempts',
+    guard: 'a retry policy allows no more attempts than its maximum',
     file: 'model/retry-policy.ts',
     find: "return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')",
     replace: "return (attempt) => (attempt < maxAttempts + 3 ? delayMs : 'dead')",
   },
   {
     name: 'tries-too-few',
-    guard: 'a policy allows so many attempts',
+    guard: 'a retry policy allows as many attempts as its maximum',
     file: 'model/retry-policy.ts',
     find: "return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')",
     replace: "return (attempt) => (attempt + 1 < maxAttempts ? delayMs : 'dead')",
   },
   {
     name: 'fatal-retried',
-    guard: 'NonRetryableError ends it (P2)',
+    guard: 'a NonRetryableError is not tried again (P2)',
     file: 'model/retry-policy.ts',
     find: "if (isNonRetryable(error)) return 'dead'",
     replace: '',
   },
   {
     name: 'retry-after-ignored',
-    guard: 'what is thrown can set the delay (P2)',
+    guard: 'an error can set the delay before the next try (P2)',
     file: 'model/retry-policy.ts',
     find: 'Math.ceil(delays.get(error as object) ?? chosen)',
     replace: 'Math.ceil(chosen)',
@@ -127,14 +127,14 @@ export const EXECUTION_MUTANTS: Mutant[] = [
   },
   {
     name: 'sleep-not-slept',
-    guard: 'what is counted from now is asked of the store when the clocks differ (T1)',
+    guard: 'a duration from now counts from the time of the store when the clocks of the process differ (T1)',
     file: 'worker/lease/run-clock.ts',
     find: 'while (!this.time.isKnown && !this.#owner.lost) await this.askForTime()\n    return this.time.latest()',
     replace: 'return this.time.earliest()',
   },
   {
     name: 'decided-once-for-all',
-    guard: 'a decision is about one start',
+    guard: 'a decision about an effect holds for one start of it',
     file: 'model/decision-name.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
     find: 'return `${DECISION_PREFIX}${generation}/${stepName}`',
@@ -150,28 +150,28 @@ export const EXECUTION_MUTANTS: Mutant[] = [
   },
   {
     name: 'follower-claims',
-    guard: 'only who leads claims (K4)',
+    guard: 'only the leader claims runs (K4)',
     file: 'worker/loop/worker.ts',
     find: 'if (!this.#leadership.isHeld) {',
     replace: 'if (this.#active.size < 0) {',
   },
   {
-    name: 'heir-waits',
-    guard: 'who inherits the lead takes back what is left running (E2)',
+    name: 'new-leader-does-not-reap',
+    guard: 'a leader that did not steal the lead reaps what the former leader left running (E2)',
     file: 'worker/loop/leadership-holder.ts',
     find: 'if (!term || this.#hasInherited) return',
     replace: 'if (this.#users >= 0) return',
   },
   {
-    name: 'inherits-from-itself',
-    guard: 'what a term inherits is taken back once, before its first claim',
+    name: 'leader-reaps-itself',
+    guard: 'a new leader reaps what is left running once, before its first claim',
     file: 'worker/loop/leadership-holder.ts',
     find: 'this.#hasInherited = true',
     replace: 'this.#hasInherited = false',
   },
   {
     name: 'lead-kept-on-stop',
-    guard: 'who has stopped gives the lead back',
+    guard: 'a worker that has stopped releases the lead',
     file: 'worker/loop/leadership-holder.ts',
     find: 'if (--this.#users > 0) return',
     replace: 'if (--this.#users >= 0) return',

@@ -1,4 +1,4 @@
-// All mutants. The proof must find every one of them, or it proves nothing.
+// All mutants. The proof must find every one of them; otherwise it proves nothing.
 import { EXECUTION_MUTANTS } from './execution.ts'
 import { LEADERSHIP_MUTANTS } from './leadership.ts'
 import { LEASE_MUTANTS } from './lease.ts'

@@ -1,4 +1,4 @@
-// Guards taken out of what the owner of a run holds to: its writes, its clocks, its lease.
+// Mutants without a guard in the owner of a run: its writes, its clocks, its lease.
 import type { Mutant } from './mutant.ts'
 
 export const LEASE_MUTANTS: Mutant[] = [
@@ -40,7 +40,7 @@ export const LEASE_MUTANTS: Mutant[] = [
   },
   {
     name: 'group-refusal-lost',
-    guard: 'a member that is refused hears of it, also when the group is accepted',
+    guard: 'a refused member of a group gets its refusal, also when the others are accepted',
     file: 'worker/lease/commit-queue.ts',
     find: 'resolve(outcomes[i] ?? { ok: false })',
     replace: 'resolve(group.length > 1 ? { ok: true, cancelRequested: false } : (outcomes[i] ?? { ok: false }))',
@@ -90,21 +90,21 @@ export const LEASE_MUTANTS: Mutant[] = [
   },
   {
     name: 'rejected-not-taken-back',
-    guard: 'what rode on data that the store rejects is taken back before the next write',
+    guard: 'what was attached to data that the store rejects is detached before the next write',
     file: 'worker/lease/owner.ts',
     find: 'takeBack?.()\n          throw error',
     replace: 'throw error',
   },
   {
     name: 'deadline-slept-through',
-    guard: 'a deadline on which the clocks differ is asked of the store (T2)',
+    guard: 'when the clocks of the process differ about a deadline, the store is asked for its time (T2)',
     file: 'worker/lease/store-time.ts',
     find: 'if (last - first < DIFFERENCE_MS_MAX) return byMono >= time',
     replace: 'if (first <= last) return byMono >= time',
   },
   {
     name: 'lease-slept-through',
-    guard: 'who slept longer than its lease renews it before it starts a function',
+    guard: 'a process that slept longer than its lease renews it before it starts a function',
     file: 'worker/lease/lease-age.ts',
     find: 'return elapsedMs(this.#env, this.renewedAt)',
     replace: 'return this.#env.mono() - this.renewedAt.mono',
@@ -125,14 +125,14 @@ export const LEASE_MUTANTS: Mutant[] = [
   },
   {
     name: 'commits-one-by-one',
-    guard: 'what many runs write in the same turn goes in one transaction (B1)',
+    guard: 'writes of many runs in the same turn go in one transaction (B1)',
     file: 'worker/lease/commit-queue.ts',
     find: 'if (this.#waiting.length === 1) return this.#waiting.splice(0)',
     replace: 'if (this.#waiting.length > 0) return this.#waiting.splice(0, 1)',
   },
   {
     name: 'transaction-believed',
-    guard: 'after an unknown outcome the step of a transaction is looked for',
+    guard: 'after an unknown outcome of a transaction its step is looked up',
     store: 'sqlite',
     file: 'worker/lease/owner.ts',
     find: 'if (write && (await this.#isThere(write))) {',

@@ -1,5 +1,5 @@
-// A mutant: a guard of this engine, taken out. It is a patch of the source, applied when a build of its own is made; one that does not
-// match exactly once is an error.
+// A mutant: the engine without one of its guards. It is a patch of the source, applied in a build of its own; a patch that does not match
+// exactly once is an error.
 import type { SimStore } from '../sim-seeds.ts'
 
 export interface Patch {
@@ -10,10 +10,10 @@ export interface Patch {
 
 export interface Mutant extends Patch {
   name: string
-  /** What is taken out, in words. */
+  /** The guard that the patch removes, as a sentence. */
   guard: string
-  /** Where one place is not enough. */
+  /** Further patches, where one place is not enough. */
   also?: Patch[]
-  /** The store whose worlds show it; memory unless given. */
+  /** The store of the simulated worlds that find it; memory unless given. */
   store?: SimStore
 }

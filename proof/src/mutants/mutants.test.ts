@@ -1,4 +1,4 @@
-// Without a build, so that whoever changes a line that a mutant patches hears of it at once.
+// Checks without a build that each mutant still fits the source, so that a change of a patched line fails here at once.
 import { expect, test } from 'vitest'
 import { patchedSources } from '../mutant-build.ts'
 import { controlsOf } from '../torture/controls.ts'

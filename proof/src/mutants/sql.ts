@@ -1,4 +1,4 @@
-// Guards taken out of statements of the SQL stores.
+// Mutants without a guard in the statements of the SQL stores.
 import type { Mutant } from './mutant.ts'
 
 export const SQL_MUTANTS: Mutant[] = [

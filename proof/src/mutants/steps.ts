@@ -1,4 +1,4 @@
-// Guards taken out of what a job calls: steps, streams, effects, children, waits.
+// Mutants without a guard in what a job calls: steps, streams, effects, children, waits.
 import type { Mutant } from './mutant.ts'
 
 export const STEP_MUTANTS: Mutant[] = [
@@ -11,7 +11,7 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'reset-keeps-all',
-    guard: 'only what stood at the last checkpoint is kept (F2)',
+    guard: 'a reset keeps only the output up to the last checkpoint (F2)',
     file: 'worker/steps/stream-writer.ts',
     find: 'if (!open) execution.streams.set({ stepName, kept: 0, state: null })',
     replace: 'execution.streams.set({ stepName, kept: this.#written, state: open?.state ?? null })',
@@ -32,14 +32,14 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'checkpoint-keeps-later',
-    guard: 'what came after a checkpoint was asked for is not kept (F5)',
+    guard: 'a checkpoint does not keep output that was emitted after it (F5)',
     file: 'worker/steps/stream-writer.ts',
     find: 'execution.streams.set({ stepName, ...checkpoint })',
     replace: 'execution.streams.set({ stepName, ...checkpoint, kept: this.#written })',
   },
   {
     name: 'kept-not-read',
-    guard: 'an attempt that goes on has the output up to its checkpoint',
+    guard: 'an attempt that resumes has the output up to its checkpoint',
     file: 'worker/steps/kept-chunks.ts',
     find: 'if (kept === 0 || !store.eventLog) return chunks',
     replace: 'if (kept >= 0 || !store.eventLog) return chunks',
@@ -53,28 +53,28 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'time-beats-signal',
-    guard: 'a signal that is there counts, also when its time is over',
+    guard: 'a signal that has arrived counts, also when the wait has timed out',
     file: 'worker/steps/signal-step.ts',
     find: 'const signal = await steps.signals.find(name)',
     replace: 'const signal = parking.isOver(name) ? undefined : await steps.signals.find(name)',
   },
   {
     name: 'sleep-begins-anew',
-    guard: 'a sleep that was parked keeps its time (K2)',
+    guard: 'a sleep that was parked keeps its end (K2)',
     file: 'worker/steps/sleep-step.ts',
     find: 'if (known) return { wait: known }',
     replace: '',
   },
   {
     name: 'sleep-cut-short',
-    guard: 'a sleep is over when its time is',
+    guard: 'a sleep is not over before its end',
     file: 'worker/steps/sleep-step.ts',
     find: 'if (parking.isOver(name)) return steps.record(call, null)',
     replace: 'if (parking.get(name)) return steps.record(call, null)',
   },
   {
     name: 'retry-forgets-sleep',
-    guard: 'what a job slept for stays true when the job is tried again',
+    guard: 'a sleep that has begun keeps its end when the job is tried again',
     file: 'worker/steps/parking.ts',
     find: 'return encodeWaits([...this.#waits.values()].flatMap(remainingOf))',
     replace: 'return encodeWaits([])',
@@ -89,7 +89,7 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'waits-for-the-last',
-    guard: 'a run goes on when the first of what it waits for falls due (K2)',
+    guard: 'a parked run goes on when the first of its waits falls due (K2)',
     file: 'worker/steps/parking.ts',
     find: 'Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead)',
     replace: 'Math.min(run.deadlineAt ?? NEVER_MS, Math.max(...ahead))',
@@ -103,14 +103,14 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'deadline-slept-over',
-    guard: 'nobody parks beyond the deadline',
+    guard: 'a run does not park beyond its deadline',
     file: 'worker/steps/parking.ts',
     find: 'runAt: Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead)',
     replace: 'runAt: Math.min(NEVER_MS, ...ahead)',
   },
   {
     name: 'child-unfenced',
-    guard: 'only who holds a run triggers children of it (W1)',
+    guard: 'only the owner of a run triggers children of it (W1)',
     file: 'worker/steps/child-step.ts',
     find: '        token,\n        step: stepName,',
     replace: '        step: stepName,',
@@ -125,14 +125,14 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'child-blamed-on-job',
-    guard: 'a store that is away is no failure of the step that triggers a child (R6)',
+    guard: 'an unavailable store does not fail the step that triggers a child (R6)',
     file: 'worker/steps/child-queue.ts',
     find: 'await untilLeaseIsOver(this.#deps, () => this.#deps.runs.create(group.map(({ child }) => child)))',
     replace: 'await this.#deps.runs.create(group.map(({ child }) => child))',
   },
   {
     name: 'children-one-by-one',
-    guard: 'many children go to the store together, one call after the other',
+    guard: 'many children are created in few calls, one after the other',
     file: 'worker/steps/child-queue.ts',
     find: 'if (!this.#isSending) void this.#sendAll()',
     replace: 'void this.#send(this.#waiting.splice(0))',
@@ -153,7 +153,7 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'effect-asks-nobody',
-    guard: 'who finds a start without a record asks (E2)',
+    guard: 'an effect with a start and without a record is not executed before a decision (E2)',
     file: 'worker/steps/effect-step.ts',
     find: "if (effect !== 'once' || startedIn === undefined) return null",
     replace: "if (effect !== 'once' || startedIn !== -1) return null",
@@ -174,14 +174,14 @@ export const STEP_MUTANTS: Mutant[] = [
   },
   {
     name: 'waits-inside-of-steps',
-    guard: 'what may wait is refused inside of a step',
+    guard: 'calls that may wait are refused inside of a step',
     file: 'worker/steps/step-runner.ts',
     find: 'if (mayWait && scope?.stepName && scope.execution === execution)',
     replace: 'if (mayWait && scope?.stepName && scope.execution !== execution)',
   },
   {
     name: 'transaction-without-end',
-    guard: 'a transaction that takes too long is undone',
+    guard: 'a transaction that takes too long is rolled back',
     file: 'worker/steps/transaction-limit.ts',
     find: 'if (await within(env, limitMs, work)) return work',
     replace: 'if (limitMs >= 0) return work',

@@ -1,4 +1,4 @@
-// Guards taken out of what the memory store refuses, counts and keeps; the contract holds the others to the same.
+// Mutants without a guard in what the memory store refuses, counts and keeps; the store contract checks the same of the other stores.
 import type { Mutant } from './mutant.ts'
 
 export const STORE_MUTANTS: Mutant[] = [
@@ -32,7 +32,7 @@ export const STORE_MUTANTS: Mutant[] = [
   },
   {
     name: 'reap-the-living',
-    guard: 'only a lease that is over is taken back',
+    guard: 'only a lease that is over is reaped',
     file: 'store/memory/reap.ts',
     find: 'if (leaseEnd(row) > nowMs || lost.length === REAP_MAX) break',
     replace: 'if (lost.length === REAP_MAX) break',
@@ -66,7 +66,7 @@ export const STORE_MUTANTS: Mutant[] = [
     replace: '|| (parent && parent.id === row.id)) return',
   },
   {
-    name: 'move-untold',
+    name: 'move-without-event',
     guard: 'a move and its event are written together (S5)',
     file: 'store/memory/client-moves.ts',
     find: '(row) => Object.assign(row, columns), [{ type: eventOf(move), payload: {}, createdAt: tables.nowIso }])',
@@ -88,7 +88,7 @@ export const STORE_MUTANTS: Mutant[] = [
   },
   {
     name: 'no-reset',
-    guard: 'a claim takes back what the attempt before it had put out',
+    guard: 'a claim resets the open streams of the attempt before it',
     file: 'store/memory/claim.ts',
     find: '...decodeStreams(row.streams).map(',
     replace: '...decodeStreams(null).map(',
@@ -168,7 +168,7 @@ export const STORE_MUTANTS: Mutant[] = [
   },
   {
     name: 'attempts-not-reset',
-    guard: 'a retry by hand begins the count anew',
+    guard: 'a retry by hand resets the count of attempts',
     file: 'store/memory/client-moves.ts',
     find: 'attempts: 0,\n    retryGeneration: row.leaseGeneration,',
     replace: 'retryGeneration: row.leaseGeneration,',
@@ -231,7 +231,7 @@ export const STORE_MUTANTS: Mutant[] = [
   },
   {
     name: 'purged-too-soon',
-    guard: 'only what ended long enough ago is purged',
+    guard: 'only a run that ended long enough ago is purged',
     file: 'store/memory/purge.ts',
     find: 'endOf(row) > end || old.length === limit',
     replace: 'old.length === limit',
@@ -259,14 +259,14 @@ export const STORE_MUTANTS: Mutant[] = [
   },
   {
     name: 'deletes-the-living',
-    guard: 'only what has ended is deleted',
+    guard: 'only a run that has ended is deleted',
     file: 'store/memory/client-moves.ts',
     find: 'if (!isTerminal(status) || !tables.isDeletable(record.row)) return',
     replace: 'if (!tables.isDeletable(record.row)) return',
   },
   {
     name: 'deletes-the-awaited',
-    guard: 'what somebody may still need is not deleted',
+    guard: 'a run that its parent may still ask for is not deleted',
     file: 'store/memory/client-moves.ts',
     find: 'if (!isTerminal(status) || !tables.isDeletable(record.row)) return',
     replace: 'if (!isTerminal(status)) return',
