@@ -20,8 +20,8 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'refusal-ignored',
     guard: 'a refused write ends the execution (R1)',
     file: 'worker/lease/owner.ts',
-    find: "if (!answer.ok) {\n          this.takenBack('another worker owns the run')",
-    replace: 'if (!answer.ok) {\n          lease.renewedAt = sent',
+    find: "if (!outcome.ok) {\n      this.takenBack('another worker owns the run')",
+    replace: 'if (!outcome.ok) {\n      this.#lease.renewedAt = sent',
   },
   {
     name: 'group-member-lost',
@@ -134,8 +134,8 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'transaction-believed',
     guard: 'after an unknown outcome of a transaction its step is looked up',
     store: 'sqlite',
-    file: 'worker/lease/owner.ts',
-    find: 'if (write && (await this.#isThere(write))) {',
+    file: 'worker/lease/owner-transaction.ts',
+    find: 'if (write && (await isRecorded(owner, turn, deps, write))) {',
     replace: 'if (write) {',
   },
 ]

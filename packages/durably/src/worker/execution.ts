@@ -300,7 +300,7 @@ export class Execution {
 
   report(progress: Progress, encoded: string | null): void {
     this.#progress = progress
-    this.owner.attachProgress(encoded)
+    this.owner.attachments.progress = encoded
     this.heartbeat.carrySoon()
   }
 
@@ -321,7 +321,7 @@ export class Execution {
   /** Attaches an event to the next write. */
   attach(type: EventType, facts: RecordedPayload): void {
     const payload = { generation: this.generation, ...facts }
-    this.owner.attachEvent({ type, payload, createdAt: iso(this.#deps.env.wall()) })
+    this.owner.attachments.addEvent({ type, payload, createdAt: iso(this.#deps.env.wall()) })
   }
 
   accepted({ verb, claim }: OwnerWrite): void {

@@ -19,7 +19,7 @@ export function persistEvent({ worker, logLines, codec, env }: PersistEventDeps,
   const row: LogRow = { id: env.id(), ...line, data: encodeData(codec, line.data) }
   const execution = worker.execution(line.runId)
   if (!execution || execution.owner.sealed) return logLines.append(row)
-  execution.owner.attachLog(row)
+  execution.owner.attachments.addLog(row)
   // Other events are in the event log themselves; for a log line the event log has a reference to its row.
   if (event.type === 'log:write') execution.attach('log:write', { logId: row.id })
   execution.heartbeat.carrySoon()

@@ -5,15 +5,14 @@
 //   O4. Only `store_rejected` is thrown: the data cannot be stored, sending it again would not help.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
-import { DurablyError, hasCode, isBroken, isPassing } from '../../model/errors.ts'
-import type { RecordedEvent } from '../../model/event.ts'
-import type { LogRow } from '../../model/log.ts'
+import { hasCode, isBroken } from '../../model/errors.ts'
+import type { Moment } from '../../model/moment.ts'
 import type { TurnBudget } from '../../model/turn-budget.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../../store/owner-write.ts'
 import type { Store } from '../../store/store.ts'
+import { Attachments } from './attachments.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { LeaseAge } from './lease-age.ts'
-import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 /** The same for all runs of a worker. */
 export interface OwnerDeps {
@@ -44,18 +43,23 @@ export type Writing = WithoutLease<OwnerVerb>
 /** Attaches what goes with a write, and returns a function that takes it back. */
 export type Attach = () => (() => void) | undefined
 
-type RecordStep = Extract<Writing, { type: 'recordStep' }>
-/** `undone`: what `body` threw; nothing was written. */
-export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
-
-/** Transactions that conflict again and again are a mistake in the job, so the step fails with the conflict. */
-const CONFLICTS_MAX = 10
-
-const NONE: readonly never[] = []
+/** What a transaction of the user can do while no other write of the lease is sent. */
+export interface OwnerTurn {
+  readonly holder: Holder
+  now(): Moment
+  assemble(verb: Writing): OwnerWrite
+  /** Sends a write until its outcome is known; false when the lease is lost. */
+  send(verb: Writing): Promise<boolean>
+  /** Takes note of the answer to a write that was sent at `sent`; false when it was refused. */
+  settle(write: OwnerWrite | undefined, outcome: WriteOutcome, sent: Moment): boolean
+  report(error: unknown): void
+}
 
 export class Owner {
   readonly #deps: OwnerDeps
   readonly claim: Claim
+  /** What goes with the next write. */
+  readonly attachments = new Attachments()
   readonly #lease: LeaseAge
   readonly #holder: Holder
   #isWriting = false
@@ -64,11 +68,6 @@ export class Owner {
   /** Transactions that have not ended: they run or wait for their turn. */
   #transactions = 0
   #number = 0
-  #events: RecordedEvent[] | null = null
-  #logs: LogRow[] | null = null
-  #progress: string | null = null
-  #streams: string | null = null
-  #effects: string | null = null
   /** Ends the wait for an answer, also for one that may never come. */
   #answer: ((answer: WriteOutcome | 'lost') => void) | null = null
   lost = false
@@ -82,28 +81,6 @@ export class Owner {
     this.claim = claim
     this.#lease = lease
     this.#holder = holder
-  }
-
-  attachEvent(event: RecordedEvent): void {
-    this.#events ??= []
-    this.#events.push(event)
-  }
-
-  attachLog(line: LogRow): void {
-    this.#logs ??= []
-    this.#logs.push(line)
-  }
-
-  attachProgress(progress: string | null): void {
-    this.#progress = progress
-  }
-
-  attachEffects(effects: string): void {
-    this.#effects = effects
-  }
-
-  attachStreams(streams: string): void {
-    this.#streams = streams
   }
 
   /**
@@ -121,17 +98,20 @@ export class Owner {
     }
   }
 
-  /**
-   * Records a step in the transaction of `body`. A transaction that lost a conflict was rolled back and runs again (R6). After an unknown
-   * outcome a write with a higher number makes sure that the transaction cannot take effect any more; then either the step is stored, or
-   * `body` runs again.
-   */
-  async transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
+  /** Runs a transaction of the user when the earlier writes have ended; later ones wait until it has ended. */
+  async transact<T>(work: (turn: OwnerTurn) => Promise<T>): Promise<T> {
     this.#transactions++
     if (this.#isWriting) await this.#turn()
     this.#isWriting = true
     try {
-      return await this.#transact(verbOf)
+      return await work({
+        holder: this.#holder,
+        now: () => this.#lease.now(),
+        assemble: (verb) => this.#assemble(verb),
+        send: (verb) => this.#send(verb),
+        settle: (...answer) => this.#settle(...answer),
+        report: (error) => this.#report(error),
+      })
     } finally {
       this.#transactions--
       this.#passTurn()
@@ -153,72 +133,6 @@ export class Owner {
     const next = this.#nextTurns.shift()
     if (next) next()
     else this.#isWriting = false
-  }
-
-  async #transact(verbOf: (trx: unknown) => Promise<RecordStep>): Promise<TransactResult> {
-    const { store, env } = this.#deps
-    const lease = this.#lease
-    if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
-    let conflicts = 0
-    for (let attempt = 1; ; attempt++) {
-      if (this.lost) return 'lost'
-      let sent = lease.now()
-      let write: OwnerWrite | undefined
-      try {
-        const outcome = await store.transact(async (trx) => {
-          const verb = await verbOf(trx)
-          sent = lease.now()
-          write = this.#assemble(verb)
-          return write
-        })
-        if ('undone' in outcome) {
-          if (write) this.#attachAgain(write)
-          if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome
-          this.#report(outcome.undone)
-          if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
-          await sleep(env, backoffMs(env, conflicts))
-          continue
-        }
-        if (!outcome.ok) {
-          this.takenBack('another worker owns the run')
-          return 'lost'
-        }
-        lease.renewedAt = sent
-        if (write) this.#holder.accepted(write)
-        if (outcome.cancelRequested) this.#holder.cancelRequested()
-        return 'recorded'
-      } catch (error) {
-        if (!isPassing(error)) throw error
-        this.#report(error)
-        if (!(await this.#send({ type: 'heartbeat' }))) return 'lost'
-        if (write && (await this.#isThere(write))) {
-          this.#holder.accepted(write)
-          return 'recorded'
-        }
-        if (write) this.#attachAgain(write)
-        if (this.#holder.interrupted) return { undone: error }
-        await sleep(env, backoffMs(env, attempt))
-      }
-    }
-  }
-
-  async #isThere({ verb, claim }: OwnerWrite): Promise<boolean> {
-    const { store, env, leaseMs } = this.#deps
-    if (verb.type !== 'recordStep') return false
-    const found = await untilLeaseIsOver({ env, leaseMs, report: (error) => this.#report(error) }, () =>
-      store.steps.find(claim.runId, [verb.step.id]),
-    )
-    if (found === null) this.loseToSilence()
-    return found !== null && found.length > 0
-  }
-
-  /** What was attached to a write that did not take effect goes with the next one. */
-  #attachAgain({ events, logs, progress, streams, effects }: OwnerWrite): void {
-    if (events.length > 0) this.#events = [...events, ...(this.#events ?? [])]
-    if (logs.length > 0) this.#logs = [...logs, ...(this.#logs ?? [])]
-    this.#progress ??= progress
-    this.#streams ??= streams
-    this.#effects ??= effects
   }
 
   /**
@@ -263,15 +177,7 @@ export class Owner {
     for (let attempt = 1; !this.lost; attempt++) {
       try {
         const answer = await this.#answered(write)
-        if (answer === 'lost') return false
-        if (!answer.ok) {
-          this.takenBack('another worker owns the run')
-          return false
-        }
-        lease.renewedAt = sent
-        this.#holder.accepted(write)
-        if (answer.cancelRequested) this.#holder.cancelRequested()
-        return true
+        return answer !== 'lost' && this.#settle(write, answer, sent)
       } catch (error) {
         if (hasCode(error, 'store_rejected')) {
           takeBack?.()
@@ -284,6 +190,17 @@ export class Owner {
       }
     }
     return false
+  }
+
+  #settle(write: OwnerWrite | undefined, outcome: WriteOutcome, sent: Moment): boolean {
+    if (!outcome.ok) {
+      this.takenBack('another worker owns the run')
+      return false
+    }
+    this.#lease.renewedAt = sent
+    if (write) this.#holder.accepted(write)
+    if (outcome.cancelRequested) this.#holder.cancelRequested()
+    return true
   }
 
   /** Not a race with one long-lived promise: each write of a long run would leave a reaction on it. */
@@ -299,21 +216,6 @@ export class Owner {
     const renews = writing.type === 'heartbeat' || writing.type === 'recordStep'
     const verb = (renews ? { leaseMs: this.#deps.leaseMs, ...writing } : writing) as OwnerVerb
     this.sealed ||= !renews
-    const write = {
-      claim: this.claim,
-      number: ++this.#number,
-      verb,
-      events: this.#events ?? NONE,
-      logs: this.#logs ?? NONE,
-      progress: this.#progress,
-      streams: this.#streams,
-      effects: this.#effects,
-    }
-    this.#events = null
-    this.#logs = null
-    this.#progress = null
-    this.#streams = null
-    this.#effects = null
-    return write
+    return { claim: this.claim, number: ++this.#number, verb, ...this.attachments.take() }
   }
 }

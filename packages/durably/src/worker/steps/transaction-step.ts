@@ -3,7 +3,7 @@ import { DurablyError } from '../../model/errors.ts'
 import type { TransactionOptions } from '../../model/job.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { Transaction } from '../../model/transaction.ts'
-import type { TransactResult } from '../lease/owner.ts'
+import { recordInTransaction, type TransactResult } from '../lease/owner-transaction.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 import { transactionLimitMs, withinTransactionLimit } from './transaction-limit.ts'
 
@@ -26,7 +26,7 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   let output: string | null = null
   let result: TransactResult
   try {
-    result = await execution.owner.transact(async (trx) => {
+    result = await recordInTransaction(execution.owner, steps.deps, async (trx) => {
       // The execution may have been interrupted while other writes had their turn.
       execution.goOn()
       const undone = new Promise((_, reject) => {

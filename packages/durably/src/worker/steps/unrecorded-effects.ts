@@ -38,6 +38,6 @@ export class UnrecordedEffects {
   }
 
   #attach(): void {
-    this.#owner.attachEffects(encodeEffects(this.#open.values()))
+    this.#owner.attachments.effects = encodeEffects(this.#open.values())
   }
 }

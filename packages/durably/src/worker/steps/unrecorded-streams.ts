@@ -19,11 +19,11 @@ export class UnrecordedStreams {
   /** Stored with the next write. */
   set(stream: OpenStream): void {
     this.#open.set(stream.stepName, stream)
-    this.#owner.attachStreams(encodeStreams(this.#open.values()))
+    this.#owner.attachments.streams = encodeStreams(this.#open.values())
   }
 
   /** Stored with the next write. */
   delete(stepName: string): void {
-    if (this.#open.delete(stepName)) this.#owner.attachStreams(encodeStreams(this.#open.values()))
+    if (this.#open.delete(stepName)) this.#owner.attachments.streams = encodeStreams(this.#open.values())
   }
 }

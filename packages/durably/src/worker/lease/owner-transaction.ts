@@ -1,0 +1,81 @@
+// Records a step in a transaction of the user, as the owner of the run.
+import { backoffMs } from '../../model/backoff.ts'
+import { type Env, sleep } from '../../model/env.ts'
+import { DurablyError, isPassing } from '../../model/errors.ts'
+import type { OwnerWrite } from '../../store/owner-write.ts'
+import type { Store } from '../../store/store.ts'
+import type { Owner, OwnerTurn, Writing } from './owner.ts'
+import { untilLeaseIsOver } from './until-lease-is-over.ts'
+
+interface TransactionDeps {
+  store: Store
+  env: Env
+  leaseMs: number
+}
+
+type RecordStep = Extract<Writing, { type: 'recordStep' }>
+/** `undone`: what `body` threw; nothing was written. */
+export type TransactResult = 'recorded' | 'lost' | { undone: unknown }
+
+/** Transactions that conflict again and again are a mistake in the job, so the step fails with the conflict. */
+const CONFLICTS_MAX = 10
+
+/**
+ * A transaction that lost a conflict was rolled back and runs again (R6). After an unknown outcome a write with a higher number makes sure
+ * that the transaction cannot take effect any more; then either the step is stored, or `verbOf` runs again.
+ */
+export function recordInTransaction(
+  owner: Owner,
+  deps: TransactionDeps,
+  verbOf: (trx: unknown) => Promise<RecordStep>,
+): Promise<TransactResult> {
+  return owner.transact((turn) => transact(owner, turn, deps, verbOf))
+}
+
+async function transact(
+  owner: Owner,
+  turn: OwnerTurn,
+  deps: TransactionDeps,
+  verbOf: (trx: unknown) => Promise<RecordStep>,
+): Promise<TransactResult> {
+  const { store, env } = deps
+  if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
+  let conflicts = 0
+  for (let attempt = 1; ; attempt++) {
+    if (owner.lost) return 'lost'
+    let sent = turn.now()
+    let write: OwnerWrite | undefined
+    try {
+      const outcome = await store.transact(async (trx) => {
+        const verb = await verbOf(trx)
+        sent = turn.now()
+        write = turn.assemble(verb)
+        return write
+      })
+      if (!('undone' in outcome)) return turn.settle(write, outcome, sent) ? 'recorded' : 'lost'
+      if (write) owner.attachments.putBack(write)
+      if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome
+      turn.report(outcome.undone)
+      if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
+      await sleep(env, backoffMs(env, conflicts))
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      turn.report(error)
+      if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
+      if (write && (await isRecorded(owner, turn, deps, write))) {
+        turn.holder.accepted(write)
+        return 'recorded'
+      }
+      if (write) owner.attachments.putBack(write)
+      if (turn.holder.interrupted) return { undone: error }
+      await sleep(env, backoffMs(env, attempt))
+    }
+  }
+}
+
+async function isRecorded(owner: Owner, { report }: OwnerTurn, deps: TransactionDeps, { verb, claim }: OwnerWrite): Promise<boolean> {
+  if (verb.type !== 'recordStep') return false
+  const found = await untilLeaseIsOver({ ...deps, report }, () => deps.store.steps.find(claim.runId, [verb.step.id]))
+  if (found === null) owner.loseToSilence()
+  return found !== null && found.length > 0
+}
