@@ -54,6 +54,7 @@ function moves(root: RunRow, { cause, remedy }: Explanation): boolean {
     case 'wait':
       return remedy.until === null || root.runAt <= Date.parse(remedy.until)
     default:
-      return cause !== 'ended'
+      // It may have ended while the explanation was read: a transaction of a user can hold the only connection for seconds.
+      return cause !== 'ended' || isTerminal(root.status)
   }
 }
