@@ -388,7 +388,7 @@ describe('ctx.transaction', () => {
         ctx.log.info('inside')
         for (const call of calls) await call().catch((error: unknown) => refused.push(error))
         expect(trx.isTransaction).toBe(true)
-        expect(() => trx.transaction()).toThrow('not supported')
+        expect(() => trx.transaction()).toThrow('this is a transaction already; use it as it is')
         await expect(trx.startTransaction().execute()).rejects.toThrow('this is a transaction already; use it as it is')
         await book(trx, 'one')
       })

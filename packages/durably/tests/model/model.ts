@@ -154,7 +154,7 @@ function perform(model: Model, run: ModelRun, verb: OwnerVerb, generation: numbe
 }
 
 function told(verb: OwnerVerb): RecordedPayload {
-  if (verb.type === 'fail') return { error: verb.error, failedStepName: verb.failedStepName }
+  if (verb.type === 'fail') return { error: verb.error, failure: JSON.parse(verb.failure), failedStepName: verb.failedStepName }
   if (verb.type === 'retryLater') return { error: verb.error, attempt: verb.attempt, runAt: iso(verb.runAt) }
   return verb.type === 'park' ? { runAt: iso(verb.runAt) } : {}
 }
@@ -200,11 +200,10 @@ export function reap(model: Model, request: port.ReapRequest): port.Reaped[] {
     const { row } = run
     const fate = fateOf(row, now, maxRecoveries)
     const { code, error } = LOST_FOR_GOOD[fate]?.(maxRecoveries) ?? {}
+    const failure = { name: 'DurablyError', code: code ?? '', message: error ?? '' }
     if (fate === 'reclaim') row.recoveries += 1
-    if (error !== undefined) {
-      Object.assign(row, { error, failure: JSON.stringify({ name: 'DurablyError', code, message: error }), reason: code })
-    }
-    move(model, run, fate, error === undefined ? {} : { error, failedStepName: '' })
+    if (error !== undefined) Object.assign(row, { error, failure: JSON.stringify(failure), reason: code })
+    move(model, run, fate, error === undefined ? {} : { error, failure, failedStepName: '' })
     return { run: { ...row }, move: fate }
   })
 }

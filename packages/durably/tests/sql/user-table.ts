@@ -14,7 +14,7 @@ export async function userTable({ db }: SqlStore): Promise<UserTable> {
     insert: (trx, value) => over(trx, `INSERT INTO user_rows (value) VALUES (${hole})`, [value]),
     remove: (trx, value) => over(trx, `DELETE FROM user_rows WHERE value = ${hole}`, [value]),
     breakRules: (trx) => over(trx, 'INSERT INTO user_rows (value) VALUES (NULL)'),
-    nested: (trx) => (trx as Kysely<unknown>).transaction().execute(async () => {}),
+    nested: async (trx) => (trx as Kysely<unknown>).transaction().execute(async () => {}),
     async values() {
       const { rows } = await over(db, 'SELECT value FROM user_rows ORDER BY value')
       return (rows as { value: string }[]).map(({ value }) => value)

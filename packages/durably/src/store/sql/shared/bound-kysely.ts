@@ -85,7 +85,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, sc
 }
 
 function transactionOver(dialect: Dialect, connection: DatabaseConnection): Transaction<unknown> {
-  const refuse = async () => {
+  const refuse = () => {
     throw new DurablyError('invalid_argument', 'this is a transaction already; use it as it is')
   }
   const driver: Driver = {
@@ -104,5 +104,8 @@ function transactionOver(dialect: Dialect, connection: DatabaseConnection): Tran
     createIntrospector: (db) => dialect.createIntrospector(db),
   }
   const config = { dialect: bound }
-  return new Transaction({ config, driver, dialect: bound, executor: new Kysely(config).getExecutor() })
+  const trx = new Transaction<unknown>({ config, driver, dialect: bound, executor: new Kysely(config).getExecutor() })
+  // Kysely's own error does not say what to do.
+  trx.transaction = refuse
+  return trx
 }
