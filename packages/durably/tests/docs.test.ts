@@ -1,6 +1,6 @@
 // The code in the docs is compiled and run. On each page the ```ts blocks are one program in their order; a block that imports
 // `createDurably` begins the next one. ```output is what the program prints. `<!-- ts … -->` belongs to the program and is not shown: it
-// may wait, check and close, but what a reader copies must compile without it. The first block of a guide is a whole program by itself.
+// may wait, check and close, but what a reader copies must compile without it.
 // A ```ts fragment is only compiled, by itself. With ```tsx a program has JSX.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,8 +24,6 @@ interface Program {
   code: string
   /** What a reader sees of it. */
   shown: string
-  /** The first block that is shown. */
-  first: string
   prints: string | null
   runs: boolean
 }
@@ -47,7 +45,6 @@ function programsOf(page: string): Program[] {
       extension: 'ts',
       code: '',
       shown: '',
-      first: '',
       prints: null,
       runs,
     }
@@ -61,10 +58,7 @@ function programsOf(page: string): Program[] {
     else if (output === undefined) {
       if (!current || BEGINS.test(code)) current = begin(true)
       current.code += `${code}\n`
-      if (shown !== undefined) {
-        current.shown += `${code}\n`
-        current.first ||= code
-      }
+      if (shown !== undefined) current.shown += `${code}\n`
       if (extension === 'tsx') current.extension = extension
     } else if (current) current.prints = (current.prints ?? '') + output
   }
@@ -81,8 +75,6 @@ function execute(args: string[], cwd: string): Promise<{ code: number; stdout: s
 
 const pages = ['README.md', 'README.ja.md', 'packages/durably/README.md', ...pagesIn('docs/guides')]
 const programs = pages.flatMap(programsOf)
-/** What can be pasted from each page and run in Node; the first blocks of the others need a browser or a server of Postgres. */
-const firstPrograms = pages.flatMap((page) => programsOf(page).slice(0, 1)).filter(({ runs, extension }) => runs && extension === 'ts')
 
 describe('code in the docs', () => {
   let compiled: { code: number; stdout: string }
@@ -107,7 +99,6 @@ describe('code in the docs', () => {
       write(`${name}.${extension}`, code)
       write(`${name}-shown.${extension}`, shown)
     }
-    for (const { name, first } of firstPrograms) write(`${name}-first.ts`, first)
     compiled = await execute([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', BUILD], BUILD)
   }, 120_000)
 
@@ -130,11 +121,6 @@ describe('code in the docs', () => {
   test.concurrent.each(programs.filter(({ runs }) => runs))('$name runs and prints what it says', { timeout: 90_000 }, async (program) => {
     const stdout = await run(program.name)
     if (program.prints !== null) expect(stdout.trimEnd()).toBe(program.prints.trimEnd())
-  })
-
-  test.concurrent.each(firstPrograms)('the first block of $name is a whole program', { timeout: 90_000 }, async ({ name, prints }) => {
-    const stdout = await run(`${name}-first`)
-    if (prints !== null) expect(prints.startsWith(stdout.trimEnd())).toBe(true)
   })
 
   test('few blocks are only compiled', () => {

@@ -53,10 +53,9 @@ export interface Pasted {
   prints: string
 }
 
-/** The first program of a page and what it prints. It has no types in it, so it is JavaScript, too. */
-export function firstProgram(page: string): Pasted {
+/** The first program of a page and what it prints; undefined where the first block is no program for Node. */
+export function firstProgram(page: string): Pasted | undefined {
   const text = readFileSync(join(REPO, page), 'utf8')
-  const [, code, prints] = /^```ts\n([\s\S]*?)^```\n[\s\S]*?^```output\n([\s\S]*?)^```$/m.exec(text) ?? []
-  if (code === undefined || prints === undefined) throw new Error(`${page} has no program with its output`)
-  return { code, prints }
+  const [, language, code = '', prints = ''] = /^```(ts.*)\n([\s\S]*?)^```\n(?:\n```output\n([\s\S]*?)^```$)?/m.exec(text) ?? []
+  return language === 'ts' ? { code, prints } : undefined
 }

@@ -51,10 +51,12 @@ async function install({ folder }: PackedProject, runtimes: readonly Runtime[]):
   await npm(['install', '--no-audit', '--no-fund', ...runtimes.map(({ spec }) => spec)], folder)
 }
 
+const readme = firstProgram('README.md') ?? { code: '', prints: '' }
+
 async function tryOn({ folder }: PackedProject, { runtime, executable, args }: Runtime): Promise<RanOn> {
   const program = join(folder, 'node_modules', executable)
   const [version = ''] = /v?\d[\d.]*/.exec(await execute(program, ['--version'], folder)) ?? []
-  const { code, prints } = firstProgram('README.md')
+  const { code, prints } = readme
   const place = mkdtempSync(join(folder, 'program-'))
   writeFileSync(join(place, 'program.js'), code)
   try {
