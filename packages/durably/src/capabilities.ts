@@ -29,6 +29,7 @@ export interface BrowserCapabilities {
 }
 
 export async function capabilitiesOf({ store, dialect, openNotifier, worker }: Engine): Promise<Capabilities> {
+  if (worker.isStarting) await worker.loaded()
   return {
     transactions: store.transact !== undefined,
     eventLog: store.eventLog,

@@ -56,7 +56,7 @@ async function live(kills: Kills) {
     const process = new SimProcess(`w${worker}`, world(worker))
     // It looks when a lease ends, not every second: idle reads are alike.
     const options = { staleThreshold: LEASE_MS, pollingInterval: LEASE_MS, maxRecoveries: MAX_RECOVERIES }
-    const durably = createDurably({ store: process.store, env: process.env, ...options })
+    const durably = createDurably({ store: process.store, env: process.env, logger: false, ...options })
     const job = witness.over(durably, process).defineJob({ name: 'job', input: z.object({ n: z.number() }) }, async (ctx, { n }) => {
       const a = await ctx.run('a', () => n + 1)
       const b = await ctx.run('b', () => a * 2)
@@ -70,7 +70,7 @@ async function live(kills: Kills) {
     open(calls.length - 1).durably.start()
   }
 
-  const client = createDurably({ store, env: base })
+  const client = createDurably({ store, env: base, logger: false })
   const { id } = await client.defineJob({ name: 'job', input: z.object({ n: z.number() }) }, () => {}).trigger({ n: 1 })
   start()
   while (!ended && base.mono() < END_MS_MAX) await base.advance(base.nextInMs() ?? END_MS_MAX)

@@ -51,6 +51,11 @@ export class LazyWorker {
     await this.#worker?.stop(options)
   }
 
+  /** It was started and waits for its code. */
+  get isStarting(): boolean {
+    return this.#starting !== null
+  }
+
   /** At once, if the code is there already. */
   loaded(): Worker | Promise<Worker> {
     if (this.#worker) return this.#worker
