@@ -38,7 +38,7 @@ export interface JobContext {
    */
   waitFor<TSchema extends StandardSchemaV1>(
     name: string,
-    options: WaitForOptions & { schema: TSchema },
+    options: Omit<WaitForOptions, 'schema'> & { schema: TSchema },
   ): Promise<StandardSchemaV1.InferOutput<TSchema>>
   waitFor(name: string, options?: WaitForOptions): Promise<unknown>
   /**
