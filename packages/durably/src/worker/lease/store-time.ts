@@ -41,7 +41,8 @@ export class StoreTime {
     const byWall = this.#said + this.#env.wall() - this.#answered.wall
     const first = Math.min(byMono, byWall)
     const last = Math.max(byWall, this.latest())
+    if (!this.isKnown) return first >= time || undefined
     if (last - first < DIFFERENCE_MS_MAX) return byMono >= time
-    return first >= time || (last < time && this.isKnown ? false : undefined)
+    return first >= time || (last < time ? false : undefined)
   }
 }
