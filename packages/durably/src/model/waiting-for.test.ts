@@ -73,6 +73,12 @@ describe('waitsOf', () => {
     expect(parked([about('settled', 2), about('pay', 2), about('pay', 3)], { effects })).toStrictEqual([{ kind: 'decision', step: 'pay' }])
   })
 
+  test('what is over is waited for no more', () => {
+    const over: Wait = { name: 'call', kind: 'retry', dueAt: LATER - 1 }
+    const nap: Wait = { name: 'nap', kind: 'sleep', dueAt: LATER }
+    expect(parked([over, nap], { runAt: LATER })).toStrictEqual([{ kind: 'sleep', step: 'nap', until: iso(LATER) }])
+  })
+
   test('of several, what no clock ends comes first, then what is due first', () => {
     const waits = parked([
       { name: 'late', kind: 'sleep', dueAt: LATER + 1 },

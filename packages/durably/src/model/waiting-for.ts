@@ -32,9 +32,10 @@ export function waitsOf(row: WaitFacts, wallMs: number): WaitingFor[] {
   if (status !== 'pending') return []
   if (runAt <= (row.readAt ?? wallMs)) return [{ kind: 'slot' }]
   const open = decodeEffects(row.effects).map(({ name, generation }) => decisionName(name, generation))
-  // Waits for decisions about earlier starts of an effect stay in the row, but nobody can make them any more.
+  // What is over stays in the row until the run goes on, and so do waits for decisions about earlier starts of an effect.
   const waits = decodeWaits(waitingFor).filter(
-    ({ kind, name }) => kind !== 'limit' && (decidedStep(name) === undefined || open.includes(name)),
+    ({ kind, name, dueAt }) =>
+      kind !== 'limit' && (dueAt === null || dueAt >= runAt) && (decidedStep(name) === undefined || open.includes(name)),
   )
   // What is left from an earlier execution, while the next attempt of the job is due before it.
   const isParked = waits.some(({ kind, dueAt }) => kind === 'signal' || kind === 'child' || dueAt === runAt || deadlineAt === runAt)
