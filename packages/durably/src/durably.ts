@@ -22,7 +22,7 @@ import type { Plugin } from './plugin.ts'
 import { defineJob } from './runs/define-job.ts'
 import type { Explanation } from './runs/explain/explanation.ts'
 import type { JobHandle } from './runs/job-handle.ts'
-import { lateManyRuns } from './runs/late-many-runs.ts'
+import { lazyManyRuns } from './runs/lazy-many-runs.ts'
 import type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 import type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
@@ -207,17 +207,17 @@ export class Durably implements AsyncDisposable {
    * @example await durably.cancelRuns({ jobName: 'import', createdBefore: '2026-01-01T00:00:00Z' })
    */
   cancelRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
-    return lateManyRuns(this[ENGINE], 'cancelRuns', filter, options)
+    return lazyManyRuns(this[ENGINE], 'cancelRuns', filter, options)
   }
 
   /** Retries every failed run that matches; one that cannot be retried is passed over. */
   retryRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
-    return lateManyRuns(this[ENGINE], 'retryRuns', filter, options)
+    return lazyManyRuns(this[ENGINE], 'retryRuns', filter, options)
   }
 
   /** Deletes every run that matches and has ended, with all that belongs to it; one that is still needed is passed over. */
   deleteRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
-    return lateManyRuns(this[ENGINE], 'deleteRuns', filter, options)
+    return lazyManyRuns(this[ENGINE], 'deleteRuns', filter, options)
   }
 
   deleteRun(id: string, options?: IfVersion): Promise<void> {

@@ -10,7 +10,7 @@ import { type Step, toStep } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
 import { checkFilterKeys } from './filter-keys.ts'
 import { getSignals } from './get-signals.ts'
-import { lateRunQuery } from './late-run-query.ts'
+import { lazyRunQuery } from './lazy-run-query.ts'
 
 interface RunReaderDeps {
   store: Store
@@ -57,7 +57,7 @@ export class RunReader {
   async getRows(filter: RunFilter = {}): Promise<RunRow[]> {
     checkFilterKeys('getRuns', filter)
     const { store, env } = this.#deps
-    const { runQuery } = await lateRunQuery(env)
+    const { runQuery } = await lazyRunQuery(env)
     const query = runQuery(filter)
     const rows = await store.runs.list(query)
     return query.oldestFirst ? rows.reverse() : rows

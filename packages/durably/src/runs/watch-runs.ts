@@ -6,7 +6,7 @@ import { type Pulled, pulled } from '../model/pulled.ts'
 import type { Run } from '../model/run.ts'
 import { checkWatchFilter, type RunConditions, WATCHED_RUNS } from '../model/run-filter.ts'
 import { checkFilterKeys } from './filter-keys.ts'
-import { lateRunQuery } from './late-run-query.ts'
+import { lazyRunQuery } from './lazy-run-query.ts'
 
 export interface WatchFilter extends RunConditions {
   /** Default 50, at most 200. */
@@ -31,7 +31,7 @@ export function watchRuns(lists: LazyRunLists, filter: WatchFilter = {}, options
 
 async function* pagesOf(lists: LazyRunLists, filter: WatchFilter, closed: AbortSignal): AsyncGenerator<readonly Run[], void> {
   const pages = await lists.watcher()
-  const { runQuery } = await lateRunQuery(pages.env)
+  const { runQuery } = await lazyRunQuery(pages.env)
   const query = runQuery(filter)
   for (let seen: string | null = null; ; ) {
     const { page, done } = pages.next(query, seen)

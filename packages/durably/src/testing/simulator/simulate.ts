@@ -4,13 +4,8 @@ import { createDurably, type Durably } from '../../durably.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, forgetScopes } from '../../model/env.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
-import { lateRunQuery } from '../../runs/late-run-query.ts'
-import { userTransactions } from '../../store/sql/shared/lazy-user-transactions.ts'
-import { migrations } from '../../store/sql/shared/migrate.ts'
 import type { SqlStore } from '../../store/sql/sql-store.ts'
 import type { Store } from '../../store/store.ts'
-import { workerClass } from '../../worker/loop/lazy-worker.ts'
-import { otherSteps, streamSteps } from '../../worker/steps/lazy-steps.ts'
 import { readRows, type Violation } from '../invariants/index.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
 import { Archive } from './archive.ts'
@@ -21,6 +16,7 @@ import { ExplainedRuns } from './explained-runs.ts'
 import { FaultInjector, type SimWorker } from './fault-injector.ts'
 import { type CallFaults, FaultPlan } from './fault-plan.ts'
 import type { SimFigures } from './judge.ts'
+import { loadLazyCode } from './load-lazy-code.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
 import { Outsiders } from './outsiders.ts'
 import { planRuns, planSteadyJobs, type SteadyJobs } from './plan-runs.ts'
@@ -123,9 +119,7 @@ class Simulation {
   }
 
   async run(): Promise<Simulated> {
-    // The code that the engine loads lazily is loaded before the world begins, so that the first world does not differ from the others.
-    await Promise.all([workerClass, otherSteps, streamSteps, migrations, userTransactions, lateRunQuery].map((code) => code(this.#base)))
-    await Promise.all([import('../../store/sql/shared/list-runs.ts'), import('../../store/sql/shared/purge.ts')])
+    await loadLazyCode(this.#base)
     const {
       store,
       sql,

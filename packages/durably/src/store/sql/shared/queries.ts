@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import { loaded } from '../../../model/env.ts'
 import type { RunStore } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
+import { lazyCount, lazyList, lazyPurge } from './lazy-queries.ts'
 import { runRow } from './rows.ts'
 import type { Param, Value } from './statement.ts'
 
-/** Lists, counts and purges come late: a page that triggers and executes runs needs none of them. */
 export function runQueries(deps: SqlDeps): Pick<RunStore, 'get' | 'getChild' | 'getHolder' | 'held' | 'list' | 'count' | 'purge'> {
   const { statement, db, session, env, tables: t, syntax } = deps
   const one = <P extends { [K in keyof P]: Value }>(where: (p: Param<P>) => RawBuilder<unknown>) => {
@@ -26,15 +25,15 @@ export function runQueries(deps: SqlDeps): Pick<RunStore, 'get' | 'getChild' | '
     getHolder: (key) => byHeldKey({ key }),
     held: async () => (await session.read(held({}))).map(({ lease_owner }) => String(lease_owner)),
     async count(jobNames) {
-      const { countRuns } = await loaded(env, () => import('./count.ts'))
+      const { countRuns } = await lazyCount(env)
       return countRuns(deps, jobNames)
     },
     async purge(request) {
-      purge ??= (await loaded(env, () => import('./purge.ts'))).purgeRuns(deps)
+      purge ??= (await lazyPurge(env)).purgeRuns(deps)
       return purge(request)
     },
     async list(query) {
-      const { listRuns } = await loaded(env, () => import('./list-runs.ts'))
+      const { listRuns } = await lazyList(env)
       const list = listRuns(deps, query, env.wall())
       return list ? (await session.read(list.compile(db))).map(runRow) : []
     },

@@ -3,13 +3,13 @@ import type { RunConditions } from '../model/run-filter.ts'
 import type { ManyRunsDeps, ManyRunsOptions, ManyRunsOutcome, ManyRunsVerb } from './many-runs.ts'
 import type { RunReader } from './run-reader.ts'
 
-interface LateDeps extends Omit<ManyRunsDeps, 'getRuns'> {
+interface LazyManyRunsDeps extends Omit<ManyRunsDeps, 'getRuns'> {
   reader: RunReader
 }
 
 /** Loaded with the first command about many runs. */
-export async function lateManyRuns(
-  { env, commands, reader }: LateDeps,
+export async function lazyManyRuns(
+  { env, commands, reader }: LazyManyRunsDeps,
   verb: ManyRunsVerb,
   filter: RunConditions,
   options?: ManyRunsOptions,
