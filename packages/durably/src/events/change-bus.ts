@@ -64,7 +64,7 @@ export class ChangeBus {
   /** Opened on first publish or wait; an instance that only reads never connects. */
   open(): void {
     const { openNotifier, env, report } = this.#deps
-    if (openNotifier) this.#notifier ??= openNotifier({ env, report, hear: (change) => this.#deliver(change, false) })
+    if (openNotifier) this.#notifier ??= openNotifier({ env, report, onChange: (change) => this.#deliver(change, false) })
   }
 
   /** Before the process ends, so that others notice at once what it gave back. */

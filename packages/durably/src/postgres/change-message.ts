@@ -17,14 +17,14 @@ export interface Message {
   probe: string | null
 }
 
-export function entryOf(news: Change): Entry {
-  switch (news.type) {
+export function entryOf(change: Change): Entry {
+  switch (change.type) {
     case 'work':
       return 'w'
     case 'events':
-      return `e${news.runId}`
+      return `e${change.runId}`
     case 'cancel':
-      return `c${news.runId}`
+      return `c${change.runId}`
     case 'anything':
       return ANYTHING
   }

@@ -44,8 +44,8 @@ export class PostgresNotifier implements Notifier {
     this.#stopped = this.#keepListening()
   }
 
-  notify(news: Change): void {
-    this.#sender.add(news)
+  notify(change: Change): void {
+    this.#sender.add(change)
   }
 
   async flush(): Promise<void> {
@@ -95,16 +95,16 @@ export class PostgresNotifier implements Notifier {
   #receive(payload: string): void {
     const message = readMessage(payload)
     if (!message) return
-    if (message.from !== this.#name) for (const news of message.changes) this.#deliver(news)
+    if (message.from !== this.#name) for (const change of message.changes) this.#deliver(change)
     else if (message.probe !== null) this.#test.receive(message.probe)
   }
 
   /** Runs inside an event of the socket, where an error that is thrown would end the process. */
-  #deliver(news: Change): void {
-    const { hear, report } = this.#deps
+  #deliver(change: Change): void {
+    const { onChange, report } = this.#deps
     if (this.#isClosed) return
     try {
-      hear(news)
+      onChange(change)
     } catch (error) {
       report(error)
     }

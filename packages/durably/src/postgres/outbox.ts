@@ -13,8 +13,8 @@ export class Outbox {
     return this.#entries.size === 0
   }
 
-  add(news: Change): void {
-    const entry = entryOf(news)
+  add(change: Change): void {
+    const entry = entryOf(change)
     if (this.#entries.has(ANYTHING) || this.#entries.has(entry)) return
     this.#bytes += Buffer.byteLength(JSON.stringify(entry)) + 1
     if (entry === ANYTHING || this.#bytes > ENTRIES_BYTES_MAX) this.#entries = new Set([ANYTHING])

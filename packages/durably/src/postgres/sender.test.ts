@@ -33,7 +33,7 @@ function line() {
 }
 
 describe('the sender', () => {
-  test('E1: sends the first news at once, and what gathers in the gap as one message', async () => {
+  test('E1: sends the first change at once, and what gathers in the gap as one message', async () => {
     const { env, sender } = setup()
     const connection = line()
     sender.use(connection)
@@ -50,7 +50,7 @@ describe('the sender', () => {
     expect(connection.taken.slice(1)).toEqual([[WORK, { type: 'cancel', runId: 'r' }]])
   })
 
-  test('E1: waits for nothing when there is nothing to tell', async () => {
+  test('E1: waits for nothing when there is nothing to send', async () => {
     const { env, sender } = setup()
     sender.use(line())
     sender.add(WORK)
@@ -80,7 +80,7 @@ describe('the sender', () => {
     await flushed
   })
 
-  test('E2: keeps what was told without a connection, up to one message', async () => {
+  test('E2: keeps the changes that come without a connection, up to one message', async () => {
     const { env, sender } = setup()
     const first = line()
     sender.add(WORK)

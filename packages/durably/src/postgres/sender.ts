@@ -29,8 +29,8 @@ export class Sender {
     this.#name = name
   }
 
-  add(news: Change): void {
-    this.#outbox.add(news)
+  add(change: Change): void {
+    this.#outbox.add(change)
     this.#schedule()
   }
 

@@ -1,6 +1,6 @@
-// Notifier — tells other processes that there is something new to read.
+// Notifier — notifies other processes that there is something new to read.
 //   N1. A notification only wakes: what it says is read from the store again, so one that is lost, late or doubled is harmless.
-//   N2. Nobody waits for it, and it never throws: where none can be had, polling finds everything.
+//   N2. No write waits for a notification, and `notify` never throws: without notifications, polling finds everything.
 import type { Env } from '../model/env.ts'
 
 export type Change =
@@ -10,12 +10,12 @@ export type Change =
   | { type: 'events'; runId: string }
   /** The owner of a run is asked to stop. */
   | { type: 'cancel'; runId: string }
-  /** Anything may have changed: news were lost, or there were too many to name. */
+  /** Anything may have changed: notifications were lost, or there were too many to name. */
   | { type: 'anything' }
 
 export interface Notifier {
-  notify(news: Change): void
-  /** Sends what was told, as far as that can be done soon: the process may be about to end. */
+  notify(change: Change): void
+  /** Sends the changes that were not sent yet, as far as that can be done soon: the process may be about to end. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -24,9 +24,9 @@ export interface NotifierDeps {
   env: Env
   /** The same for all processes that share the tables. */
   channel: string
-  /** Hears what other processes tell; not what this one told itself. */
-  hear: (news: Change) => void
-  /** Hears why there are no notifications, once per outage. */
+  /** Called for each change that another process sent; not for those of this process. */
+  onChange: (change: Change) => void
+  /** Called with the reason why there are no notifications, once per outage. */
   report: (error: unknown) => void
 }
 

@@ -126,7 +126,7 @@ describe.each(WORLDS)('watchRuns on %s', (name) => {
     expect(pages.at(-1)).toEqual([])
   })
 
-  test('those who watch the same share one reader, and a storm of news is one read per 100 ms', async () => {
+  test('those who watch the same share one reader, and many changes at once are one read per 100 ms', async () => {
     const { durably, job, env, reads } = await world(name)
     const watches = Array.from({ length: 20 }, () => watch(durably, { jobName: 'job' }))
     await env.idle()

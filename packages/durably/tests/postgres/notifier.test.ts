@@ -1,4 +1,4 @@
-// LISTEN and NOTIFY on the real server: what is heard, what is not, and what becomes of it when the connection does not hold.
+// LISTEN and NOTIFY on the real server: what is received, what is not, and what becomes of it when the connection does not hold.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -21,19 +21,21 @@ const SELF_TEST_MS = 2000
 const LAST = { type: 'events', runId: 'last' } as const
 
 describe('what is told', () => {
-  test('is heard by the others, and not by oneself', async () => {
+  test('is received by the others, and not by oneself', async () => {
     const url = await temporaryDatabase()
     const [one, other] = await Promise.all([listening(url), listening(url)])
     one.notify(WORK)
     one.notify({ type: 'events', runId: 'r1' })
     one.notify({ type: 'cancel', runId: 'r"2\0\ud800é' })
-    await eventually(() => expect(other.heard).toEqual([WORK, { type: 'events', runId: 'r1' }, { type: 'cancel', runId: 'r"2\0\ud800é' }]))
+    await eventually(() =>
+      expect(other.received).toEqual([WORK, { type: 'events', runId: 'r1' }, { type: 'cancel', runId: 'r"2\0\ud800é' }]),
+    )
     other.notify(LAST)
-    await eventually(() => expect(one.heard).toEqual([LAST]))
+    await eventually(() => expect(one.received).toEqual([LAST]))
     expect([...one.reported, ...other.reported]).toEqual([])
   })
 
-  test('is heard on the same channel only, however long its name', async () => {
+  test('is received on the same channel only, however long its name', async () => {
     const url = await temporaryDatabase()
     const long = 'é'.repeat(100)
     const [one, other, elsewhere] = await Promise.all([
@@ -42,18 +44,18 @@ describe('what is told', () => {
       listening(url, { channel: `${long}2` }),
     ])
     one.notify(WORK)
-    await other.hears(WORK)
+    await other.receives(WORK)
     elsewhere.notify(LAST)
     one.notify(LAST)
-    await other.hears(LAST)
-    expect([one.heard, other.heard, elsewhere.heard]).toEqual([[], [], []])
+    await other.receives(LAST)
+    expect([one.received, other.received, elsewhere.received]).toEqual([[], [], []])
   })
 
   test('before the connection is there is told once it is', async () => {
     const url = await temporaryDatabase()
     const other = await listening(url)
     open(url).notify(WORK)
-    await other.hears(WORK)
+    await other.receives(WORK)
   })
 
   test('just before the end is told all the same', async () => {
@@ -62,7 +64,7 @@ describe('what is told', () => {
     one.notify(WORK)
     one.notify(LAST)
     await one.close()
-    await other.hears(LAST)
+    await other.receives(LAST)
   })
 
   test('a thousand times over is told in a few messages', async () => {
@@ -80,12 +82,12 @@ describe('what is told', () => {
     const { messages } = await bystander(url)
     const [one, other] = await Promise.all([listening(url), listening(url)])
     for (let i = 0; i < 1000; i++) one.notify({ type: 'events', runId: `run ${i}`.padEnd(26, '.') })
-    await other.hears(ANYTHING)
+    await other.receives(ANYTHING)
     one.notify(LAST)
     await eventually(() => expect(messages.at(-1)).toContain('last'))
     expect(messages).toHaveLength(2)
     one.notify({ type: 'events', runId: 'x'.repeat(100_000) })
-    await other.hears(ANYTHING)
+    await other.receives(ANYTHING)
   })
 
   test('as much as one message holds is told by name', async () => {
@@ -93,7 +95,7 @@ describe('what is told', () => {
     const [one, other] = await Promise.all([listening(url), listening(url)])
     const changes = Array.from({ length: 263 }, (_, i) => ({ type: 'events' as const, runId: `${i}`.padStart(26, '0') }))
     for (const each of changes) one.notify(each)
-    await eventually(() => expect(other.heard).toEqual(changes))
+    await eventually(() => expect(other.received).toEqual(changes))
   })
 })
 
@@ -107,7 +109,7 @@ test('what others say on the channel is not understood, and does no harm', async
   ]
   for (const payload of foreign) await client.query('SELECT pg_notify($1, $2)', [CHANNEL, payload])
   one.notify(LAST)
-  await eventually(() => expect(other.heard).toEqual([LAST]))
+  await eventually(() => expect(other.received).toEqual([LAST]))
   expect(other.reported).toEqual([])
 })
 
@@ -116,7 +118,7 @@ test('a listener that throws does not end the process', async () => {
   const one = await listening(url)
   const other = await listening(url)
   const failure = new Error('from the listener')
-  other.heard.push = () => {
+  other.received.push = () => {
     throw failure
   }
   one.notify(WORK)
@@ -137,7 +139,7 @@ describe('the connection', () => {
     // The only connection of the pool is busy.
     const busy = await pool.connect()
     one.notify(WORK)
-    await other.hears(WORK)
+    await other.receives(WORK)
     busy.release()
     expect(pool.totalCount).toBe(1)
     expect(clients.map(({ password }) => password)).toEqual(['hidden', 'hidden'])
@@ -154,11 +156,11 @@ describe('the connection', () => {
     const one = open(pool)
     const other = await listening(url)
     one.notify(WORK)
-    await other.hears(WORK)
+    await other.receives(WORK)
     other.notify(WORK)
-    await one.hears(WORK)
+    await one.receives(WORK)
     busy.release()
-    await one.hears(ANYTHING)
+    await one.receives(ANYTHING)
     expect(one.reported).toEqual([])
   })
 
@@ -170,8 +172,8 @@ describe('the connection', () => {
       await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'durably' AND pid <> pg_backend_pid()`)
       one.notify(WORK)
-      await Promise.all([one.hears(ANYTHING), other.hears(ANYTHING)])
-      await heardAgain(one, other)
+      await Promise.all([one.receives(ANYTHING), other.receives(ANYTHING)])
+      await receivedAgain(one, other)
     }
   })
 
@@ -182,8 +184,8 @@ describe('the connection', () => {
     const crashed = server.crash()
     one.notify(WORK)
     await crashed
-    await Promise.all([one.hears(ANYTHING), other.hears(ANYTHING)])
-    await heardAgain(one, other)
+    await Promise.all([one.receives(ANYTHING), other.receives(ANYTHING)])
+    await receivedAgain(one, other)
     for (const { reported } of [one, other]) expect(reported.length).toBeLessThanOrEqual(1)
   })
 
@@ -199,11 +201,11 @@ describe('the connection', () => {
 })
 
 /** What is told just after an outage may be said as "anything", together with what was told during it. */
-function heardAgain(one: Party, other: Party): Promise<void> {
+function receivedAgain(one: Party, other: Party): Promise<void> {
   return eventually(() => {
     one.notify(LAST)
-    expect(other.heard).toContainEqual(LAST)
-    other.heard.length = 0
+    expect(other.received).toContainEqual(LAST)
+    other.received.length = 0
   })
 }
 
@@ -216,14 +218,14 @@ describe('behind a pooler that loses notifications', () => {
     const other = await listening(url)
     await eventually(() => expect(env.waits.filter((ms) => ms === SELF_TEST_MS).length).toBeGreaterThan(2))
     one.notify(WORK)
-    expect(one.heard).toEqual([])
+    expect(one.received).toEqual([])
     expect(one.reported).toEqual([expect.any(DurablyError)])
     expect(one.reported[0]).toMatchObject({ code: 'notifications_unavailable', message: expect.stringContaining('listenUrl') })
     proxy.letHear()
-    await one.hears(ANYTHING)
-    await other.hears(WORK)
+    await one.receives(ANYTHING)
+    await other.receives(WORK)
     other.notify(LAST)
-    await one.hears(LAST)
+    await one.receives(LAST)
     expect(one.reported).toHaveLength(1)
   })
 
@@ -233,7 +235,7 @@ describe('behind a pooler that loses notifications', () => {
     const one = await listening(proxy.url, { listenUrl: url })
     const other = await listening(url)
     other.notify(WORK)
-    await one.hears(WORK)
+    await one.receives(WORK)
     expect(one.reported).toEqual([])
   })
 })
@@ -255,7 +257,7 @@ describe('none are to be had', () => {
 })
 
 describe('close()', () => {
-  test('ends the connection, twice without harm, and nothing is heard any more', async () => {
+  test('ends the connection, twice without harm, and nothing is received any more', async () => {
     const url = await temporaryDatabase()
     const { client } = await bystander(url)
     const [one, other] = await Promise.all([listening(url), listening(url)])
@@ -270,13 +272,13 @@ describe('close()', () => {
     one.notify(WORK)
     other.notify(WORK)
     await other.close()
-    expect([one.heard, one.reported]).toEqual([[], []])
+    expect([one.received, one.reported]).toEqual([[], []])
   })
 
   test('at once, before anything was opened', async () => {
     const one = open(await temporaryDatabase())
     await one.close()
-    expect([one.heard, one.reported]).toEqual([[], []])
+    expect([one.received, one.reported]).toEqual([[], []])
   })
 
   test('while a server that never answers is asked', async () => {

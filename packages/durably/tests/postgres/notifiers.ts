@@ -1,4 +1,4 @@
-// Notifiers for tests, and what they hear.
+// Notifiers for tests, and the changes that they receive.
 import pg from 'pg'
 import { expect, onTestFinished, vi } from 'vitest'
 import { type Env, systemEnv } from '../../src/model/env.ts'
@@ -8,10 +8,10 @@ import type { Change, Notifier } from '../../src/store/notifier.ts'
 export const CHANNEL = 'durably "test" $1'
 
 export interface Party extends Notifier {
-  heard: Change[]
+  received: Change[]
   reported: unknown[]
-  /** Resolves when it has heard `news`; forgets everything up to there. */
-  hears(news: Change): Promise<void>
+  /** Resolves when it has received `change`; forgets everything up to there. */
+  receives(change: Change): Promise<void>
 }
 
 export interface PartyOptions extends PostgresOptions {
@@ -20,24 +20,24 @@ export interface PartyOptions extends PostgresOptions {
 }
 
 export function open(place: string | PostgresPool, { env = systemEnv(), channel = CHANNEL, ...options }: PartyOptions = {}): Party {
-  const heard: Change[] = []
+  const received: Change[] = []
   const reported: unknown[] = []
   const notifier = postgres(place, options).openNotifier({
     env,
     channel,
-    hear: (news) => void heard.push(news),
+    onChange: (change) => void received.push(change),
     report: (error) => void reported.push(error),
   })
   onTestFinished(() => notifier.close())
   return {
-    heard,
+    received,
     reported,
-    notify: (news) => notifier.notify(news),
+    notify: (change) => notifier.notify(change),
     flush: () => notifier.flush(),
     close: () => notifier.close(),
-    async hears(news) {
-      await eventually(() => expect(heard).toContainEqual(news))
-      heard.splice(0, heard.findIndex((other) => JSON.stringify(other) === JSON.stringify(news)) + 1)
+    async receives(change) {
+      await eventually(() => expect(received).toContainEqual(change))
+      received.splice(0, received.findIndex((other) => JSON.stringify(other) === JSON.stringify(change)) + 1)
     },
   }
 }
@@ -45,13 +45,13 @@ export function open(place: string | PostgresPool, { env = systemEnv(), channel 
 /** One that has passed its self-test. */
 export async function listening(place: string | PostgresPool, options?: PartyOptions): Promise<Party> {
   const party = open(place, options)
-  await party.hears({ type: 'anything' })
+  await party.receives({ type: 'anything' })
   return party
 }
 
 export interface Bystander {
   client: pg.Client
-  /** The payloads of news, without the self-tests. */
+  /** The payloads of changes, without the self-tests. */
   messages: string[]
 }
 

@@ -43,7 +43,7 @@ describe('postgres(url, { schema })', () => {
     expect(await store.runs.list({})).toHaveLength(1)
   })
 
-  test('jobs run in both schemas, and a process is woken by the news of its own schema', { timeout: 30_000 }, async () => {
+  test('jobs run in both schemas, and a process is woken by changes of its own schema', { timeout: 30_000 }, async () => {
     const url = await temporaryDatabase()
     const instances = ['one', 'two'].map((schema) => {
       const open = () => createDurably({ dialect: postgres(url, { schema }), pollingInterval: 600_000 })
