@@ -2,6 +2,7 @@
 // `createDurably` begins the next one. ```output is what the program prints. `<!-- ts … -->` belongs to the program and is not shown: it
 // may wait, check and close, but what a reader copies must compile without it.
 // A ```ts fragment is only compiled, by itself. With ```tsx a program has JSX.
+// Durably logs runs that fail. A program that shows such runs names their jobs: `<!-- fails: sync, pay -->`.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,10 +14,9 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Inside the repository, so that packages are found; ignored by git. */
 const BUILD = join(ROOT, '.tmp/docs')
 const BEGINS = /^import .*\bcreateDurably\b/m
-const BLOCK = /^```(tsx?)( fragment)?\n([\s\S]*?)^```$|^<!-- ts\n([\s\S]*?)^-->$|^```output\n([\s\S]*?)^```$/gm
+const BLOCK = /^```(tsx?)( fragment)?\n([\s\S]*?)^```$|^<!-- ts\n([\s\S]*?)^-->$|^```output\n([\s\S]*?)^```$|^<!-- fails: (.*) -->$/gm
 
-/** Pages show runs that fail and workers that are lost; durably logs that. */
-const OWN_LOG = /^durably: (?:step .* of )?run \w+ of job .* (?:failed|lost its worker).*\n/gm
+const FAILURE = /^durably: (?:step .* of )?run \w+ of job "(.*?)" failed.*\n/gm
 
 interface Program {
   name: string
@@ -25,6 +25,8 @@ interface Program {
   /** What a reader sees of it. */
   shown: string
   prints: string | null
+  /** The jobs that fail in it, sorted. */
+  fails: string[]
   runs: boolean
 }
 
@@ -46,16 +48,19 @@ function programsOf(page: string): Program[] {
       code: '',
       shown: '',
       prints: null,
+      fails: [],
       runs,
     }
     programs.push(program)
     return program
   }
   let current: Program | undefined
-  for (const [, extension, fragment, shown, hidden, output] of read(page).matchAll(BLOCK)) {
+  for (const [, extension, fragment, shown, hidden, output, fails] of read(page).matchAll(BLOCK)) {
     const code = shown ?? hidden ?? ''
     if (fragment) Object.assign(begin(false), { code, shown: code })
-    else if (output === undefined) {
+    else if (fails !== undefined) {
+      if (current) current.fails = fails.split(', ').sort()
+    } else if (output === undefined) {
       if (!current || BEGINS.test(code)) current = begin(true)
       current.code += `${code}\n`
       if (shown !== undefined) current.shown += `${code}\n`
@@ -106,12 +111,13 @@ describe('code in the docs', () => {
     expect(compiled).toMatchObject({ code: 0, stdout: '' })
   })
 
-  /** In an empty folder; nothing may be written to stderr. */
-  async function run(name: string): Promise<string> {
+  /** In an empty folder; nothing but the failures that the page names may be written to stderr. */
+  async function run({ name, fails }: Program): Promise<string> {
     const folder = mkdtempSync(join(tmpdir(), 'durably-docs-'))
     try {
       const { code, stdout, stderr } = await execute(['--no-warnings', join(BUILD, `out/${name}.js`)], folder)
-      expect({ code, stderr: stderr.replaceAll(OWN_LOG, '') }).toStrictEqual({ code: 0, stderr: '' })
+      const failed = new Set(Array.from(stderr.matchAll(FAILURE), ([, job]) => job))
+      expect({ code, stderr: stderr.replaceAll(FAILURE, ''), fails: [...failed].sort() }).toStrictEqual({ code: 0, stderr: '', fails })
       return stdout
     } finally {
       rmSync(folder, { recursive: true, force: true })
@@ -119,7 +125,7 @@ describe('code in the docs', () => {
   }
 
   test.concurrent.each(programs.filter(({ runs }) => runs))('$name runs and prints what it says', { timeout: 90_000 }, async (program) => {
-    const stdout = await run(program.name)
+    const stdout = await run(program)
     if (program.prints !== null) expect(stdout.trimEnd()).toBe(program.prints.trimEnd())
   })
 
