@@ -1,5 +1,5 @@
 // An empty project in which somebody installs the packages as they would be published, and pastes the program of the README.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { REPO } from '../engine-build.ts'
@@ -29,18 +29,42 @@ export async function packedProject(beside: readonly string[]): Promise<PackedPr
   }
 }
 
+/** Packs a copy, because packing builds anew and other tests use the build in the repository. In it, so that the copy finds what it imports. */
 async function pack(folder: string): Promise<string[]> {
   const target = join(folder, 'tarballs')
   mkdirSync(target)
-  const sources = PACKAGES.map((name) => join(REPO, 'packages', name))
-  const packed = JSON.parse(await npm(['pack', '--json', '--pack-destination', target, ...sources], REPO)) as { filename: string }[]
-  return packed.map(({ filename }) => join(target, filename))
+  mkdirSync(join(REPO, '.tmp'), { recursive: true })
+  const copy = mkdtempSync(join(REPO, '.tmp/packed-'))
+  try {
+    cpSync(join(REPO, 'tsconfig.base.json'), join(copy, 'tsconfig.base.json'))
+    const sources = PACKAGES.map((name) => copyOf(name, copy))
+    await npm(['pack', '--pack-destination', target, ...sources], copy)
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+  return PACKAGES.map((name) => join(target, `coji-${name}-${manifestOf(join('packages', name)).version}.tgz`))
 }
+
+function copyOf(name: string, copy: string): string {
+  const source = join(REPO, 'packages', name)
+  const target = join(copy, 'packages', name)
+  for (const part of PARTS) cpSync(join(source, part), join(target, part), { recursive: true })
+  // As a build of an older version leaves it.
+  mkdirSync(join(target, 'dist'))
+  writeFileSync(join(target, 'dist/left-over.js'), 'export {}')
+  return target
+}
+
+const PARTS = ['src', 'package.json', 'tsconfig.json', 'README.md', 'LICENSE']
 
 /** `zod3` of the repository is an alias: it is installed by its real name. */
 function atOwnVersion(folderName: string): string {
-  const { name, version } = JSON.parse(readFileSync(join(REPO, 'node_modules', folderName, 'package.json'), 'utf8')) as Manifest
+  const { name, version } = manifestOf(join('node_modules', folderName))
   return `${name}@${version}`
+}
+
+function manifestOf(path: string): Manifest {
+  return JSON.parse(readFileSync(join(REPO, path, 'package.json'), 'utf8')) as Manifest
 }
 
 interface Manifest {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   project = await packedProject(BESIDE)
 }, 120_000)
 
-afterAll(() => project?.remove())
+afterAll(() => project?.remove(), 120_000)
 
 const node = (...args: string[]) => execute(process.execPath, ['--no-warnings', ...args], project.folder)
 
@@ -40,6 +40,15 @@ describe.each(PACKAGES.map((name, i) => ({ name, i })))('the tarball of $name', 
     expect(maps.length).toBeGreaterThan(10)
     const sourcesOf = (map: string) => (JSON.parse(readFileSync(map, 'utf8')) as { sourcesContent?: string[] }).sourcesContent
     expect(maps.filter((map) => !sourcesOf(map)?.every((source) => source.length > 0))).toEqual([])
+  })
+
+  test('has exactly the modules of the source, none of an older build', async () => {
+    const files = (await execute('tar', ['-tf', tarball()], project.folder)).trim().split('\n')
+    const modules = files.flatMap((file) => /^package\/dist\/(.*)\.js$/.exec(file)?.[1] ?? [])
+    const sources = readdirSync(join(REPO, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !file.includes('.test.'))
+      .map((file) => file.replace(/\.tsx?$/, ''))
+    expect(modules.sort()).toEqual(sources.sort())
   })
 
   test('publint and attw find nothing', async () => {
