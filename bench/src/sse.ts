@@ -5,13 +5,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
 import { emptyRunView, reduceRun } from '../../packages/durably/dist/client/index.js'
-import { createDurably } from '../../packages/durably/dist/index.js'
-import { postgres } from '../../packages/durably/dist/postgres/index.js'
 import { allowAll, durablyHandler, nodeListener } from '../../packages/durably/dist/server/index.js'
 import { startPostgres } from '../../proof/dist/postgres/server.js'
 import { summary } from './summary.ts'
+import { now, talkingEngine } from './talk.ts'
 
 const ROUNDS = 3
 const WORDS = 250
@@ -20,22 +18,7 @@ const EVERY_MS = 20
 const MANY_RUNS = 60
 const OPEN_STREAMS = 200
 
-/** The same clock in every process of this machine. */
-const now = () => performance.timeOrigin + performance.now()
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-function engine(url: string) {
-  const durably = createDurably({ dialect: postgres(url), concurrency: MANY_RUNS })
-  const talk = durably.defineJob({ name: 'talk', input: z.object({}) }, (ctx) =>
-    ctx.stream('talk', async (emit) => {
-      for (let i = 0; i < WORDS; i++) {
-        await emit(`${now()}\n`)
-        await pause(EVERY_MS)
-      }
-    }),
-  )
-  return { durably, talk }
-}
+const engine = (url: string) => talkingEngine(url, { words: WORDS, everyMs: EVERY_MS, concurrency: MANY_RUNS })
 
 async function sseLatencies(api: string, runs: number): Promise<number[]> {
   const latencies: number[] = []

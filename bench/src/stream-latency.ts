@@ -4,32 +4,16 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { z } from 'zod'
-import { createDurably, emptyRunView, reduceRun } from '../../packages/durably/dist/index.js'
-import { postgres } from '../../packages/durably/dist/postgres/index.js'
+import { emptyRunView, reduceRun } from '../../packages/durably/dist/index.js'
 import { startPostgres } from '../../proof/dist/postgres/server.js'
 import { summary } from './summary.ts'
+import { now, talkingEngine } from './talk.ts'
 
 const ROUNDS = 3
 const WORDS = 200
 const EVERY_MS = 10
 
-/** The same clock in every process of this machine. */
-const now = () => performance.timeOrigin + performance.now()
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-function engine(url: string) {
-  const durably = createDurably({ dialect: postgres(url), concurrency: 10 })
-  const talk = durably.defineJob({ name: 'talk', input: z.object({}) }, (ctx) =>
-    ctx.stream('talk', async (emit) => {
-      for (let i = 0; i < WORDS; i++) {
-        await emit(`${now()}\n`)
-        await pause(EVERY_MS)
-      }
-    }),
-  )
-  return { durably, talk }
-}
+const engine = (url: string) => talkingEngine(url, { words: WORDS, everyMs: EVERY_MS, concurrency: 10 })
 
 async function streamLatencies(url: string, runs: number): Promise<number[]> {
   const { durably, talk } = engine(url)

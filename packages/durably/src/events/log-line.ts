@@ -2,16 +2,9 @@
 // A value that is stored in a run or a step is not stored a second time.
 import { isStreamEvent } from '../model/chunks.ts'
 import type { DurablyEvent } from '../model/event.ts'
-import type { LogLevel } from '../model/log.ts'
+import type { Log, LogLevel } from '../model/log.ts'
 
-export interface LogLine {
-  runId: string
-  stepName: string | null
-  level: LogLevel
-  message: string
-  data: unknown
-  timestamp: string
-}
+export type LogLine = Omit<Log, 'id'>
 
 /** `null` for an event that belongs to no run, and for one of a stream: its output is in the event log. */
 export function logLineOf(event: DurablyEvent): LogLine | null {

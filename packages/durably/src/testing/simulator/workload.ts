@@ -2,11 +2,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Durably } from '../../durably.ts'
 import { hasCode } from '../../model/errors.ts'
-import type { JobContext } from '../../model/job.ts'
 import { NonRetryableError, type RetryPolicy, retry } from '../../model/retry-policy.ts'
 import type { JobHandle } from '../../runs/job-handle.ts'
 import { transactionLimitMs } from '../../worker/steps/transaction-limit.ts'
-import { type GaveUpNote, type JobExecution, THE_JOB } from '../invariants/index.ts'
+import { type GaveUpNote, THE_JOB } from '../invariants/index.ts'
 import { book } from './bookings.ts'
 import { misfitOf } from './misfit.ts'
 import {
@@ -26,7 +25,7 @@ import {
 import type { SimLedger } from './sim-ledger.ts'
 import { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
-import { retryAfterOf, type StepValue, type StreamState, Work } from './work.ts'
+import { retryAfterOf, type StepValue, type StreamState, Work, type WorkParts } from './work.ts'
 
 /** The payload of a run. `by`: the step that triggered it, as `run/step`. */
 export interface SimPayload {
@@ -89,20 +88,11 @@ function policyOf({ attempts, delayMs, jitter }: SteadyJobs): RetryPolicy {
   return jitter ? retry.exponential({ maxAttempts: attempts, initial: delayMs }) : retry.fixed({ maxAttempts: attempts, delay: delayMs })
 }
 
-interface SimJobParts {
-  seed: number
-  process: SimProcess
-  ledger: SimLedger
-  ctx: JobContext
-  execution: JobExecution
-  limit: SimLimit
-}
-
 class SimJob {
-  readonly #parts: SimJobParts
+  readonly #parts: WorkParts
   readonly #jobs: SimJobs
 
-  constructor(parts: SimJobParts, jobs: SimJobs) {
+  constructor(parts: WorkParts, jobs: SimJobs) {
     this.#parts = parts
     this.#jobs = jobs
   }

@@ -18,6 +18,7 @@ import {
   ids,
   LEASE_MS,
   leasesEnd,
+  logLine,
   mustClaim,
   newRun,
   type Owner,
@@ -149,15 +150,7 @@ export const children = chapter(
 
     'an end with log lines that are known, or with none, is logged in the parent all the same': async (world) => {
       const { parent, child } = await family(world)
-      const line = {
-        id: world.env.id(),
-        runId: child.run.id,
-        stepName: null,
-        level: 'info',
-        message: 'm',
-        data: null,
-        timestamp: 't',
-      } as const
+      const line = logLine(world, child.run.id)
       await world.store.logs.append([line])
       await child.succeed(complete(), { logs: [line] })
       equal((await get(world, parent.run.id)).signals, 1, 'signals')
@@ -166,15 +159,7 @@ export const children = chapter(
     'a run that has ended gets no event of its children, and they end all the same': async (world) => {
       const { parent, child } = await family(world)
       await parent.succeed(complete())
-      const fresh = {
-        id: world.env.id(),
-        runId: child.run.id,
-        stepName: null,
-        level: 'info',
-        message: 'm',
-        data: null,
-        timestamp: 't',
-      } as const
+      const fresh = logLine(world, child.run.id)
       await unchanged(world, parent.run.id, () => child.succeed(complete(), { logs: [fresh] }))
       deepEqual(await world.store.logs.list(child.run.id), [fresh], 'log lines of the child')
       await world.store.runs.delete(parent.run.id)

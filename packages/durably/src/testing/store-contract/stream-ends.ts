@@ -12,6 +12,7 @@ import {
   heartbeat,
   held,
   leasesEnd,
+  logLine,
   mustClaim,
   newRun,
   type Owner,
@@ -57,9 +58,7 @@ export const streamEnds = chapter('steps of streams', {
 
   'a stream without chunks before its step has nothing to delete': async (world) => {
     const owner = await held(world)
-    const logs = [
-      { id: world.env.id(), runId: owner.run.id, stepName: 'a', level: 'info' as const, message: '', data: null, timestamp: '' },
-    ]
+    const logs = [logLine(world, owner.run.id, { stepName: 'a' })]
     await owner.succeed(ends(recordStep(owner, { name: 'a' })), { events: [chunk(owner, 'a', 0)], logs })
     deepEqual(await logged(world, owner), ['1 run:trigger', '2 run:start', '3 stream:chunk a', '4 step:complete'], 'events')
     deepEqual(await world.store.logs.list(owner.run.id), logs, 'lines')
