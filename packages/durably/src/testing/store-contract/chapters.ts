@@ -1,7 +1,9 @@
 import { applyMany } from './apply-many.ts'
 import { cancelRetryDelete } from './cancel-retry-delete.ts'
+import { cancelledFamilies } from './cancelled-families.ts'
 import type { Chapter } from './chapter.ts'
 import { children } from './children.ts'
+import { childrenOfSteps } from './children-of-steps.ts'
 import { claimChapter } from './claim.ts'
 import { claimMany } from './claim-many.ts'
 import { counts } from './counts.ts'
@@ -12,6 +14,7 @@ import { dueTimes } from './due-times.ts'
 import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
 import { fencing } from './fencing.ts'
+import { keptChildren } from './kept-children.ts'
 import { logsChapter } from './logs.ts'
 import { oldestDueChapter } from './oldest-due.ts'
 import { ownerWrites } from './owner-writes.ts'
@@ -47,6 +50,9 @@ export const storeContract: Chapter[] = [
   signalsChapter,
   deadlines,
   children,
+  childrenOfSteps,
+  cancelledFamilies,
+  keptChildren,
   effectsChapter,
   transactions,
   createWithin,
