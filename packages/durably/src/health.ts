@@ -5,7 +5,7 @@ import { hasCode } from './model/errors.ts'
 import { failureOf } from './model/failure.ts'
 import type { OldestDue } from './store/runs.ts'
 
-/** Who asks for the health waits no longer. */
+/** A caller that asks for the health does not wait longer. */
 const ANSWER_MS_MAX = 2000
 
 export interface Health {
@@ -70,22 +70,22 @@ export function isUsable({ isReachable, isMigrated }: StoreHealth): boolean {
   return isReachable && isMigrated === true
 }
 
-/** One read: it tells whether the store answers, how fast, and what has waited for longest. */
+/** One read shows whether the store answers, how fast, and which run has waited for longest. */
 export async function storeHealth({ store, env, jobs }: Engine): Promise<{ store: StoreHealth; oldest: OldestDue | null }> {
   const began = env.mono()
   let oldest: OldestDue | null = null
   const asked = store.runs.oldestDue([...jobs.keys()]).then((answer) => {
     oldest = answer
   })
-  const told = (isMigrated: boolean | null, isReachable: boolean, error: string | null) => ({
+  const health = (isMigrated: boolean | null, isReachable: boolean, error: string | null) => ({
     store: { isReachable, isMigrated, answeredInMs: isReachable ? env.mono() - began : null, error },
     oldest,
   })
   try {
-    if (await within(env, ANSWER_MS_MAX, asked)) return told(true, true, null)
-    return told(null, false, `the store did not answer within ${ANSWER_MS_MAX} ms`)
+    if (await within(env, ANSWER_MS_MAX, asked)) return health(true, true, null)
+    return health(null, false, `the store did not answer within ${ANSWER_MS_MAX} ms`)
   } catch (error) {
     const isMissing = hasCode(error, 'not_migrated')
-    return told(isMissing ? false : null, isMissing, failureOf(error).message)
+    return health(isMissing ? false : null, isMissing, failureOf(error).message)
   }
 }

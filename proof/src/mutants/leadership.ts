@@ -27,14 +27,14 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     name: 'frozen-leader-stays',
     guard: 'the lead is stolen from a leader that is frozen (B2)',
     file: 'store/leader-lock.ts',
-    find: 'if (env.mono() - this.#heardAt > 2 * leaseMs) return',
-    replace: 'if (env.mono() - this.#heardAt > 200 * leaseMs) return',
+    find: 'if (env.mono() - this.#lastBeatAt > 2 * leaseMs) return',
+    replace: 'if (env.mono() - this.#lastBeatAt > 200 * leaseMs) return',
   },
   {
     name: 'frozen-tab-steals',
     guard: 'a tab that was frozen itself does not steal the lead (B2)',
     file: 'store/leader-lock.ts',
-    find: 'if (wasAsleep || !canWork) this.#heardAt = env.mono()',
-    replace: 'if (!canWork) this.#heardAt = env.mono()',
+    find: 'if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()',
+    replace: 'if (!canWork) this.#lastBeatAt = env.mono()',
   },
 ]

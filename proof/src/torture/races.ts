@@ -2,6 +2,7 @@
 
 import type { World } from '../../../packages/durably/dist/testing/store-contract/chapter.js'
 import {
+  attachmentsOf,
   claim,
   complete,
   create,
@@ -11,7 +12,6 @@ import {
   newRun,
   type Owner,
   recordStep,
-  ridersOf,
   send,
 } from '../../../packages/durably/dist/testing/store-contract/world.js'
 import type { Engine } from '../engine-build.ts'
@@ -117,13 +117,13 @@ export const RACES: ContestedRace[] = [
   contested('a reaper meets an owner who completes (river#1302)', [REAP_IN_PIECES, REAP_UNGUARDED], {
     arrange: ({ other }) => lateOwner(other),
     first: reap,
-    second: (world, owner) => send(world, owner.next(complete(), ridersOf(owner))),
+    second: (world, owner) => send(world, owner.next(complete(), attachmentsOf(owner))),
     fits: (reaped, completed) => completed.ok === (reaped.length === 0),
   }),
 
   contested('an owner who completes meets a reaper', [], {
     arrange: ({ one }) => lateOwner(one),
-    first: (world, owner) => send(world, owner.next(complete(), ridersOf(owner))),
+    first: (world, owner) => send(world, owner.next(complete(), attachmentsOf(owner))),
     second: reap,
     fits: (completed, reaped) => completed.ok === (reaped.length === 0),
   }),
@@ -137,24 +137,24 @@ export const RACES: ContestedRace[] = [
 
   contested('a zombie records a step while its run is taken over (reliability §2.1)', [UNFENCED], {
     arrange: ({ one }) => lateOwner(one),
-    first: (world, zombie) => send(world, zombie.next(recordStep(zombie), ridersOf(zombie))),
+    first: (world, zombie) => send(world, zombie.next(recordStep(zombie), attachmentsOf(zombie))),
     second: takeOver,
     fits: (recorded, taken) => recorded.ok === (taken === null),
   }),
 
   contested('a zombie records the step that the next owner records', [], {
     arrange: ({ one }) => lateOwner(one),
-    first: (world, zombie) => send(world, zombie.next(recordStep(zombie), ridersOf(zombie))),
+    first: (world, zombie) => send(world, zombie.next(recordStep(zombie), attachmentsOf(zombie))),
     async second(world) {
       const owner = await takeOver(world)
-      return owner && send(world, owner.next(recordStep(owner), ridersOf(owner)))
+      return owner && send(world, owner.next(recordStep(owner), attachmentsOf(owner)))
     },
     fits: (recorded, recordedNext) => recorded.ok !== (recordedNext?.ok ?? false),
   }),
 
   contested('an owner who records a step meets a reader', [APPLY_IN_PIECES], {
     arrange: ({ one }) => held(one),
-    first: (world, owner) => send(world, owner.next(recordStep(owner), ridersOf(owner))),
+    first: (world, owner) => send(world, owner.next(recordStep(owner), attachmentsOf(owner))),
     second: async ({ store }, { run: { id } }) => ({
       run: await store.runs.get(id),
       steps: await store.steps.list(id),

@@ -46,7 +46,7 @@ export class DatabaseClient {
   #turn = 0
   #turnHost: string | null = null
   #failure: DurablyError | null = null
-  #heard: () => void = () => {}
+  #onMessage: () => void = () => {}
   /** Resolves when the host sends something next. */
   #nextMessage: Promise<void>
   #isClosed = false
@@ -60,7 +60,7 @@ export class DatabaseClient {
       if (data.type === 'host') this.#sayHello()
     }
     this.#own = new BroadcastChannel(this.#names.guest(deps.guest))
-    this.#own.onmessage = ({ data }: MessageEvent<Answer | Welcome | typeof BYE>) => this.#hear(data)
+    this.#own.onmessage = ({ data }: MessageEvent<Answer | Welcome | typeof BYE>) => this.#receive(data)
     this.#sayHello()
   }
 
@@ -93,7 +93,7 @@ export class DatabaseClient {
 
   /** The database was opened in a worker of this instance. */
   useOwn(port: MessagePort): void {
-    port.onmessage = ({ data }) => this.#hear(data)
+    port.onmessage = ({ data }) => this.#receive(data)
     this.#connect(port, this.#deps.guest)
   }
 
@@ -176,7 +176,7 @@ export class DatabaseClient {
     return { stop: () => env.clear(timer) }
   }
 
-  #hear(message: Answer | Welcome | typeof BYE): void {
+  #receive(message: Answer | Welcome | typeof BYE): void {
     if (message === BYE) return this.#lose(true)
     if ('host' in message) {
       if (this.#host !== message.host) this.#connect(this.#own, message.host)
@@ -222,14 +222,14 @@ export class DatabaseClient {
 
   #hostSpoke(): void {
     this.#isSilent = false
-    const heard = this.#heard
+    const onMessage = this.#onMessage
     this.#nextMessage = this.#expectMessage()
-    heard()
+    onMessage()
   }
 
   #expectMessage(): Promise<void> {
     return new Promise((resolve) => {
-      this.#heard = resolve
+      this.#onMessage = resolve
     })
   }
 }

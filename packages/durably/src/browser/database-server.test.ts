@@ -91,7 +91,7 @@ test.each(['says goodbye', 'dies'])('a guest that %s in a transaction leaves not
   expect(other.answerTo(1)).toEqual([0])
 })
 
-test('a transaction that nothing is heard of for ten seconds is rolled back, and what comes late for it is refused', async () => {
+test('a transaction that gets no statement for ten seconds is rolled back, and what comes late for it is refused', async () => {
   const { env, one, other } = await setup()
   one.say(1, 'BEGIN')
   await env.advance(9000)

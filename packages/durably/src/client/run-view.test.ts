@@ -144,11 +144,11 @@ const move: fc.Arbitrary<Move> = fc.record({
 const moves = fc.tuple(fc.array(move, { maxLength: 8 }), fc.array(move, { maxLength: 8 }))
 const interrupted = fc.option(fc.record({ by: fc.constantFrom('kill' as const, 'stop' as const), afterMs: fc.nat(200) }))
 const program: fc.Arbitrary<Program> = fc.record({ attempts: fc.array(fc.record({ moves, interrupted }), { maxLength: 3 }), last: moves })
-/** Which looks a reader takes, how far it gets in each, and how much it then hears again. */
+/** Which looks a reader takes, how far it gets in each, and how much it then reads again. */
 const cuts = fc.array(fc.record({ look: fc.nat(), reads: fc.nat(12), again: fc.nat(6) }), { maxLength: 12 })
 
 describe('the view of a run', () => {
-  test('is the same for who reads the log in one go and for whom the connection broke at any place, any number of times', {
+  test('is the same for a reader of the whole log and for one whose connection broke at any place, any number of times', {
     timeout: 60_000,
   }, async () => {
     await fc.assert(
@@ -219,7 +219,7 @@ describe('the view of a run', () => {
   })
 
   test('a reset keeps as much as it says, a chunk replaces what stood from its beginning, and one from 0 replaces everything', () => {
-    const told = (
+    const entry = (
       sequence: number,
       event: { from: number; chunks: unknown[]; checkpoint?: { state: unknown } } | { to: number },
     ): RunLogEvent =>
@@ -229,12 +229,12 @@ describe('the view of a run', () => {
     const views: unknown[] = []
     let view = emptyRunView
     for (const event of [
-      told(1, { from: 0, chunks: ['ab', 1, 'cd'], checkpoint: { state: 's' } }),
-      told(2, { from: 5, chunks: ['lost'] }),
-      told(3, { to: 5 }),
-      told(4, { to: 4 }),
-      told(5, { from: 3, chunks: ['x'] }),
-      told(6, { from: 0, chunks: ['all'] }),
+      entry(1, { from: 0, chunks: ['ab', 1, 'cd'], checkpoint: { state: 's' } }),
+      entry(2, { from: 5, chunks: ['lost'] }),
+      entry(3, { to: 5 }),
+      entry(4, { to: 4 }),
+      entry(5, { from: 3, chunks: ['x'] }),
+      entry(6, { from: 0, chunks: ['all'] }),
     ]) {
       view = reduceRun(view, event)
       views.push([view.streams.a?.chunks, view.streams.a?.state])

@@ -1,4 +1,4 @@
-// ChangeBus — delivers changes, of this process and of others, to those who wait for them here, and publishes ours to the others.
+// ChangeBus — delivers changes of this process and of others to the parts of this instance, and publishes its own changes to the others.
 import type { Env } from '../model/env.ts'
 import type { Change, Notifier, NotifierDeps } from '../store/notifier.ts'
 

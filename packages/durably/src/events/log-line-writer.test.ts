@@ -69,7 +69,7 @@ describe('the log writer', () => {
     expect(stored).toEqual([['a']])
   })
 
-  test('tries a passing error again, then tells it and drops the lines; later lines are stored', async () => {
+  test('tries a passing error again, then reports it and drops the lines; later lines are stored', async () => {
     let down = true
     const { env, stored, reports, writer } = setup(async () => {
       if (down) throw new DurablyError('store_unavailable', 'down')

@@ -1,4 +1,4 @@
-// RunWatch — wakes those who wait for something to happen to a run.
+// RunWatch — wakes callers that wait for something to happen to a run.
 //   V1. A change wakes at once; one read per polling interval, for all watched runs together, finds changes that were not delivered.
 //   V2. A wake-up says nothing about what happened: the waiter reads, then waits again.
 import type { Env, TimerHandle } from '../model/env.ts'

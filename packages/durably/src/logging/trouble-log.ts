@@ -10,7 +10,7 @@ import type { TroubleLogDeps } from './lazy-trouble-log.ts'
 import type { DurablyLogger } from './logger.ts'
 
 const QUIET_MS = 60_000
-/** Troubles that are remembered, so that they are not told again. */
+/** How many troubles are remembered, so that they are not logged again. */
 const KNOWN_MAX = 1000
 /** Of a message. The whole error is in `getRun(id).failure` and in the events. */
 const MESSAGE_CHARS_MAX = 300

@@ -277,7 +277,7 @@ describe('the size limit', () => {
     expect(error.message).toContain(`step "load" takes ${size} bytes, the limit is ${size - 1}`)
   })
 
-  test('is 10 MiB unless told otherwise', () => {
+  test('is 10 MiB unless set otherwise', () => {
     expect(codec.encode('x'.repeat(VALUE_BYTES_MAX - 2), 'value')).toHaveLength(VALUE_BYTES_MAX)
     expect(refusal('x'.repeat(VALUE_BYTES_MAX - 1)).code).toBe('value_too_large')
     expect(VALUE_BYTES_MAX).toBe(10 * 1024 * 1024)

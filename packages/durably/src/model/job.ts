@@ -68,7 +68,7 @@ export interface JobContext {
   transaction<T>(name: string, options: TransactionOptions, fn: ReturnsStorable<T> & ((trx: Transaction) => Promise<T>)): Promise<T>
   /**
    * Reports how far the run is; kept when the run is resumed. A total or message that is left out stays as it was. It may be called often:
-   * of all calls within 100 ms, the last one is stored and told.
+   * of all calls within 100 ms, the last one is stored and emitted.
    */
   progress(current: number, total?: number, message?: string): void
   readonly log: Logger

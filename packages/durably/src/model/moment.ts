@@ -16,7 +16,7 @@ export function elapsedMs(env: Env, { mono, wall }: Moment): number {
 }
 
 /**
- * One of the clocks stood still or was adjusted since then, so neither tells how much time has passed. A smaller difference is ignored:
+ * One of the clocks stood still or was adjusted since then, so neither shows how much time has passed. A smaller difference is ignored:
  * the wall clock counts whole milliseconds, and both are corrected bit by bit.
  */
 export function clocksDiffer(env: Env, { mono, wall }: Moment): boolean {

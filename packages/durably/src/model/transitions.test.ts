@@ -49,15 +49,15 @@ describe('the rules', () => {
     }
   })
 
-  test('the event tells where the run went', () => {
-    const told: Record<RunStatus, EventType[]> = {
+  test('the event says where the run went', () => {
+    const events: Record<RunStatus, EventType[]> = {
       pending: ['run:release', 'run:reclaim', 'run:retry', 'run:wait'],
       running: ['run:start'],
       completed: ['run:complete'],
       failed: ['run:fail'],
       cancelled: ['run:cancel'],
     }
-    for (const [, move] of MOVES) expect(told[move.to]).toContain(move.event)
+    for (const [, move] of MOVES) expect(events[move.to]).toContain(move.event)
   })
 
   test('isTerminal is: no owner and no claim can move it', () => {

@@ -38,7 +38,7 @@ describe('monotonicUlids', () => {
   })
 })
 
-test.each([1, NOW_MS, 2 ** 48 - 1])('tells when an id was made: %d', (time) => {
+test.each([1, NOW_MS, 2 ** 48 - 1])('says when an id was made: %d', (time) => {
   const id = monotonicFactory(seeded(3))(time)
   expect(timeOfId(id)).toBe(time)
   expect(timeOfId(id)).toBe(decodeTime(id))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Waiter } from './waiter.ts'
 
-test('whoever waits goes on at the next wake-up, and an earlier one does not count', async () => {
+test('a caller that waits goes on at the next wake-up, and an earlier one does not count', async () => {
   const waiter = new Waiter()
   let woken = 0
   waiter.wake()

@@ -1,6 +1,6 @@
 /**
- * One caller waits until another one wakes it. A wake-up that comes while nobody waits is not kept, so whoever waits checks first whether
- * it has to.
+ * One caller waits until another one wakes it. A wake-up that comes while nobody waits is not kept, so a caller
+ * checks first whether it has to wait.
  */
 export class Waiter {
   #resolve: () => void = () => {}

@@ -17,7 +17,7 @@ export interface Places {
   /** The pool or the URL of the store. */
   place: string | PostgresPool
   listenUrl: string | undefined
-  /** Where the tables are; what is told about those of one schema does not concern those of another. */
+  /** Where the tables are; changes in one schema are not delivered to instances of another. */
   schema: string | undefined
 }
 

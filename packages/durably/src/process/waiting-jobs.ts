@@ -1,4 +1,4 @@
-// Runs of a job that this worker does not know wait for another worker. If there is none, nobody else would say why nothing happens.
+// Runs of a job that this worker does not know wait for another worker. If there is none, nothing else would explain why they do not start.
 import type { Engine } from '../engine.ts'
 import type { DurablyLogger } from '../logging/logger.ts'
 import type { TimerHandle } from '../model/env.ts'
@@ -10,7 +10,7 @@ const WAITED_MS = 5000
 const RUNS_MAX = 20
 
 export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLogger, left: AbortSignal): void {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   let timer: TimerHandle
   const again = () => {
     timer = env.timer(EVERY_MS, () => void look().finally(() => left.aborted || again()))
@@ -19,8 +19,8 @@ export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLo
     // An error of the store is the worker's to report.
     const waiting = await store.runs.list({ statuses: ['pending'], limit: RUNS_MAX }).catch(() => [])
     for (const { jobName, runAt, readAt } of waiting) {
-      if (jobs.has(jobName) || told.has(jobName) || runAt > (readAt ?? env.wall()) - WAITED_MS) continue
-      told.add(jobName)
+      if (jobs.has(jobName) || reported.has(jobName) || runAt > (readAt ?? env.wall()) - WAITED_MS) continue
+      reported.add(jobName)
       logger.warn(
         `durably: runs of job ${JSON.stringify(jobName)} wait, but this worker does not define that job; define it here or start a worker that does`,
       )

@@ -26,7 +26,7 @@ export function subscribe(deps: FollowDeps, runId: string, options: SubscribeOpt
 }
 
 async function* eventsOf(deps: FollowDeps, start: FollowStart, closed: AbortSignal): AsyncGenerator<RunLogEvent, void> {
-  // Whoever takes the events may never come back for the next one, and then nobody ends the watch.
+  // A caller may take a page of events and never ask for the next one; then nothing would end a watch between pages.
   const logs = new FollowedLogs(deps, [start], { watchesBetweenPages: false })
   try {
     for (;;) {

@@ -12,7 +12,7 @@ export const getJobs = ofAll('jobs:list', async ({ server }) => {
 
 export const getStats = ofAll('stats:read', async ({ server }) => jsonResponse(200, { counts: await server.durably.countsByPhase() }))
 
-/** Liveness: the worker's loop, without the store. It needs no permission, and tells nothing of runs. */
+/** Liveness: the worker's loop, without the store. It needs no permission, and shows nothing of runs. */
 export const getHealth: Serve = async ({ server: { engine } }) =>
   state(isAlive(engine, workerHealth(engine)) ? [] : ['the worker is stuck; restart the process'])
 

@@ -2,7 +2,7 @@
 //   B1. The leader sends a heartbeat by a timer. A frozen page keeps its lock, but its timers stop.
 //   B2. If the leader was silent for two leases, another instance steals the lock: the leases of the old leader are long over, and what
 //       it still writes is refused. The lock is not stolen while the database cannot be reached, because a leader could do nothing
-//       then, nor by an instance that was frozen itself, because it could not hear the heartbeats.
+//       then, nor by an instance that was frozen itself, because it could not receive the heartbeats.
 //   B3. An instance that was frozen may have got the lock and lost it again without noticing. It inherits only within a lease of the
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
@@ -125,7 +125,7 @@ class HeldTerm implements Term {
   #beat: { channel: Channel; timer: TimerHandle } | null = null
   #release: () => void = () => {}
   #isReleased = false
-  /** For a lease from then on nobody can have taken it away unheard. */
+  /** Within a lease from then on the lock cannot have been stolen without this instance having noticed. */
   #awakeAt = NEVER
 
   constructor(deps: Deps, onPageHide: () => void) {
@@ -146,7 +146,7 @@ class HeldTerm implements Term {
   begin(awakeAt: Moment): Promise<void> {
     const { name, page, env } = this.#deps
     this.#awakeAt = awakeAt
-    // A thief has just looked: whoever else waits shall not rob it in turn.
+    // An instance that stole the lock is awake, and sends a heartbeat at once, so that the next one in the queue does not steal it in turn.
     this.#beatAndRepeat(page.openChannel(name), awakeAt === NEVER ? momentOf(env) : awakeAt)
     page.on('pagehide', () => this.#onHidden(), { signal: this.#over.signal })
     return new Promise((resolve) => {
@@ -160,7 +160,10 @@ class HeldTerm implements Term {
     this.#release()
   }
 
-  /** A leader that stood still may have got the lock and been robbed without having heard of it yet, so it is silent once. */
+  /**
+   * After a pause of a lease or more the lock may have been stolen without this instance having noticed yet. Then one heartbeat is left
+   * out, so that it does not look like one of the new leader.
+   */
   #beatAndRepeat(channel: Channel, lastAt: Moment): void {
     const { env, leaseMs } = this.#deps
     if (elapsedMs(env, lastAt) < leaseMs) channel.postMessage(ALIVE)
@@ -182,27 +185,27 @@ class HeldTerm implements Term {
   }
 }
 
-/** Listens to the heartbeats of the leader, as long as somebody waits for its lock. */
+/** Receives the heartbeats of the leader while this instance waits in the queue for its lock. */
 class LeaderWatch {
   readonly #deps: Deps
   readonly #channel: Channel
   readonly #onLeaderSilent: () => void
-  #heardAt: number
+  #lastBeatAt: number
   #lookedAt: Moment
-  /** When this instance was last known to be awake. What it was granted while it stood still it hears of before the look after the next. */
+  /** When this instance was last known to be awake. It learns of a grant that came while it was frozen before its second look after that. */
   awakeAt: Moment
   #timer: TimerHandle
 
   constructor(deps: Deps, onLeaderSilent: () => void) {
     this.#deps = deps
     this.#onLeaderSilent = onLeaderSilent
-    this.#heardAt = deps.env.mono()
+    this.#lastBeatAt = deps.env.mono()
     this.#lookedAt = momentOf(deps.env)
     this.awakeAt = this.#lookedAt
     const { name, page } = deps
     this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
-      if (data === ALIVE) this.#heardAt = deps.env.mono()
+      if (data === ALIVE) this.#lastBeatAt = deps.env.mono()
     }
     this.#timer = this.#later()
   }
@@ -221,13 +224,13 @@ class LeaderWatch {
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#deps
     const wasAsleep = env.mono() - this.#lookedAt.mono > leaseMs
-    const stoodStill = elapsedMs(env, this.#lookedAt) > leaseMs
+    const wasFrozen = elapsedMs(env, this.#lookedAt) > leaseMs
     const canWork = await isReachable()
     if (this.#timer === null) return
     this.#lookedAt = momentOf(env)
-    if (!stoodStill) this.awakeAt = this.#lookedAt
-    if (wasAsleep || !canWork) this.#heardAt = env.mono()
-    if (env.mono() - this.#heardAt > 2 * leaseMs) return this.#onLeaderSilent()
+    if (!wasFrozen) this.awakeAt = this.#lookedAt
+    if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()
+    if (env.mono() - this.#lastBeatAt > 2 * leaseMs) return this.#onLeaderSilent()
     this.#timer = this.#later()
   }
 }

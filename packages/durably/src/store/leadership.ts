@@ -1,20 +1,21 @@
 // Leadership — of several instances that share a database, one executes.
-//   E1. Only who leads claims.
-//   E2. A term that inherits found nobody else: who led before has let go or is dead, so a lease that is left has no owner.
-//   E3. Leading saves work, it does not decide: who owns a run is decided by its lease, also when two believe to lead.
+//   E1. Only the leader claims runs.
+//   E2. A term `inherits` if it was acquired without stealing: the former leader has released the lead or is dead, so the leases that are left
+//       have no owner.
+//   E3. Leadership saves work and decides nothing else: the lease decides who owns a run, even if two instances believe that they lead.
 import type { Env } from '../model/env.ts'
 
 export interface Leadership {
   /** Waits for its turn; `null` when `signal` was aborted first. */
   take(signal: AbortSignal): Promise<Term | null>
-  /** `null` when somebody else leads. */
+  /** `null` when another instance leads. */
   takeIfFree(): Promise<Term | null>
 }
 
 export interface Term {
   /** As far as can be known at the moment. */
   readonly inherits: boolean
-  /** Aborted when the term is over before it was given back: another one took the lead, or the page is going away. */
+  /** Aborted when the term ends before it was released: another instance took the lead, or the page is going away. */
   readonly ended: AbortSignal
   release(): void
 }
@@ -22,9 +23,9 @@ export interface Term {
 export interface LeadershipDeps {
   env: Env
   leaseMs: number
-  /** Instances whose tables are others do not wait for each other. */
+  /** Instances with different tables have different leaders. */
   tablePrefix: string
-  /** Hears why there is no leader that does its work, once per outage. */
+  /** Called with the reason why no leader executes runs, once per outage. */
   report: (error: unknown) => void
 }
 
@@ -33,5 +34,5 @@ export interface LeadingDialect {
   readonly openLeadership: (deps: LeadershipDeps) => Leadership
 }
 
-/** A store does, whose tables are known to it. */
+/** The same for a store, which knows its own tables. */
 export type OpenLeadership = (deps: Omit<LeadershipDeps, 'tablePrefix'>) => Leadership

@@ -42,7 +42,7 @@ export type OwnerVerb =
       type: 'recordStep'
       leaseMs: number
       step: StepRow
-      /** Its chunks so far are replaced by the one that rides along. */
+      /** Its chunks so far are replaced by the one that is attached to this write. */
       endsStream?: boolean
       /** It has failed and is tried again later. */
       willRetry?: boolean

@@ -6,7 +6,7 @@ export interface StepStore {
   list(runId: string): Promise<StepRow[]>
   /**
    * The same for the owner of a run; `null` when the run is no longer held under this claim. Asked after the claim, never in
-   * its own statement (R4). Whoever stood still since may have been replaced, and the run be purged: it must not find no steps.
+   * its own statement (R4). A process that was suspended since may have lost the run, which may even be purged: that must not look like a run without steps.
    */
   listOwned(claim: Claim): Promise<StepRow[] | null>
   /** Those of a run that have these ids, in any order. */

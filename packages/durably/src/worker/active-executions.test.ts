@@ -19,7 +19,7 @@ test('what is let go is gone, wherever it stands, and the others stay', () => {
   }
 })
 
-test('the end of all that are in hand now is waited for, not of those that come later', async () => {
+test('the end of all active executions is waited for, not of those that come later', async () => {
   const active = new ActiveExecutions()
   const slot = active.add(execution('a'))
   slot.ended = Promise.resolve()

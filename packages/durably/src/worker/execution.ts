@@ -107,7 +107,7 @@ export class Execution {
   leaseLost(why: string): void {
     this.interrupt(
       'lease_lost',
-      `the lease of run ${this.run.id} is lost: ${why}; whoever claims the run goes on from its last recorded step`,
+      `the lease of run ${this.run.id} is lost: ${why}; the worker that claims the run next goes on from its last recorded step`,
     )
   }
 

@@ -1,5 +1,5 @@
 // What owners write, in every disguise: the owner itself, one whose lease has ended, one with another's token or generation,
-// a write sent again, a number used twice; with and without riders; one or several in a call.
+// a write sent again, a number used twice; with and without attachments; one or several in a call.
 import * as fc from 'fast-check'
 import type { RecordedEvent } from '../../src/model/event.ts'
 import type { LogRow } from '../../src/model/log.ts'
@@ -26,7 +26,7 @@ const write = fc.record({
   step: fc.record({ name: fc.constantFrom('s1', 's2', 's3'), index: fc.nat({ max: 3 }), status: fc.constantFrom('completed', 'failed') }),
   leaseMs: often(LEASE_MS, 1, 3 * LEASE_MS),
   endsStream: fc.boolean(),
-  riders: fc.record({
+  attachments: fc.record({
     events: fc.array(fc.constantFrom('step:start', 'stream:chunk', 'stream:reset'), { maxLength: 3, size: 'max' }),
     logs: fc.nat({ max: 2 }),
     progress: fc.boolean(),
@@ -95,8 +95,8 @@ function writeOf(world: World, spec: WriteSpec): OwnerWrite | null {
   const number = spec.number === 'next' ? owner.number + 1 : Math.max(1, owner.number)
   if (spec.who === 'itself') owner.number = number
   const at = world.at()
-  const lines = Array.from({ length: spec.riders.logs }, () => lineOf(world, claim.runId))
-  const events = spec.riders.events.map((type, i): RecordedEvent => {
+  const lines = Array.from({ length: spec.attachments.logs }, () => lineOf(world, claim.runId))
+  const events = spec.attachments.events.map((type, i): RecordedEvent => {
     const payload = { generation: claim.generation, stepName: i === 1 ? 's3' : spec.step.name }
     return { type, payload: type === 'stream:chunk' ? { ...payload, from: i, chunks: '["text"]' } : payload, createdAt: at }
   })
@@ -108,9 +108,10 @@ function writeOf(world: World, spec: WriteSpec): OwnerWrite | null {
       createdAt: at,
     })
   }
-  const progress = spec.riders.progress ? JSON.stringify({ current: number }) : null
-  const streams = spec.riders.streams && encodeStreams(spec.riders.streams.map((stepName) => ({ stepName, kept: number, state: '"here"' })))
-  return { claim, number, verb: verbOf(world, claim, spec), events, logs: lines, progress, streams, effects: spec.riders.effects }
+  const progress = spec.attachments.progress ? JSON.stringify({ current: number }) : null
+  const streams =
+    spec.attachments.streams && encodeStreams(spec.attachments.streams.map((stepName) => ({ stepName, kept: number, state: '"here"' })))
+  return { claim, number, verb: verbOf(world, claim, spec), events, logs: lines, progress, streams, effects: spec.attachments.effects }
 }
 
 function chosenOwner(world: World, n: number): Owner | undefined {
@@ -133,7 +134,7 @@ function lineOf(world: World, runId: string): LogRow {
     runId,
     stepName: 's1',
     level: 'info',
-    message: 'rides along',
+    message: 'attached',
     data: '{}',
     timestamp: world.at(),
   }

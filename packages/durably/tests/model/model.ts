@@ -109,7 +109,7 @@ export function apply(model: Model, writes: readonly OwnerWrite[]): WriteOutcome
   return writes.map((write) => applyOne(model, write))
 }
 
-function applyOne(model: Model, { claim, number, verb, ...riders }: OwnerWrite): WriteOutcome {
+function applyOne(model: Model, { claim, number, verb, ...attachments }: OwnerWrite): WriteOutcome {
   const run = find(model, claim.runId)
   if (!run || run.row.leaseGeneration !== claim.generation) return { ok: false }
   const { row } = run
@@ -122,12 +122,12 @@ function applyOne(model: Model, { claim, number, verb, ...riders }: OwnerWrite):
   if (verb.type === 'recordStep' && verb.step.status === 'completed' && isCompleted(run, verb.step.name)) return { ok: false }
   row.leaseWrites = number
   row.updatedAt = iso(model.now())
-  if (riders.progress !== null) row.progress = riders.progress
-  if (riders.streams !== null) row.streams = riders.streams
-  if (riders.effects !== null) row.effects = riders.effects
+  if (attachments.progress !== null) row.progress = attachments.progress
+  if (attachments.streams !== null) row.streams = attachments.streams
+  if (attachments.effects !== null) row.effects = attachments.effects
   if (verb.type === 'recordStep' && verb.endsStream) forgetStream(run, verb.step.name)
-  addLines(model, riders.logs)
-  for (const { type, payload, createdAt } of riders.events) tell(run, type, payload, createdAt) // W3: what gathered comes first
+  addLines(model, attachments.logs)
+  for (const { type, payload, createdAt } of attachments.events) tell(run, type, payload, createdAt) // W3: what gathered comes first
   perform(model, run, verb, claim.generation)
   return accepted()
 }

@@ -47,7 +47,7 @@ test(`${CLAIMERS} claimers and as many runs of several jobs: each gets one, nobo
 }, 60_000)
 
 describe('a zombie and the takeover of its run', () => {
-  test('the takeover comes first: the step waits for it, and is refused with all that rides along', async () => {
+  test('the takeover comes first: the step waits for it, and is refused with all that is attached', async () => {
     const { store, url } = await migratedPostgres()
     const zombie = await claimed(store)
     const takeover = await session(url)

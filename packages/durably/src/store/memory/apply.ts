@@ -96,7 +96,7 @@ function end(row: RunRow, verb: EndingVerb, tables: Tables): void {
   }
 }
 
-/** Who was asked to stop meanwhile, or got what it waits for, is claimed at once. */
+/** A run that was asked to stop meanwhile, or got what it waits for, is claimed at once. */
 function canWait(row: RunRow, isCancelled: boolean, signals = row.signals): boolean {
   return !isCancelled && row.signals <= signals
 }

@@ -1,4 +1,4 @@
-// What a deadline means for those who work, and for how a run ends.
+// What a deadline means for executions, and for how a run ends.
 import type { Invariant, Violation } from './history.ts'
 
 /** I32: when its time is over, nothing more of a run begins, and what it then returns does not complete it. */

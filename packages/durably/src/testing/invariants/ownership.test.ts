@@ -18,7 +18,7 @@ describe('I1c: functions of one run overlap only after a loss', () => {
     expect(overlapOnlyAfterLoss(history)).toEqual([])
   })
 
-  it('accuses whoever begins after it lost its lease, unless it may have been stopped just before its first line', () => {
+  it('accuses a worker that begins after it lost its lease, unless it may have been stopped just before its first line', () => {
     const history = historyOf({ lost: [1], executions: [execution(2, 0, 10), execution(1, 5, 15)] })
     expect(overlapOnlyAfterLoss(history)).toHaveLength(1)
     expect(overlapOnlyAfterLoss({ ...history, mayStartLate: true })).toEqual([])

@@ -46,7 +46,7 @@ export class RowAudit {
     return status !== 'failed' && this.#runs.get(id)?.status === 'failed'
   }
 
-  /** Asked in both looks: who is asked after the retry does not count. */
+  /** The parent must have been asked to stop before both looks: one that is asked after the retry does not count. */
   #lookAtParent({ id, parentRunId }: RunRow, runs: readonly RunRow[]): void {
     const asked = this.#runs.get(parentRunId ?? '')?.cancelRequestedAt ?? null
     const parent = runs.find((run) => run.id === parentRunId)

@@ -82,7 +82,7 @@ export const exactlyOnceWithoutFaults: Invariant = (history) => {
   if (!history.faultFree) return []
   const violations: Violation[] = []
   const entered = grouped(history.ledger.effects, stepKey)
-  // Who was asked may have answered instead of it.
+  // `reconcile` may have answered instead of it.
   const answered = new Set(history.ledger.answers?.map(stepKey))
   const recorded = grouped(history.steps, ({ runId, name }) => stepKey({ runId, step: name }))
   for (const [key, [step, ...others]] of recorded) {

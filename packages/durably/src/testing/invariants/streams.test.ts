@@ -57,7 +57,7 @@ describe('I21: what can be seen of a stream is what an attempt had', () => {
     expect(textsAreReal(historyOf(logged))[0]).toMatchObject({ invariant: 'I21' })
   })
 
-  it('compares whoever followed with whoever reads the log that is left', () => {
+  it('compares a follower with a reader of the log that is left', () => {
     const audit = new StreamAudit([FIRST, SECOND])
     const all = historyOf([...FINE, chunk(2, 0, 'aX'), record])
     audit.look(all)

@@ -33,7 +33,7 @@ function clientOf(runs: PlannedRun[], faults: Record<string, CallFault>) {
   return { base, store, ledger, dead, client: new SimClient({ world, ledger, open }, runs) }
 }
 
-test('what a client did not hear of before it died, the next one triggers again', async () => {
+test('what a client got no answer to before it died, the next one triggers again', async () => {
   const faults = { 'client.0#0 runs.create': 'crash after', 'client.1#0 runs.create': 'crash before' } as const
   const { base, store, ledger, dead, client } = clientOf([KEYED], faults)
   await base.advance(200)
@@ -48,7 +48,7 @@ test('what a client did not hear of before it died, the next one triggers again'
   expect(client.isBusy).toBe(false)
 })
 
-test('a command that its process did not live to hear the answer of is carried out, and not repeated', async () => {
+test('a command whose process died before the answer is carried out, and not repeated', async () => {
   const { base, store, client } = clientOf([PLAIN], { 'client.0#1 runs.cancel': 'crash after' })
   await base.advance(1000)
   const [run] = await store.runs.list({})

@@ -6,6 +6,7 @@ import { MEGABYTE, VALUES } from './hostile-texts.ts'
 import {
   ACCEPTED,
   abandon,
+  attachmentsOf,
   claimUpTo,
   complete,
   everything,
@@ -25,7 +26,6 @@ import {
   recordFailedStep,
   recordStep,
   release,
-  ridersOf,
 } from './world.ts'
 
 /** Two owners of one run: the first one does not know that it was replaced. */
@@ -42,9 +42,9 @@ const zombies: Case[] = (['before', 'after'] as const).map((place) => ({
   async run(world) {
     const [zombie, owner] = await zombieAndOwner(world)
     const others = await owners(world, 2)
-    const late = zombie.next(recordStep(zombie, { name: 'a' }), ridersOf(zombie))
-    const good = owner.next(recordStep(owner, { name: 'a' }), ridersOf(owner))
-    const [first, last] = others.map((other) => other.next(recordStep(other), ridersOf(other)))
+    const late = zombie.next(recordStep(zombie, { name: 'a' }), attachmentsOf(zombie))
+    const good = owner.next(recordStep(owner, { name: 'a' }), attachmentsOf(owner))
+    const [first, last] = others.map((other) => other.next(recordStep(other), attachmentsOf(other)))
     ok(first && last, 'two others')
     const pair = place === 'before' ? [late, good] : [good, late]
     const outcomes = place === 'before' ? [REFUSED, ACCEPTED] : [ACCEPTED, REFUSED]
@@ -63,7 +63,7 @@ const alone: Case[] = OWNER_VERB_NAMES.map((verb) => ({
     ok(lonely, 'an owner')
     const writeOf = (owner: Owner, i: number) => {
       const verbs = [OWNER_VERBS[verb](owner), recordStep(owner), heartbeat()]
-      return owner.next(verbs[i] ?? heartbeat(), ridersOf(owner))
+      return owner.next(verbs[i] ?? heartbeat(), attachmentsOf(owner))
     }
     await world.store.runs.apply([writeOf(lonely, 0)])
     deepEqual(await world.store.runs.apply(group.map(writeOf)), [ACCEPTED, ACCEPTED, ACCEPTED], 'outcomes')
@@ -76,7 +76,7 @@ export const applyMany = chapter(
   {
     'ten runs write in one call': async (world) => {
       const ten = await owners(world, 10)
-      const writes = ten.map((owner, i) => owner.next(recordStep(owner, { name: `step ${i}`, output: `${i}` }), ridersOf(owner)))
+      const writes = ten.map((owner, i) => owner.next(recordStep(owner, { name: `step ${i}`, output: `${i}` }), attachmentsOf(owner)))
       deepEqual(await world.store.runs.apply(writes), Array(10).fill(ACCEPTED), 'outcomes')
       for (const [i, owner] of ten.entries()) {
         const { run, steps, logs } = await everything(world, owner.run.id)
@@ -89,7 +89,7 @@ export const applyMany = chapter(
 
     'the events of each run go into its own log, in their order': async (world) => {
       const three = await owners(world, 3)
-      await three[1]?.succeed(heartbeat(), three[1] && ridersOf(three[1]))
+      await three[1]?.succeed(heartbeat(), three[1] && attachmentsOf(three[1]))
       const writes = three.map((owner, i) => {
         const events = Array.from({ length: i + 1 }, (_, stepIndex) =>
           recorded(world, 'step:start', { generation: 1, stepName: `${i}`, stepIndex }),
@@ -116,7 +116,7 @@ export const applyMany = chapter(
       const done = ten[7]
       await done?.succeed(complete())
       const writes = ten.map((owner, i) => {
-        const write = owner.next(recordStep(owner), ridersOf(owner))
+        const write = owner.next(recordStep(owner), attachmentsOf(owner))
         return i === 4 ? { ...write, claim: { ...write.claim, token: 'not mine' } } : write
       })
       const before = await Promise.all([4, 7].map((i) => everything(world, ten[i]?.run.id ?? '')))
@@ -137,7 +137,7 @@ export const applyMany = chapter(
       ok(one && two && three, 'three owners')
       await two.succeed(recordStep(two, { name: 'a' }))
       const before = await everything(world, two.run.id)
-      const writes = [one, two, three].map((owner) => owner.next(recordStep(owner, { name: 'a', index: 1 }), ridersOf(owner)))
+      const writes = [one, two, three].map((owner) => owner.next(recordStep(owner, { name: 'a', index: 1 }), attachmentsOf(owner)))
       deepEqual(await world.store.runs.apply(writes), [ACCEPTED, REFUSED, ACCEPTED], 'outcomes')
       deepEqual(await everything(world, two.run.id), before, 'the refused one wrote nothing')
       deepEqual(await two.write(recordStep(two, { name: 'b', index: 1 })), ACCEPTED, 'its next write')
@@ -147,12 +147,12 @@ export const applyMany = chapter(
       const [one, two] = await owners(world, 2)
       ok(one && two, 'two owners')
       const writes = [
-        one.next(recordStep(one, { name: 'a' }), { ...ridersOf(one), progress: '1' }),
-        two.next(recordFailedStep(two, { name: 'a' }), ridersOf(two)),
-        one.next(recordStep(one, { name: 'b', index: 1 }), { ...ridersOf(one), progress: '2' }),
-        two.next(fail(), ridersOf(two)),
+        one.next(recordStep(one, { name: 'a' }), { ...attachmentsOf(one), progress: '1' }),
+        two.next(recordFailedStep(two, { name: 'a' }), attachmentsOf(two)),
+        one.next(recordStep(one, { name: 'b', index: 1 }), { ...attachmentsOf(one), progress: '2' }),
+        two.next(fail(), attachmentsOf(two)),
         one.next(heartbeat(), { progress: '3' }),
-        two.next(heartbeat(), ridersOf(two)),
+        two.next(heartbeat(), attachmentsOf(two)),
       ]
       deepEqual(await world.store.runs.apply(writes), [ACCEPTED, ACCEPTED, ACCEPTED, ACCEPTED, ACCEPTED, REFUSED], 'outcomes')
       const row = await get(world, one.run.id)
@@ -166,7 +166,7 @@ export const applyMany = chapter(
       await world.store.runs.cancel(six[2]?.run.id ?? '')
       await world.store.runs.cancel(six[5]?.run.id ?? '')
       const verbs = [complete('1'), heartbeat(), abandon(), fail('no'), release()]
-      const writes = six.map((owner, i) => owner.next(verbs[i] ?? recordStep(owner), ridersOf(owner)))
+      const writes = six.map((owner, i) => owner.next(verbs[i] ?? recordStep(owner), attachmentsOf(owner)))
       const cancelRequested = (i: number) => i === 2 || i === 5
       deepEqual(
         await world.store.runs.apply(writes),
@@ -191,10 +191,10 @@ export const applyMany = chapter(
     'a group that is sent again writes nothing': async (world) => {
       const ten = await owners(world, 10)
       const verbs = [complete(), heartbeat(), fail(), release(), abandon()]
-      const writes = ten.map((owner, i) => owner.next(verbs[i] ?? recordStep(owner), ridersOf(owner)))
+      const writes = ten.map((owner, i) => owner.next(verbs[i] ?? recordStep(owner), attachmentsOf(owner)))
       deepEqual(await world.store.runs.apply(writes), Array(10).fill(ACCEPTED), 'the first time')
       await sameAgain(world, writes, Array(10).fill(ACCEPTED))
-      const renewed = ten.slice(5).map((owner) => owner.next(heartbeat(), ridersOf(owner)))
+      const renewed = ten.slice(5).map((owner) => owner.next(heartbeat(), attachmentsOf(owner)))
       const mixed = [...writes, ...renewed]
       deepEqual(await world.store.runs.apply(mixed), Array(15).fill(ACCEPTED), 'among new ones')
       for (const owner of ten.slice(5)) equal((await get(world, owner.run.id)).lastEventSequence, 7, 'events of a run')
@@ -203,7 +203,7 @@ export const applyMany = chapter(
 
     'one group sent ten times at once has the effect of once': async (world) => {
       const five = await owners(world, 5)
-      const writes = five.map((owner) => owner.next(recordStep(owner), ridersOf(owner)))
+      const writes = five.map((owner) => owner.next(recordStep(owner), attachmentsOf(owner)))
       const outcomes = await Promise.all(Array.from({ length: 10 }, () => world.store.runs.apply(writes)))
       for (const outcome of outcomes) deepEqual(outcome, Array(5).fill(ACCEPTED), 'outcomes')
       for (const owner of five) equal((await get(world, owner.run.id)).lastEventSequence, 5, 'events of a run')

@@ -3,6 +3,7 @@ import { TERMINAL_STATUSES } from '../../model/run.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { chapter } from './chapter.ts'
 import {
+  attachmentsOf,
   claim,
   complete,
   create,
@@ -19,7 +20,6 @@ import {
   recordFailedStep,
   recordStep,
   release,
-  ridersOf,
   unchanged,
 } from './world.ts'
 
@@ -149,9 +149,9 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
   'delete removes a finished run and all that belongs to it': async (world) => {
     for (const status of ENDED) {
       const other = await held(world, { jobName: `other ${status}` })
-      await other.succeed(recordStep(other), ridersOf(other))
+      await other.succeed(recordStep(other), attachmentsOf(other))
       const owner = await held(world, { jobName: status })
-      await owner.succeed(recordStep(owner), ridersOf(owner))
+      await owner.succeed(recordStep(owner), attachmentsOf(owner))
       if (status === 'cancelled') await world.store.runs.cancel(owner.run.id)
       await owner.succeed({ completed: complete, failed: fail, cancelled: () => ({ type: 'abandon' }) as const }[status]())
       const deleted = await unchanged(world, other.run.id, () => world.store.runs.delete(owner.run.id))
@@ -190,7 +190,7 @@ export const cancelRetryDelete = chapter('cancel, retry, delete', {
     const owner = await held(world)
     await owner.succeed(complete())
     await world.store.runs.delete(owner.run.id)
-    await owner.write(heartbeat(), ridersOf(owner))
+    await owner.write(heartbeat(), attachmentsOf(owner))
     await world.store.logs.append([logLine(world, owner.run.id)])
     deepEqual(await everything(world, owner.run.id), { run: null, steps: [], events: [], logs: [], signals: [] }, 'all of it')
   },

@@ -4,7 +4,7 @@ import { chapter } from './chapter.ts'
 import { complete, get, heartbeat, held, leasesEnd, mustClaim, park, recordStep, send, unchanged } from './world.ts'
 
 export const effectsChapter = chapter('effects', {
-  'effects ride along with any write, and stay until another write replaces them': async (world) => {
+  'effects are attached to any write, and stay until another write replaces them': async (world) => {
     const owner = await held(world)
     await owner.succeed(heartbeat(), { effects: '["charge"]' })
     equal((await get(world, owner.run.id)).effects, '["charge"]', 'after a heartbeat')

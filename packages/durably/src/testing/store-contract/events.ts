@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter } from './chapter.ts'
 import {
   abandon,
+  attachmentsOf,
   complete,
   create,
   eventTypes,
@@ -16,7 +17,6 @@ import {
   recordFailedStep,
   recordStep,
   release,
-  ridersOf,
 } from './world.ts'
 
 export const eventsChapter = chapter('events', {
@@ -55,9 +55,9 @@ export const eventsChapter = chapter('events', {
 
   'seq is gapless from 1 and equals the counter of the run': async (world) => {
     const owner = await held(world)
-    await owner.succeed(heartbeat(), ridersOf(owner))
-    await owner.succeed(recordStep(owner), ridersOf(owner))
-    await owner.succeed(abandon(), ridersOf(owner))
+    await owner.succeed(heartbeat(), attachmentsOf(owner))
+    await owner.succeed(recordStep(owner), attachmentsOf(owner))
+    await owner.succeed(abandon(), attachmentsOf(owner))
     const events = await world.store.events.list(owner.run.id)
     deepEqual(
       events.map((event) => event.seq),
@@ -74,8 +74,8 @@ export const eventsChapter = chapter('events', {
   'the events of one run do not count in another': async (world) => {
     const one = await held(world, { jobName: 'one' })
     const other = await held(world, { jobName: 'other' })
-    await one.succeed(heartbeat(), ridersOf(one))
-    await other.succeed(heartbeat(), ridersOf(other))
+    await one.succeed(heartbeat(), attachmentsOf(one))
+    await other.succeed(heartbeat(), attachmentsOf(other))
     await one.succeed(complete())
     deepEqual(
       (await world.store.events.list(other.run.id)).map(({ seq, type }) => `${seq} ${type}`),
@@ -129,8 +129,8 @@ export const eventsChapter = chapter('events', {
   'every accepted verb of an owner writes its event, a refused one leaves no gap': async (world) => {
     const owner = await held(world)
     await owner.succeed(recordStep(owner))
-    await owner.write(recordStep(owner), ridersOf(owner))
-    const write = owner.next(heartbeat(), ridersOf(owner))
+    await owner.write(recordStep(owner), attachmentsOf(owner))
+    const write = owner.next(heartbeat(), attachmentsOf(owner))
     await world.store.runs.apply([{ ...write, claim: { ...write.claim, token: 'not mine' } }])
     await owner.succeed(complete())
     deepEqual(
@@ -142,7 +142,7 @@ export const eventsChapter = chapter('events', {
 
   'a reader goes on after the last event it saw': async (world) => {
     const owner = await held(world)
-    for (let i = 0; i < 4; i++) await owner.succeed(heartbeat(), ridersOf(owner))
+    for (let i = 0; i < 4; i++) await owner.succeed(heartbeat(), attachmentsOf(owner))
     const seqs = async (page: { after?: number; limit?: number }) =>
       (await world.store.events.list(owner.run.id, page)).map((event) => event.seq)
     deepEqual(await seqs({ after: 7 }), [8, 9, 10], 'after 7')
@@ -155,7 +155,7 @@ export const eventsChapter = chapter('events', {
 
   'seq is ordered as a number': async (world) => {
     const owner = await held(world)
-    for (let i = 0; i < 60; i++) await owner.succeed(heartbeat(), ridersOf(owner))
+    for (let i = 0; i < 60; i++) await owner.succeed(heartbeat(), attachmentsOf(owner))
     deepEqual(
       (await world.store.events.list(owner.run.id)).map((event) => event.seq),
       Array.from({ length: 122 }, (_, i) => i + 1),
@@ -170,7 +170,7 @@ export const eventsChapter = chapter('events', {
     deepEqual(Object.fromEntries(await heads()), { [waiting.id]: 1, [owner.run.id]: 2 }, 'at first')
     await owner.succeed(heartbeat())
     equal((await heads()).get(owner.run.id), 2, 'after a heartbeat without events')
-    await owner.succeed(recordStep(owner), ridersOf(owner))
+    await owner.succeed(recordStep(owner), attachmentsOf(owner))
     await world.store.runs.cancel(waiting.id)
     deepEqual([(await heads()).get(owner.run.id), (await heads()).get(waiting.id)], [5, 2], 'later')
     await owner.succeed(complete())

@@ -4,6 +4,7 @@ import { deepEqual, equal } from '../assert.ts'
 import { type Case, chapter, type World } from './chapter.ts'
 import {
   ACCEPTED,
+  attachmentsOf,
   complete,
   create,
   fail,
@@ -11,14 +12,13 @@ import {
   held,
   leasesEnd,
   mustClaim,
-  NO_RIDERS,
+  NO_ATTACHMENTS,
   OWNER_VERB_NAMES,
   OWNER_VERBS,
   type Owner,
   REFUSED,
   recordStep,
   release,
-  ridersOf,
   send,
   unchanged,
 } from './world.ts'
@@ -122,7 +122,7 @@ async function busyOwner(world: World): Promise<Owner> {
   await first.succeed(heartbeat())
   await first.succeed(release())
   const owner = await mustClaim(world)
-  await owner.succeed(recordStep(owner), ridersOf(owner))
+  await owner.succeed(recordStep(owner), attachmentsOf(owner))
   await owner.succeed(heartbeat())
   return owner
 }
@@ -132,7 +132,7 @@ const refusals: Case[] = Object.entries(OUTSIDERS).map(([who, setup]) => ({
   async run(world) {
     const { owner, disguise } = await setup(world)
     for (const verb of OWNER_VERB_NAMES) {
-      const write = disguise(owner.next(OWNER_VERBS[verb](owner), ridersOf(owner)))
+      const write = disguise(owner.next(OWNER_VERBS[verb](owner), attachmentsOf(owner)))
       deepEqual(await unchanged(world, owner.run.id, () => send(world, write)), REFUSED, verb)
       equal(await world.store.steps.listOwned(write.claim), null, 'steps')
     }
@@ -145,13 +145,13 @@ export const fencing = chapter(
     'nobody can write to a run that was never claimed': async (world) => {
       const run = await create(world)
       const claim = { runId: run.id, generation: 0, token: '' }
-      const write = { claim, number: 1, verb: complete(), ...NO_RIDERS }
+      const write = { claim, number: 1, verb: complete(), ...NO_ATTACHMENTS }
       deepEqual(await unchanged(world, run.id, () => send(world, write)), REFUSED, 'outcome')
     },
 
     'nobody can write to a run that does not exist': async (world) => {
       const claim = { runId: world.env.id(), generation: 1, token: 'token' }
-      const write = { claim, number: 1, verb: complete(), ...NO_RIDERS }
+      const write = { claim, number: 1, verb: complete(), ...NO_ATTACHMENTS }
       deepEqual(await send(world, write), REFUSED, 'outcome')
       deepEqual(await world.store.runs.list({}), [], 'runs')
     },

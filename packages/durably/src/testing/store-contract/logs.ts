@@ -17,7 +17,7 @@ export const logsChapter = chapter('logs', {
     deepEqual(await world.store.logs.list(id), [...lines, later], 'lines')
   },
 
-  'lines ride along with an owner write': async (world) => {
+  'lines are attached to an owner write': async (world) => {
     const owner = await held(world)
     const lines = [logLine(world, owner.run.id, { message: 'one' }), logLine(world, owner.run.id, { message: 'two' })]
     await owner.succeed(recordStep(owner), { logs: lines })

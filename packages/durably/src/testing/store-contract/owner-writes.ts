@@ -3,6 +3,7 @@ import { chapter } from './chapter.ts'
 import {
   ACCEPTED,
   abandon,
+  attachmentsOf,
   complete,
   create,
   everything,
@@ -19,7 +20,6 @@ import {
   recordFailedStep,
   recordStep,
   release,
-  ridersOf,
   unchanged,
 } from './world.ts'
 
@@ -89,10 +89,10 @@ export const ownerWrites = chapter('owner writes', {
     equal((await get(world, owner.run.id)).currentStepIndex, 1, 'index')
   },
 
-  'a step that is already completed is refused, and nothing rides along': async (world) => {
+  'a step that is already completed is refused with everything attached to it': async (world) => {
     const owner = await held(world)
     await owner.succeed(recordStep(owner, { name: 'fetch', output: '"first"' }))
-    const again = owner.next(recordStep(owner, { name: 'fetch', output: '"second"', index: 1 }), ridersOf(owner))
+    const again = owner.next(recordStep(owner, { name: 'fetch', output: '"second"', index: 1 }), attachmentsOf(owner))
     deepEqual(await unchanged(world, owner.run.id, () => world.store.runs.apply([again])), [REFUSED], 'outcome')
     await owner.succeed(recordStep(owner, { name: 'another', index: 1 }))
   },
@@ -216,12 +216,12 @@ export const ownerWrites = chapter('owner writes', {
   'several writes of one run in one call are applied in their order': async (world) => {
     const owner = await held(world)
     const writes = [
-      owner.next(recordStep(owner, { name: 'a' }), ridersOf(owner)),
+      owner.next(recordStep(owner, { name: 'a' }), attachmentsOf(owner)),
       owner.next(recordFailedStep(owner, { name: 'b', index: 1 })),
-      owner.next(recordStep(owner, { name: 'a', index: 2 }), ridersOf(owner)),
+      owner.next(recordStep(owner, { name: 'a', index: 2 }), attachmentsOf(owner)),
       owner.next(recordStep(owner, { name: 'b', index: 1 }), { progress: '{"current":9}' }),
-      owner.next(complete(), ridersOf(owner)),
-      owner.next(heartbeat(), ridersOf(owner)),
+      owner.next(complete(), attachmentsOf(owner)),
+      owner.next(heartbeat(), attachmentsOf(owner)),
     ]
     deepEqual(await world.store.runs.apply(writes), [ACCEPTED, ACCEPTED, REFUSED, ACCEPTED, ACCEPTED, REFUSED], 'outcomes')
     const { run, steps, events, logs } = await everything(world, owner.run.id)
@@ -245,7 +245,7 @@ export const ownerWrites = chapter('owner writes', {
     for (let i = 0; i < 60; i++) owners.push(await mustClaim(world, [JOB]))
     const refused = new Set([0, 17, 59])
     const writes = owners.map((owner, i) => {
-      const write = owner.next(i % 2 ? recordStep(owner) : complete(`${i}`), ridersOf(owner))
+      const write = owner.next(i % 2 ? recordStep(owner) : complete(`${i}`), attachmentsOf(owner))
       return refused.has(i) ? { ...write, claim: { ...write.claim, token: 'not mine' } } : write
     })
     const before = new Map(await Promise.all([...refused].map(async (i) => [i, await everything(world, owners[i]?.run.id ?? '')] as const)))

@@ -2,7 +2,7 @@
 import { TERMINAL_STATUSES } from '../../model/run.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { chapter, type World } from './chapter.ts'
-import { complete, create, everything, fail, held, ids, inStatus, JOB, logLine, newSignal, recordStep, ridersOf } from './world.ts'
+import { attachmentsOf, complete, create, everything, fail, held, ids, inStatus, JOB, logLine, newSignal, recordStep } from './world.ts'
 
 const ALL = { statuses: TERMINAL_STATUSES, olderThanMs: 0, limit: 100 }
 
@@ -70,7 +70,7 @@ export const purge = chapter('purge', {
   'all that belongs to a run is purged with it, and its idempotency key is free': async (world) => {
     const owner = await held(world, { idempotencyKey: 'k', concurrencyKey: 'c' })
     const { id } = owner.run
-    await owner.succeed(recordStep(owner), ridersOf(owner))
+    await owner.succeed(recordStep(owner), attachmentsOf(owner))
     await world.store.logs.append([logLine(world, id)])
     await world.store.signals.send(newSignal(world, id))
     await owner.succeed(fail())

@@ -29,7 +29,7 @@ export const reapChapter = chapter('reap', {
     await reap(world)
     const { recoveries: _, ...before } = await get(world, owner.run.id)
     await world.store.runs.wasAlive({ ...owner.claim, generation: owner.claim.generation + 1 })
-    equal(await recoveries(), 1, 'after a word of one who never had it')
+    equal(await recoveries(), 1, 'after a word of a worker that never had it')
     await world.store.runs.wasAlive(owner.claim)
     const { recoveries: left, ...after } = await get(world, owner.run.id)
     deepEqual([left, after], [0, before], 'while it is pending')
@@ -40,7 +40,7 @@ export const reapChapter = chapter('reap', {
     await reap(world)
     const next = await mustClaim(world)
     await world.store.runs.wasAlive(next.claim)
-    equal(await recoveries(), 1, 'after a word of one who has it')
+    equal(await recoveries(), 1, 'after a word of the worker that has it')
     await world.store.runs.wasAlive(owner.claim)
     equal(await recoveries(), 0, 'while it has another owner')
     await leasesEnd(world)
@@ -223,7 +223,7 @@ export const reapChapter = chapter('reap', {
       ],
       'by the end of their leases',
     )
-    deepEqual(await owner.write(heartbeat()), REFUSED, 'what an owner writes who is not gone after all')
+    deepEqual(await owner.write(heartbeat()), REFUSED, 'what an owner writes that is not gone after all')
     await other.succeed(heartbeat())
     const next = await mustClaim(world)
     deepEqual(await world.store.runs.reap({ maxRecoveries: 10, tokens }), [], 'once more, when it was claimed anew')

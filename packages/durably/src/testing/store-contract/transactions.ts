@@ -4,6 +4,7 @@ import { deepEqual, equal, ok, rejects } from '../assert.ts'
 import { chapter, type UserTable, type World } from './chapter.ts'
 import {
   ACCEPTED,
+  attachmentsOf,
   complete,
   get,
   heartbeat,
@@ -14,7 +15,6 @@ import {
   type Owner,
   REFUSED,
   recordStep,
-  ridersOf,
   unchanged,
 } from './world.ts'
 
@@ -33,21 +33,21 @@ async function setup(world: World): Promise<Cast> {
 export const transactions = chapter('transactions', {
   "the user's rows and the step commit together": async (world) => {
     const { table, owner, transact } = await setup(world)
-    const riders = ridersOf(owner)
+    const attachments = attachmentsOf(owner)
     const verb = recordStep(owner)
     const outcome = await transact(async (trx) => {
       await table.insert(trx, 'a')
       await table.insert(trx, 'b')
-      return owner.next(verb, riders)
+      return owner.next(verb, attachments)
     })
     deepEqual(outcome, ACCEPTED, 'outcome')
     deepEqual(await table.values(), ['a', 'b'], 'rows of the user')
     const [step] = await world.store.steps.list(owner.run.id)
     deepEqual(step, verb.type === 'recordStep' ? verb.step : undefined, 'the step')
     const row = await get(world, owner.run.id)
-    deepEqual([row.currentStepIndex, row.progress, row.effects], [1, riders.progress, riders.effects], 'the run')
-    deepEqual(await world.store.logs.list(owner.run.id), [...riders.logs], 'log lines')
-    equal((await world.store.events.list(owner.run.id)).length, 2 + riders.events.length + 1, 'events')
+    deepEqual([row.currentStepIndex, row.progress, row.effects], [1, attachments.progress, attachments.effects], 'the run')
+    deepEqual(await world.store.logs.list(owner.run.id), [...attachments.logs], 'log lines')
+    equal((await world.store.events.list(owner.run.id)).length, 2 + attachments.events.length + 1, 'events')
     await owner.succeed(complete())
   },
 
@@ -86,7 +86,7 @@ export const transactions = chapter('transactions', {
     const act = () =>
       transact(async (trx) => {
         await table.insert(trx, 'a')
-        return owner.next(recordStep(owner), ridersOf(owner))
+        return owner.next(recordStep(owner), attachmentsOf(owner))
       })
     deepEqual(await unchanged(world, owner.run.id, act), REFUSED, 'outcome')
     deepEqual(await table.values(), [], 'rows of the user')
@@ -139,7 +139,7 @@ export const transactions = chapter('transactions', {
     const outcome = await transact(async (trx) => {
       await table.insert(trx, 'a')
       strays = strayQueries(table, trx)
-      return owner.next(recordStep(owner), ridersOf(owner))
+      return owner.next(recordStep(owner), attachmentsOf(owner))
     })
     await strays
     deepEqual(outcome, ACCEPTED, 'outcome')

@@ -3,6 +3,7 @@ import { deepEqual, equal, ok } from '../assert.ts'
 import { type Case, chapter } from './chapter.ts'
 import {
   ACCEPTED,
+  attachmentsOf,
   claim,
   complete,
   create,
@@ -23,7 +24,6 @@ import {
   REFUSED,
   recordStep,
   release,
-  ridersOf,
   rowOf,
   send,
   unchanged,
@@ -34,7 +34,7 @@ const ownerVerbsTwice: Case[] = OWNER_VERB_NAMES.map((verb) => ({
   async run(world) {
     const owner = await held(world)
     await owner.succeed(recordStep(owner))
-    const write = owner.next(OWNER_VERBS[verb](owner), ridersOf(owner))
+    const write = owner.next(OWNER_VERBS[verb](owner), attachmentsOf(owner))
     deepEqual(await send(world, write), ACCEPTED, 'the first time')
     await world.env.advance(1000)
     deepEqual(await unchanged(world, owner.run.id, () => send(world, write)), ACCEPTED, 'the second time')
@@ -129,7 +129,7 @@ export const unknownOutcome = chapter(
 
     'a write sent again after later ones has the effect of once': async (world) => {
       const owner = await held(world)
-      const early = owner.next(recordStep(owner, { name: 'a' }), ridersOf(owner))
+      const early = owner.next(recordStep(owner, { name: 'a' }), attachmentsOf(owner))
       await send(world, early)
       await owner.succeed(recordStep(owner, { name: 'b', index: 1 }), { progress: '{"current":2}' })
       await owner.succeed(heartbeat())
@@ -139,7 +139,7 @@ export const unknownOutcome = chapter(
     'a step that was refused is still refused when it is sent again after later writes': async (world) => {
       const owner = await held(world)
       await owner.succeed(recordStep(owner, { name: 'a' }))
-      const refused = owner.next(recordStep(owner, { name: 'a', index: 1 }), ridersOf(owner))
+      const refused = owner.next(recordStep(owner, { name: 'a', index: 1 }), attachmentsOf(owner))
       deepEqual(await send(world, refused), REFUSED, 'the first time')
       await owner.succeed(heartbeat())
       deepEqual(await unchanged(world, owner.run.id, () => send(world, refused)), REFUSED, 'the second time')
@@ -150,7 +150,7 @@ export const unknownOutcome = chapter(
     'a step under a number that another write has used is not recorded': async (world) => {
       const owner = await held(world)
       const used = owner.next(heartbeat())
-      const step = { ...owner.next(recordStep(owner), ridersOf(owner)), number: used.number }
+      const step = { ...owner.next(recordStep(owner), attachmentsOf(owner)), number: used.number }
       deepEqual(await world.store.runs.apply([used, step]), [ACCEPTED, REFUSED], 'in one call')
       deepEqual(await unchanged(world, owner.run.id, () => send(world, step)), REFUSED, 'in a call of its own')
       deepEqual(await world.store.steps.list(owner.run.id), [], 'steps')
@@ -159,9 +159,9 @@ export const unknownOutcome = chapter(
     'a write sent again next to new ones is the only one without effect': async (world) => {
       const one = await held(world, { jobName: 'one' })
       const other = await held(world, { jobName: 'other' })
-      const known = one.next(recordStep(one), ridersOf(one))
+      const known = one.next(recordStep(one), attachmentsOf(one))
       await send(world, known)
-      const fresh = other.next(recordStep(other), ridersOf(other))
+      const fresh = other.next(recordStep(other), attachmentsOf(other))
       deepEqual(await unchanged(world, one.run.id, () => world.store.runs.apply([known, fresh])), [ACCEPTED, ACCEPTED], 'outcomes')
       equal((await get(world, other.run.id)).currentStepIndex, 1, 'the other run')
     },
@@ -176,7 +176,7 @@ export const unknownOutcome = chapter(
 
     'a write that was applied is known after the run was taken back, a new one is refused': async (world) => {
       const owner = await held(world)
-      const write = owner.next(recordStep(owner), ridersOf(owner))
+      const write = owner.next(recordStep(owner), attachmentsOf(owner))
       await send(world, write)
       await leasesEnd(world)
       await world.store.runs.reap({ maxRecoveries: 10 })
@@ -186,7 +186,7 @@ export const unknownOutcome = chapter(
 
     'a failure sent again after a retry does not undo the retry': async (world) => {
       const owner = await held(world)
-      const write = owner.next(fail(), ridersOf(owner))
+      const write = owner.next(fail(), attachmentsOf(owner))
       await send(world, write)
       await world.store.runs.retry(owner.run.id)
       equal((await unchanged(world, owner.run.id, () => send(world, write))).ok, true, 'while nobody has claimed it')
@@ -213,7 +213,7 @@ export const unknownOutcome = chapter(
 
     'one write sent ten times at once has the effect of once': async (world) => {
       const owner = await held(world)
-      const write = owner.next(recordStep(owner), ridersOf(owner))
+      const write = owner.next(recordStep(owner), attachmentsOf(owner))
       const outcomes = await Promise.all(Array.from({ length: 10 }, () => send(world, write)))
       deepEqual(outcomes, Array(10).fill(ACCEPTED), 'outcomes')
       equal((await get(world, owner.run.id)).currentStepIndex, 1, 'index')

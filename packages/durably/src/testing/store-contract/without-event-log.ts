@@ -7,6 +7,7 @@ import { checkCoherence } from './coherence.ts'
 import { chunk, ends, open } from './streaming.ts'
 import {
   abandon,
+  attachmentsOf,
   claimUpTo,
   complete,
   create,
@@ -20,7 +21,6 @@ import {
   recordFailedStep,
   recordStep,
   release,
-  ridersOf,
 } from './world.ts'
 
 export const withoutEventLog = chapter('without an event log', {
@@ -39,8 +39,8 @@ export const withoutEventLog = chapter('without an event log', {
     await silent.store.runs.create(Array.from({ length: 3 }, () => newRun(world)))
     const owners = await claimUpTo(3, silent)
     const writes = owners.flatMap((owner) => [
-      owner.next(heartbeat(), { ...ridersOf(owner), events: [chunk(owner, 'a', 0)] }),
-      owner.next(ends(recordStep(owner, { name: 'a' })), { ...ridersOf(owner), events: [chunk(owner, 'a', 0)] }),
+      owner.next(heartbeat(), { ...attachmentsOf(owner), events: [chunk(owner, 'a', 0)] }),
+      owner.next(ends(recordStep(owner, { name: 'a' })), { ...attachmentsOf(owner), events: [chunk(owner, 'a', 0)] }),
     ])
     const first = await silent.store.runs.apply(writes)
     const before = await kept(silent)
@@ -82,7 +82,9 @@ async function life(world: World): Promise<unknown> {
   const owners = await claimUpTo(6, world)
   story.push(owners.map((owner) => owner.run))
   const write = (verbs: (owner: Owner, i: number) => Parameters<Owner['next']>[0]) =>
-    record(runs.apply(owners.map((owner, i) => owner.next(verbs(owner, i), { ...ridersOf(owner), streams: open(['a', 2], ['b', 0]) }))))
+    record(
+      runs.apply(owners.map((owner, i) => owner.next(verbs(owner, i), { ...attachmentsOf(owner), streams: open(['a', 2], ['b', 0]) }))),
+    )
   await write((owner, i) => (i % 2 ? recordStep(owner) : recordFailedStep(owner)))
   await write((owner, i) => (i === 0 ? heartbeat() : ends(recordStep(owner, { name: 'stream', index: 1 }))))
   await write((_, i) => [complete(), fail(), release(), abandon()][i] ?? heartbeat())

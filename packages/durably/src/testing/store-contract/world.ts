@@ -61,9 +61,9 @@ export function byId<T extends { id: string }>(rows: readonly T[]): T[] {
 }
 
 /** What gathered since the owner's last write. */
-export type Riders = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'streams' | 'effects'>
+export type Attachments = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'streams' | 'effects'>
 
-export const NO_RIDERS: Riders = { events: [], logs: [], progress: null, streams: null, effects: null }
+export const NO_ATTACHMENTS: Attachments = { events: [], logs: [], progress: null, streams: null, effects: null }
 
 /** Someone who claimed a run, and numbers the writes as a worker does. */
 export class Owner {
@@ -79,18 +79,18 @@ export class Owner {
   }
 
   /** The next write, to be sent by the case itself. */
-  next(verb: OwnerVerb, riders: Partial<Riders> = {}): OwnerWrite {
+  next(verb: OwnerVerb, attachments: Partial<Attachments> = {}): OwnerWrite {
     this.#number += 1
-    return { claim: this.claim, number: this.#number, verb, ...NO_RIDERS, ...riders }
+    return { claim: this.claim, number: this.#number, verb, ...NO_ATTACHMENTS, ...attachments }
   }
 
-  write(verb: OwnerVerb, riders: Partial<Riders> = {}): Promise<WriteOutcome> {
-    return send(this.world, this.next(verb, riders))
+  write(verb: OwnerVerb, attachments: Partial<Attachments> = {}): Promise<WriteOutcome> {
+    return send(this.world, this.next(verb, attachments))
   }
 
   /** A write that the case takes for granted. */
-  async succeed(verb: OwnerVerb, riders: Partial<Riders> = {}): Promise<void> {
-    ok((await this.write(verb, riders)).ok, `${verb.type} by the owner is accepted`)
+  async succeed(verb: OwnerVerb, attachments: Partial<Attachments> = {}): Promise<void> {
+    ok((await this.write(verb, attachments)).ok, `${verb.type} by the owner is accepted`)
   }
 }
 
@@ -231,7 +231,7 @@ export function recorded({ env }: World, type: RecordedEvent['type'], payload: R
 }
 
 /** A full load: two events, a log line, progress, an open stream, an effect that has begun. */
-export function ridersOf({ world, claim: { runId, generation } }: Owner): Riders {
+export function attachmentsOf({ world, claim: { runId, generation } }: Owner): Attachments {
   const line = logLine(world, runId)
   return {
     events: [

@@ -1,4 +1,4 @@
-// RunClock — the store's clock for one execution: the answer to the claim told its time. When the clocks of this process differ since then,
+// RunClock — the store's clock for one execution. The answer to the claim gave its time. When the clocks of this process differ since then,
 // the store is asked again, so that sleeps, delays and deadlines are neither early nor late (store-time.ts).
 import type { Moment } from '../../model/moment.ts'
 import type { RunRow } from '../../model/run.ts'

@@ -77,7 +77,7 @@ export class LeadershipHolder {
 
   /**
    * Takes back the runs of the leader before, if there are any to inherit. To be awaited before a claim: it is decided once per term,
-   * because a clock that is set back later must not make an heir of a worker that has runs of its own.
+   * because a worker that has runs of its own must not take them back after its clock was set back.
    */
   async inherit(): Promise<void> {
     const term = this.#term
@@ -99,7 +99,7 @@ export class LeadershipHolder {
     this.#term = null
     this.#hasInherited = false
     if (!term) return
-    // Everybody who wanted it has left meanwhile.
+    // No caller wants the leadership any more.
     if (this.#users === 0) return term.release()
     this.#term = term
     term.ended.addEventListener('abort', this.#deps.onEnd)

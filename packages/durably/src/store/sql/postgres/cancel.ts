@@ -1,7 +1,7 @@
 // A cancel as one transaction of two statements.
 //   K1. The first one waits until nobody moves the run or one below it, in the order of their ids; the second one begins after
 //       that, so it sees what they wrote and triggered meanwhile (PG1), and no one has to be waited for.
-//   K2. A run that is triggered, claimed and parked while the second one is under way is not seen by it. Whoever triggered it
+//   K2. A run that is triggered, claimed and parked while the second one is under way is not seen by it. The run that triggered it
 //       was asked to stop, and is kept as long as it has a child that has not ended: the child learns of it at its next claim or
 //       write, and a cancel that is asked for again finds it.
 //   K3. The end of a child locks the child and then its parent. A deadlock with that is undone whole, and tried again.

@@ -121,7 +121,7 @@ class Found {
     this.#byId = new Map(runs.map((run) => [run.id, run]))
   }
 
-  /** A new run has its own id; one that was known has the position of who asked for it. */
+  /** A new run has its own id; a known one has the position of the request for it. */
   add(asked: readonly NewRun[], rows: readonly Row[]): void {
     for (const row of rows) {
       const run = row.position === null ? this.#byId.get(row.id) : asked[Number(row.position) - 1]

@@ -1,6 +1,6 @@
 // PostgresSession — the connections of a Kysely dialect; each call takes one of them and gives it back.
 // Owns the transactions, the waiting for conflicts that pass, and the end of the pool.
-// Several calls are under way at once, so Q2 is kept by who asks: an owner waits for the answer to each of its writes.
+// Several calls are under way at once, so Q2 is kept by the callers: an owner waits for the answer to each of its writes.
 import type { CompiledQuery, DatabaseConnection, Dialect, Kysely } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'

@@ -7,7 +7,7 @@ export interface HurryingDriver extends Driver {
   ahead<T>(acquire: () => T): T
 }
 
-/** The same connections as those of `db`, ahead of everybody who waits for one; `db` itself where the driver has no such thing. */
+/** The same connections as those of `db`, ahead of all others that wait for one; `db` itself where the driver has no such thing. */
 export function urgentKysely<T>({ db, driver, dialect }: Pick<OpenedSql, 'driver' | 'dialect'> & { db: Kysely<T> }): Kysely<T> {
   if (!isHurrying(driver)) return db
   const hurried: Driver = {

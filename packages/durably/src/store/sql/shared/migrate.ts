@@ -1,4 +1,4 @@
-// Brings the schema up to date. Migrations are loaded only by those who have to apply one: a page asks for the version at every visit.
+// Brings the schema up to date. The migrations are loaded only if one has to be applied: a page asks for the version at every visit.
 import { lazyCode } from '../../../model/lazy.ts'
 import { SCHEMA_VERSION } from '../migrations/schema-version.ts'
 import type { SqlDeps } from './deps.ts'

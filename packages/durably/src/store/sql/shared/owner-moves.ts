@@ -31,7 +31,7 @@ function moved(move: OwnerMove, t: SqlDeps['tables'], p: P, now: Fragment): Frag
   const renew = sql`lease_expires_at = ${now} + ${p('leaseMs')}, heartbeat_at = ${p('at')}`
   const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, version = version + 1`
   const finish = sql`${letGo}, finished_at = ${now}`
-  /** Who was asked to stop meanwhile, or got what it waits for, is claimed at once. */
+  /** A run that was asked to stop meanwhile, or got what it waits for, is claimed at once. */
   const due = sql`run_at = CASE WHEN ${cancelOf(t)} IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN ${p('runAt')} ELSE run_at END, waiting_for = ${p('waitingFor')}`
   const failure = sql`error = ${p('error')}, failure = ${p('failure')}, reason = ${p('reason')}`
   switch (move) {
@@ -50,7 +50,7 @@ function moved(move: OwnerMove, t: SqlDeps['tables'], p: P, now: Fragment): Frag
     case 'park':
       return sql`status = ${target('park')}, ${due}, ${letGo}`
     case 'abandon':
-      // One that heard of it from its parent alone hands it on.
+      // The request may be in the parent's row alone; then it is copied for the runs below.
       return sql`status = ${target('abandon')}, cancel_requested_at = ${cancelOf(t)}, ${finish}`
   }
 }

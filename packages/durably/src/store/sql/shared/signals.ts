@@ -1,5 +1,5 @@
 // Signals. A run that is parked for one is due at once; one that runs learns of it when it wants to park.
-//   N3. The run's row counts its signals: whoever parks says how many it has seen, so none can slip in between.
+//   N3. The run's row counts its signals: a run that parks says how many it has seen, so none is missed.
 //   N4. The run is locked first, by a statement of its own: what comes after it sees every signal that was sent before.
 import { sql } from 'kysely'
 import type { RunStatus } from '../../../model/run.ts'

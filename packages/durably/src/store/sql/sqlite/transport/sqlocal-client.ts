@@ -3,7 +3,7 @@ import { type Env, within } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
 import { isPath, type SqlocalClient } from './sqlocal-shape.ts'
 
-/** Someone else may have the file open who does not know our lock. */
+/** Another program may have the file open without knowing our lock. */
 const OPENINGS_MAX = 3
 /** Loading and compiling SQLite is part of it. */
 const OPENING_MS_MAX = 30_000
