@@ -13,7 +13,10 @@ interface Chapter {
 
 /** The main entry point has more than a hundred names. Each stands in the first chapter that shows its file. */
 const MAIN: readonly Chapter[] = [
-  { title: 'The instance', files: [/^durably\.ts$/, /^config\.ts$/, /^lifecycle\.ts$/, /^capabilities\.ts$/] },
+  {
+    title: 'The instance',
+    files: [/^durably\.ts$/, /^config\.ts$/, /^lifecycle\.ts$/, /^logging\//, /^health\.ts$/, /^capabilities\.ts$/],
+  },
   { title: 'Inside a job', files: [/^model\/job\.ts$/, /^model\/(transaction|effect)\.ts$/, /^model\/retry-policy\.ts$/] },
   {
     title: 'Triggering, reading and changing runs',

@@ -1,10 +1,11 @@
-// Writes docs/reference.md from the JSDoc of the packages; with --check it only compares. TypeDoc has a workspace of its own because it
+// Writes docs/reference.md from the JSDoc of the packages; with --check it only compares. Everything that is exported needs a sentence. TypeDoc has a workspace of its own because it
 // does not support the TypeScript that the rest is compiled with.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Application, type DeclarationReflection } from 'typedoc'
+import { Application, type DeclarationReflection, ReflectionKind } from 'typedoc'
 import { page } from './page.ts'
+import { unexplained } from './unexplained.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGE = join(ROOT, 'docs/reference.md')
@@ -42,9 +43,15 @@ async function symbolsOf(folder: string): Promise<[string, DeclarationReflection
   })
 }
 
-const text = page(new Map([...(await symbolsOf('packages/durably')), ...(await symbolsOf('packages/durably-react'))]))
+const entries = new Map([...(await symbolsOf('packages/durably')), ...(await symbolsOf('packages/durably-react'))])
+const text = page(entries)
 if (!process.argv.includes('--check')) writeFileSync(PAGE, text)
 else if (readFileSync(PAGE, 'utf8') !== text) {
   console.error('docs/reference.md is not what the source says: run `npm run reference`, look at the difference, and commit it.')
+  process.exitCode = 1
+}
+const silent = unexplained([...entries.values()].flat().filter(({ kind }) => kind !== ReflectionKind.Reference))
+if (silent.length > 0) {
+  console.error(`These are exported, and their comment has no sentence for a user: ${silent.join(', ')}`)
   process.exitCode = 1
 }

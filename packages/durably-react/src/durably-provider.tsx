@@ -6,18 +6,24 @@ import type { RegisteredJobs } from './register.ts'
 
 const ClientContext = createContext<DurablyClient | null>(null)
 
+/** The props of `DurablyProvider`. */
 export interface DurablyProviderProps<TJobs extends Jobs> {
-  /** Make it once, outside of components: the observed state belongs to it. */
+  /** The client that the hooks use. Make it once, outside of components: what was observed belongs to it. */
   client: DurablyClient<TJobs>
+  /** The components that use the hooks. */
   children?: ReactNode
 }
 
-/** @example <DurablyProvider client={httpClient<typeof jobs>({ url: '/api/durably' })}>…</DurablyProvider> */
+/**
+ * Gives the hooks of the components inside it their client.
+ *
+ * @example <DurablyProvider client={httpClient<typeof jobs>({ url: '/api/durably' })}>…</DurablyProvider>
+ */
 export function DurablyProvider<TJobs extends Jobs>({ client, children }: DurablyProviderProps<TJobs>): ReactNode {
   return <ClientContext value={client as unknown as DurablyClient}>{children}</ClientContext>
 }
 
-/** The client, for everything that has no hook. */
+/** Returns the client, for everything that has no hook. */
 export function useDurably(): DurablyClient<RegisteredJobs> {
   return useClient() as unknown as DurablyClient<RegisteredJobs>
 }

@@ -7,24 +7,34 @@ import { useAttempt } from './use-attempt.ts'
 import { factsOf, present, STATE, type UseRunResult } from './use-run.ts'
 import { useRunPart } from './use-run-part.ts'
 
+/** The options of `useJob`. */
 export interface UseJobOptions {
-  /** The run to begin with, e.g. from the URL or from storage. Later changes are ignored; `useRun` follows an id. */
+  /**
+   * The run to follow at first, for example from the URL or from storage. Later changes are ignored; to follow an id that changes, use
+   * `useRun`. Default: none.
+   */
   initialRunId?: string | null
-  /** Begins with a run of this job that is running or pending, if there is one. Default false. */
+  /** True: follow a run of this job at first that is running or pending, if there is one. Default false. */
   autoResume?: boolean
 }
 
+/** What `useJob` returns: the state of the run that was triggered last, and functions. */
 export interface UseJobResult<TInput, TOutput> extends UseRunResult<TOutput> {
-  /** The id of the run that was triggered last. */
+  /** The id of the run that is followed; null if there is none. */
   runId: string | null
-  /** From the call of `trigger` until the run has ended. */
+  /** True from the call of `trigger` until the run has ended. */
   isRunning: boolean
+  /** Triggers a run of the job, and follows it from then on. */
   trigger(input: TInput, options?: ClientTriggerOptions): Promise<Run<TOutput>>
-  /** Stops following the run, which goes on. */
+  /** Stops following the run; the run goes on. */
   reset(): void
 }
 
-/** @example const { trigger, status, output } = useJob('greet') */
+/**
+ * Triggers a job, and follows the run that it triggered.
+ *
+ * @example const { trigger, status, output } = useJob('greet')
+ */
 export function useJob<TName extends JobName<RegisteredJobs>>(
   jobName: TName,
   { initialRunId = null, autoResume = false }: UseJobOptions = {},

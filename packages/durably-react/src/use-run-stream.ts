@@ -6,14 +6,22 @@ import type { Connection } from './observe/run-state.ts'
 import { STATE } from './use-run.ts'
 import { type RunPart, useRunPart } from './use-run-part.ts'
 
+/** What `useRunStream` returns. */
 export interface UseRunStreamResult extends StreamView {
-  /** There is no more output: the step is recorded, or its run has ended or is gone. */
+  /** Whether no more output follows: the step is recorded, or its run has ended or is gone. */
   isDone: boolean
+  /** The state of the connection, for people to see. */
   connection: Connection
+  /** Why the run cannot be read, or what it failed with; null if all is well. */
   error: Error | null
 }
 
-/** @example const { text, isDone } = useRunStream(runId, 'answer') */
+/**
+ * Follows the output of a `ctx.stream` step, while it runs and afterwards. Output of an attempt that did not finish is removed, so nothing
+ * is shown twice.
+ *
+ * @example const { text, isDone } = useRunStream(runId, 'answer')
+ */
 export function useRunStream(runId: string | null, stepName: string): UseRunStreamResult {
   const part = useMemo<RunPart<StreamView>>(
     () => ({ of: ({ streams }) => streamOf(streams, stepName), unknown: NO_STREAM, history: true }),

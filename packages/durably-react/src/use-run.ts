@@ -15,34 +15,41 @@ import { type Connection, type RunState, UNKNOWN_RUN } from './observe/run-state
 import { useAttempt } from './use-attempt.ts'
 import { type RunPart, useRunPart } from './use-run-part.ts'
 
+/** The state of a run, as a component shows it. */
 export interface RunFacts<TOutput> {
-  /** `null` until it was read, and when it is gone. */
+  /** The run; null until it was read, and when it is gone. */
   run: Run<TOutput> | null
-  /** `null` until it is known; `gone` when there is no such run, or it was deleted. */
+  /** Its status; null until it is known. `gone`: there is no such run, or it was deleted. */
   status: RunStatus | 'gone' | null
-  /** What to show to a person: `status`, or `sleeping`, `waiting`, `cancelling`, `stale`. */
+  /** Its phase, to show to people: the status in more detail. */
   phase: Phase | 'gone' | null
   /** What it waits for, as of when the run was last read; null while it executes and when it has ended. */
   waitingFor: WaitingFor | null
+  /** What the job last reported; null if nothing. */
   progress: Progress | null
-  /** Once it has completed. */
+  /** What the job returned; null until it has completed. */
   output: TOutput | null
-  /** It is pending or running. */
+  /** Whether it is pending or running. */
   isRunning: boolean
-  /** The state of the connection, to show; nothing else depends on it. */
+  /** The state of the connection, for people to see. Nothing else depends on it. */
   connection: Connection
-  /** What went wrong: the last cancel or retry, reading the run, or the run itself (code `run_failed`). */
+  /** What went wrong: the last `cancel` or `retry`, reading the run, or the run itself (code `run_failed`). Null if nothing did. */
   error: Error | null
 }
 
+/** What `useRun` returns: the state of the run, and functions. */
 export interface UseRunResult<TOutput> extends RunFacts<TOutput> {
-  /** Asks the run to stop: `phase` is `cancelling` until the run has ended. */
+  /** Asks the run to stop. `phase` is `cancelling` until it has ended. */
   cancel(): ReturnType<DurablyClient['cancel']>
-  /** A failed run goes on from its last recorded step. */
+  /** Puts a failed run back to `pending`: it continues after its last recorded step. */
   retry(): Promise<Run<TOutput>>
 }
 
-/** @example const { status, progress, cancel } = useRun(runId) */
+/**
+ * Follows a run, wherever it executes. `null` follows none.
+ *
+ * @example const { status, progress, cancel } = useRun(runId)
+ */
 export function useRun<TOutput = unknown>(runId: string | null): UseRunResult<TOutput> {
   const observers = useObservers()
   const state = useRunPart(runId, STATE)

@@ -5,12 +5,17 @@ import { useObservers } from './durably-provider.tsx'
 import { filterKey } from './observe/observers.ts'
 import { type RunsState, UNKNOWN_RUNS } from './observe/runs-observer.ts'
 
+/** What `useRuns` returns. */
 export interface UseRunsResult extends RunsState {
-  /** Adds a page of older runs. */
+  /** Adds a page of older runs to the list. */
   loadMore(): Promise<void>
 }
 
-/** @example const { runs, hasMore, loadMore } = useRuns({ jobName: 'greet', limit: 20 }) */
+/**
+ * Follows the runs that match, newest first.
+ *
+ * @example const { runs, hasMore, loadMore } = useRuns({ jobName: 'greet', limit: 20 })
+ */
 export function useRuns(filter: WatchFilter = {}): UseRunsResult {
   const observers = useObservers()
   const key = filterKey(filter)

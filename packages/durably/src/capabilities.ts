@@ -2,29 +2,33 @@
 import type { Engine } from './engine.ts'
 import type { TabDialect, TabRole } from './store/tab-role.ts'
 
+/** What `capabilities()` returns. */
 export interface Capabilities {
-  /** `ctx.transaction` works. */
+  /** Whether `ctx.transaction` and `trigger({ tx })` work: they need a database, not a store in memory. */
   transactions: boolean
-  /** There is a log of events to subscribe to. */
+  /** Whether there is an event log, which `subscribe` reads. */
   eventLog: boolean
-  /** Other tabs or processes are notified at once; otherwise they poll. */
+  /** Whether other tabs or processes are notified of changes at once. Otherwise they find them by polling. */
   notifications: boolean
-  /** This instance executes runs now. */
+  /** Whether this instance executes runs now: its worker is started, and no other tab executes instead. */
   executes: boolean
-  /** What this tab is among those that share the database; null where that makes no difference. */
+  /** What this tab is among the tabs that share the database; null where the database is not shared by tabs. */
   role: TabRole | null
-  /** What the browser offers to this page; null elsewhere. */
+  /** What the browser offers to this page; null outside of a page. */
   browser: BrowserCapabilities | null
 }
 
+/** What the browser offers to this page. */
 export interface BrowserCapabilities {
-  /** Files of the page's own. */
+  /** Whether the page can store files of its own (the origin private file system), which `browserDialect` and SQLocal need. */
   opfs: boolean
+  /** Whether the Web Locks API is there, by which tabs agree on who has the database open and who executes. */
   webLocks: boolean
+  /** Whether BroadcastChannel is there, by which tabs notify each other. */
   broadcastChannel: boolean
-  /** COOP and COEP are set; SQLocal needs that, `browserDialect` does not. */
+  /** Whether the page is cross-origin isolated (the headers COOP and COEP are set). SQLocal needs that, `browserDialect` does not. */
   crossOriginIsolated: boolean
-  /** The browser will not clear the storage by itself; ask with `navigator.storage.persist()`. */
+  /** Whether the browser has promised not to clear the storage by itself; ask for that with `navigator.storage.persist()`. */
   persisted: boolean
 }
 

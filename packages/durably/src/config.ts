@@ -11,39 +11,60 @@ import type { Notifier, NotifierDeps, NotifyingDialect } from './store/notifier.
 import { LEASE_MS_MAX } from './store/runs.ts'
 import type { Store } from './store/store.ts'
 
+/** The options of `createDurably`. Only `dialect` or `store` is required. */
 export interface DurablyOptions {
-  /** A Kysely dialect: where runs are kept. Give either this or `store`. */
+  /** A Kysely dialect, such as `sqlite('app.db')` or `postgres(url)`: the database that keeps the runs. Give either this or `store`. */
   dialect?: Dialect
-  /** A store of your own making, such as `memoryStore()`. */
+  /** A store instead of a database, such as `memoryStore()`. Give either this or `dialect`. */
   store?: Store
-  /** How often an idle worker looks for work that nobody woke it for, in ms. Default 1000. */
+  /** How often an idle worker looks for runs that no notification announced, in milliseconds. Default 1000. */
   pollingInterval?: number
-  /** How often a running run says that it is alive, in ms. Default 5000, or a third of `staleThreshold` if that is less. */
+  /**
+   * How often a worker renews the lease of a run that writes nothing else, in milliseconds; at most half of `staleThreshold`. Default 5000,
+   * or a third of `staleThreshold` if that is less.
+   */
   heartbeatInterval?: number
-  /** A run that was silent for so long is taken over, in ms. Default 30000, or three times `heartbeatInterval` if that is more. */
+  /**
+   * The lease: if the worker of a run has written nothing for so long, in milliseconds, other workers take the run over. At most 24 hours.
+   * Default 30000 (120000 with `browserDialect`), or three times `heartbeatInterval` if that is more.
+   */
   staleThreshold?: number
-  /** How many runs one worker executes at once. Default 1. */
+  /** How many runs the worker of this instance executes at once. Default 1. */
   concurrency?: number
-  /** Workers lost in a row without a newly recorded step, until the run fails with reason `crash_loop`. Default 10; in a browser no limit. */
+  /**
+   * How many workers a run may lose in a row without recording a new step; at the next loss it fails with reason `crash_loop`. Default 10,
+   * in a browser `Infinity`.
+   */
   maxRecoveries?: number
-  /** Put before every table name: lower-case letters, digits and `_`. Default none. */
+  /**
+   * Put before the name of every table, so that several installations can share a database: lower-case letters, digits and `_`. Default
+   * none.
+   */
   tablePrefix?: string
-  /** True accepts SQLocal without OPFS: everything is lost with the page. Default false: an error. */
+  /** True accepts SQLocal without OPFS, where everything is lost with the page. Default false: then it is an error. */
   allowMemory?: boolean
-  /** False keeps no event log: a little faster, and nothing to subscribe to. Default true. */
+  /** False keeps no event log: runs are a little faster, and `subscribe` is not possible. Default true. */
   eventLog?: boolean
-  /** False: this process neither sends nor receives notifications, it only polls. Default true where the dialect has them. */
+  /**
+   * False: this process neither sends nor receives notifications, and finds changes of other processes by polling only. Default true where
+   * the dialect has notifications.
+   */
   notifications?: boolean
-  /** How long runs are kept after they ended: `'30d'`, or by status `{ completed: '7d' }`. The worker removes them. Default: for ever. */
+  /**
+   * How long runs are kept after they ended: `'30d'`, or by status `{ completed: '7d' }`. The worker removes older ones. Default: for ever.
+   */
   retention?: RetentionOption
-  /** The largest encoded value that is stored, in bytes. Default 10 MiB. */
+  /**
+   * The largest value that is stored (an input, a step's result, an output), in bytes of its encoded form. A larger one is refused with the
+   * code `value_too_large`. Default 10 MiB.
+   */
   maxValueBytes?: number
   /**
-   * Where trouble is logged, one line each: failed runs, lost leases, take-overs, listeners that throw. Default: the console. Takes `console`,
-   * pino, or any object with `debug`, `info`, `warn` and `error`; `false` logs nothing.
+   * Where failed runs, lost leases, take-overs and listeners that throw are logged, one line each and without payloads. Takes `console`,
+   * pino, or any object with `debug`, `info`, `warn` and `error`; `false` logs nothing. Default: the console.
    */
   logger?: DurablyLogger | false
-  /** Time, timers, ids and chance; replaced in tests by a virtual one. */
+  /** The source of time, timers, ids and random numbers. Tests pass `virtualEnv()`. Default: those of the system. */
   env?: Env
 }
 

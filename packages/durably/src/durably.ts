@@ -32,7 +32,7 @@ import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
 /**
- * Makes an instance: the jobs you define on it, its worker, its view of the database.
+ * Makes an instance, on which you define jobs and start a worker. It does not touch the database yet: call `migrate()` next.
  *
  * @example const durably = createDurably({ dialect: sqlite('app.db') })
  */
@@ -40,6 +40,10 @@ export function createDurably(options: DurablyOptions): Durably {
   return new Durably(options)
 }
 
+/**
+ * An instance, made by `createDurably`: it defines jobs, executes their runs, and reads and changes runs of the same database, also those
+ * of other processes.
+ */
 export class Durably implements AsyncDisposable {
   readonly [ENGINE]: Engine
 
@@ -48,7 +52,8 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * Registers a job; from now on this instance's worker claims its runs.
+   * Registers a job, and returns the handle that triggers it. From now on the worker of this instance claims its runs. Each name can be
+   * defined once.
    *
    * @example const greet = durably.defineJob({ name: 'greet', input: z.object({ name: z.string() }) }, async (ctx, { name }) => …)
    */
@@ -74,14 +79,18 @@ export class Durably implements AsyncDisposable {
     return this[ENGINE].handles
   }
 
-  /** Creates or updates the tables; idempotent, safe when several processes call it at once. */
+  /**
+   * Creates or updates the tables. Call it before anything else, at every start: if there is nothing to do, it changes nothing. Several
+   * processes may call it at once.
+   */
   async migrate(): Promise<void> {
     this[ENGINE].admit()
     return this[ENGINE].store.migrate()
   }
 
   /**
-   * Starts the worker.
+   * Starts the worker, which executes runs of the jobs that are defined here until `stop()`. Without it, this instance only triggers and
+   * reads.
    *
    * @example durably.start({ handleSignals: true })
    */
@@ -90,33 +99,40 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * Waits for the active runs, except inside one of them. With `timeout` (ms) they are then asked to stop and given back, and it
-   * resolves soon after. The database stays open.
+   * Stops the worker: it claims no more runs, and the promise resolves when the active ones have ended. With `timeout` (in milliseconds),
+   * runs that are still active then are asked to stop (`ctx.signal` aborts) and given back to other workers. Called inside a job without
+   * `timeout`, it does not wait for that job. The database stays open.
    */
   stop(options?: { timeout?: number }): Promise<void> {
     return stop(this[ENGINE], options)
   }
 
-  /** Claims and executes one run, without `start()`; false when there is none. */
+  /** Claims one run that is due, executes it, and returns true; returns false if none was due. It needs no `start()`. */
   processOne(): Promise<boolean> {
     return processOne(this[ENGINE])
   }
 
-  /** Executes what is due, without `start()`, and returns how many runs that were; for serverless functions and tests. */
+  /**
+   * Executes runs until none is due, and returns how many executions that were. It needs no `start()`: use it in serverless functions, cron
+   * jobs and tests.
+   */
   processUntilIdle(options?: UntilIdleOptions): Promise<number> {
     return processUntilIdle(this[ENGINE], options)
   }
 
+  /** Reads one run, with its status, progress, output and what it waits for. Null if there is no such run. */
   getRun(id: string): Promise<Run | null> {
     return this[ENGINE].reader.getRun(id)
   }
 
+  /** Reads the runs that match, newest first. Give a `limit` where there may be many: without one, all of them are returned. */
   getRuns(filter?: RunFilter): Promise<Run[]> {
     return this[ENGINE].reader.getRuns(filter)
   }
 
   /**
-   * Why a run does not go on: the cause, since when, who can act and what to do, by way of the runs that it waits for.
+   * Says why a run does not go on: the cause, since when, who can act and what to do. If the run waits for other runs, it follows them to
+   * the one that everything waits for.
    *
    * @example console.log((await durably.explain(run.id)).text)
    */
@@ -124,12 +140,14 @@ export class Durably implements AsyncDisposable {
     return explain(this[ENGINE], runId)
   }
 
+  /** Reads the recorded steps of a run, in the order in which the job called them. Failed attempts are included. */
   getSteps(runId: string): Promise<Step[]> {
     return this[ENGINE].reader.getSteps(runId)
   }
 
   /**
-   * The signals that were sent to a run, and whether the run has received them: one that it never waits for stays unreceived.
+   * Reads the signals that were sent to a run, and whether the run has received them. A signal that the run never waits for stays
+   * unreceived.
    *
    * @example const lost = (await durably.getSignals(run.id)).filter((signal) => !signal.received)
    */
@@ -137,13 +155,17 @@ export class Durably implements AsyncDisposable {
     return this[ENGINE].reader.getSignals(runId)
   }
 
+  /**
+   * Reads the log lines of a run, in the order in which they were written. Lines are stored only with the plugin `withLogPersistence()`;
+   * without it the list is empty.
+   */
   getLogs(runId: string): Promise<Log[]> {
     return this[ENGINE].reader.getLogs(runId)
   }
 
   /**
-   * The events of a run, wherever it runs: those of the log, then live, until the run has ended. Nothing is skipped; after a
-   * break go on with `after`, the `sequence` of the last event that was seen.
+   * Follows the events of a run, in whichever process it executes: first those that are already in its event log, then new ones, until the
+   * run has ended. No event is skipped. To continue after a break, pass as `after` the `sequence` of the last event that you have seen.
    *
    * @example for await (const event of durably.subscribe(run.id)) console.log(event.type)
    */
@@ -152,7 +174,8 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * The newest runs that match, now and whenever one of them changed; until it is left or its signal aborts.
+   * Yields the newest runs that match, at once and again whenever one of them has changed. It ends when the loop over it is left, or when
+   * its signal aborts.
    *
    * @example for await (const runs of durably.watchRuns({ status: 'running' })) console.log(runs.length)
    */
@@ -160,16 +183,25 @@ export class Durably implements AsyncDisposable {
     return watchRuns(this[ENGINE].runLists, filter, options)
   }
 
+  /**
+   * Puts a failed run back to `pending`: it continues after its last recorded step, and its attempts are counted anew. Any other status is
+   * refused with the code `run_not_retryable`.
+   */
   retry(id: string, options?: IfVersion): Promise<Run> {
     return this[ENGINE].commands.retry(id, options)
   }
 
+  /**
+   * Cancels a run and the unfinished runs that it has triggered. `cancelled`: it was pending and will not start. `requested`: it is executing,
+   * `ctx.signal` aborts, and it ends as `cancelled` when its function has settled. `refused`: it had already ended.
+   */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
     return this[ENGINE].commands.cancel(id, options)
   }
 
   /**
-   * Sends a value to a run that waits for it with `ctx.waitFor(name)`, or will. The first under a name wins.
+   * Sends a value to a run that waits for it with `ctx.waitFor(name)`, now or later. The first value under a name counts: a second one is
+   * refused with the code `signal_taken`.
    *
    * @example await durably.signal(run.id, 'approval', { ok: true })
    */
@@ -178,7 +210,7 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * Says what became of an effect (`effect: 'once'`) whose worker was lost, so that its run can go on.
+   * Says what became of a step with `effect: 'once'` whose worker was lost while it ran, so that its run can go on.
    *
    * @example await durably.decide(run.id, 'charge', { done: { chargeId } })
    */
@@ -186,13 +218,14 @@ export class Durably implements AsyncDisposable {
     return this[ENGINE].commands.decide(runId, stepName, decision)
   }
 
-  /** How many runs are in each phase. Counts them all: for a dashboard, not for a hot path. */
+  /** Counts all runs by phase. It reads every run that is kept, so use it for a dashboard, not for every request. */
   countsByPhase(): Promise<Record<Phase, number>> {
     return this[ENGINE].reader.countsByPhase()
   }
 
   /**
-   * Removes runs that ended long ago, with their steps, logs, events and signals; returns how many.
+   * Removes runs that ended longer ago than `olderThan`, with their steps, logs, events and signals; returns how many. A run is kept while
+   * the run that triggered it may still ask for it.
    *
    * @example await durably.purge({ olderThan: '30d', status: 'completed' })
    */
@@ -201,8 +234,8 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * Cancels every pending and running run that matches, the oldest first; those that are triggered meanwhile are left alone. After a crash
-   * the same call goes on with the rest.
+   * Cancels every pending and running run that matches, the oldest first. Runs that are triggered meanwhile are left alone. After a crash,
+   * the same call continues with the rest.
    *
    * @example await durably.cancelRuns({ jobName: 'import', createdBefore: '2026-01-01T00:00:00Z' })
    */
@@ -210,52 +243,70 @@ export class Durably implements AsyncDisposable {
     return lazyManyRuns(this[ENGINE], 'cancelRuns', filter, options)
   }
 
-  /** Retries every failed run that matches; one that cannot be retried is passed over. */
+  /** Retries every failed run that matches. A run that cannot be retried is left as it is. */
   retryRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
     return lazyManyRuns(this[ENGINE], 'retryRuns', filter, options)
   }
 
-  /** Deletes every run that matches and has ended, with all that belongs to it; one that is still needed is passed over. */
+  /**
+   * Deletes every run that matches and has ended, with its steps, logs, events and signals. A run that another one still needs is left as
+   * it is.
+   */
   deleteRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome> {
     return lazyManyRuns(this[ENGINE], 'deleteRuns', filter, options)
   }
 
+  /**
+   * Deletes a run that has ended, with its steps, logs, events and signals. Its idempotency key can then be used again. A run that has not
+   * ended is refused with the code `run_active`.
+   */
   deleteRun(id: string, options?: IfVersion): Promise<void> {
     return this[ENGINE].commands.deleteRun(id, options)
   }
 
+  /**
+   * Calls `listener` for each event of this type that happens in this process, at once and in order; for events of other processes use
+   * `subscribe`. Returns a function that removes the listener.
+   */
   on<T extends EventType>(type: T, listener: Listener<T>): Unsubscribe {
     return this[ENGINE].emitter.on(type, listener)
   }
 
-  /** Called with the error of a listener that threw or rejected. */
+  /**
+   * Calls `handler` with the error of each listener that threw or whose promise rejected, and with the event that it was called for. Such
+   * an error never affects a run. Without a handler it is logged.
+   */
   onError(handler: ListenerErrorHandler): Unsubscribe {
     return this[ENGINE].emitter.onError(handler)
   }
 
+  /** Installs a plugin, such as `withLogPersistence()`, and returns the instance. */
   use(plugin: Plugin): this {
     plugin.install(this[ENGINE].plugins)
     return this
   }
 
-  /** Whether the store answers, whether the worker is alive, and how long the oldest due run has waited. */
+  /**
+   * Says whether the store answers, whether the worker is alive, and how long the oldest due run has waited. It answers within two seconds,
+   * also when the store does not.
+   */
   health(): Promise<Health> {
     return health(this[ENGINE])
   }
 
-  /** What this runtime, this database and this instance can do. */
+  /** Says what this runtime, this database and this instance can do, for example whether other processes are notified of changes. */
   capabilities(): Promise<Capabilities> {
     return capabilities(this[ENGINE])
   }
 
-  /** The Kysely instance, for queries of your own. */
+  /** The Kysely instance on the database of `dialect`, for queries of your own. Reading it throws if the instance was given a `store`. */
   get db(): Kysely<DurablyTables> {
     const { db } = this[ENGINE]
     if (!db) throw new DurablyError('invalid_config', 'this instance was given a store, not a dialect: it has no Kysely instance')
     return db
   }
 
-  /** Waits for the active runs and closes the database; a store that was handed in stays open. */
+  /** Waits for the active runs and closes the database; a store that was passed in stays open. `await using durably = createDurably(…)` calls it. */
   [Symbol.asyncDispose](): Promise<void> {
     return close(this[ENGINE])
   }

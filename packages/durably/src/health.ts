@@ -8,35 +8,51 @@ import type { OldestDue } from './store/runs.ts'
 /** A caller that asks for the health does not wait longer. */
 const ANSWER_MS_MAX = 2000
 
+/** What `health()` returns, for a probe or a dashboard. */
 export interface Health {
-  /** The worker's loop goes round, and it has a slot that can be freed; also when no worker was started. If false, restart the process. */
+  /**
+   * False if the worker's loop has not gone round for too long, or if every slot is held by a function that was asked to stop and does not:
+   * restart the process. True if no worker was started.
+   */
   isAlive: boolean
-  /** The store answers, its tables are there, and the worker was started. */
+  /** Whether the store answers, its tables are up to date, and the worker was started. */
   isReady: boolean
+  /** Whether the database answers. */
   store: StoreHealth
+  /** What the worker of this instance does. */
   worker: WorkerHealth
-  /** The run of the jobs defined here that is due and not taken for longest; its concurrency key may be held. */
+  /**
+   * Of the runs of the jobs defined here, the one that is due for longest and not yet claimed, and how long that is in milliseconds
+   * (`lagMs`). It may wait for its concurrency key. Null if none is due.
+   */
   oldestDue: { runId: string; jobName: string; dueAt: string; lagMs: number } | null
 }
 
+/** Whether the database answers, as part of `health()`. */
 export interface StoreHealth {
+  /** Whether the store answered within two seconds. */
   isReachable: boolean
-  /** Null while it is not known. */
+  /** Whether the tables are there and up to date. Null if the store did not answer. */
   isMigrated: boolean | null
-  /** Null when it did not answer. */
+  /** How long the store took to answer, in milliseconds. Null if it did not answer. */
   answeredInMs: number | null
+  /** The message of the error, if there was one. */
   error: string | null
 }
 
+/** What the worker of this instance does, as part of `health()`. */
 export interface WorkerHealth {
+  /** Whether `start()` was called, and `stop()` was not. */
   isStarted: boolean
-  /** False while another tab leads, and this one waits. */
+  /** Whether this instance may execute. False while another tab of the browser executes, and this one waits for its turn. */
   isLeading: boolean
+  /** How many runs it executes at once: the option `concurrency`. */
   slots: number
+  /** How many runs it executes now. */
   busySlots: number
-  /** Those whose function was asked to stop longer than a lease ago, and goes on. */
+  /** How many runs were asked to stop longer than a lease ago, but their function has not returned. */
   stuckSlots: number
-  /** How long its loop has not gone round; null without a worker. */
+  /** How long ago the worker's loop last went round, in milliseconds. Null if no worker was started. */
   silentMs: number | null
 }
 

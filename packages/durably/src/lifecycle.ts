@@ -8,10 +8,12 @@ import type { ExplainDeps } from './runs/explain/explain-run.ts'
 import type { Explanation } from './runs/explain/explanation.ts'
 import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
+/** The options of `start()`. */
 export interface StartOptions {
   /**
-   * True: SIGINT (Ctrl-C) and SIGTERM give the runs back and end the process, a second one ends it at once. If others listen for the signal,
-   * the process is theirs to end. Default false. In a page it has no effect.
+   * True: on SIGINT (Ctrl-C) or SIGTERM the runs are given back, so that other workers continue them at once, and the process exits; a
+   * second signal exits immediately. If other code listens for the signal too, the process is not ended, only the runs are given back. In a
+   * page it has no effect. Default false.
    */
   handleSignals?: boolean
 }

@@ -4,16 +4,22 @@ import type { LogLine } from './events/log-line.ts'
 import type { DurablyEvent } from './model/event.ts'
 import type { StepWrapper } from './worker/steps/step-wrapper.ts'
 
+/** Extends an instance from outside; install it with `durably.use(plugin)`. */
 export interface Plugin {
+  /** The name of the plugin, for people. */
   name: string
+  /** Called once by `use()`, with what the plugin may do. */
   install(host: PluginHost): void
 }
 
+/** What a plugin may do with the instance. */
 export interface PluginHost {
+  /** Listens to events, like `durably.on`. */
   on: Emitter['on']
+  /** Gets the errors of listeners, like `durably.onError`. */
   onError: Emitter['onError']
-  /** Stands around every step function; the first registered is the outermost. */
+  /** Puts a function around every step function. The wrapper that was registered first is the outermost. */
   wrapStep(wrapper: StepWrapper): void
-  /** Writes a line about the event into the `logs` table: with the run's next write, or soon if it has none. */
+  /** Stores a line about the event in the `logs` table: with the next write of the run, or soon if it has none. */
   persistEvent(event: DurablyEvent, line: LogLine): void
 }

@@ -140,7 +140,7 @@ test('both READMEs link to the same pages', () => {
   expect(linksOf('README.ja.md').sort()).toStrictEqual(linksOf('README.md').sort())
 })
 
-test('the reference page is what the source says', { timeout: 90_000 }, async () => {
+test('the reference page is what the source says, with a sentence about everything', { timeout: 90_000 }, async () => {
   const { code, stderr } = await execute([join(ROOT, 'reference/dist/reference.js'), '--check'], ROOT)
   expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
 })

@@ -1,7 +1,10 @@
 // RunState — the state of a run as a component sees it, and the errors that are part of it.
 import { type ConnectionState, DurablyError, type Run, type RunStatus } from '@coji/durably/client'
 
-/** `idle`: there is nothing to subscribe to. */
+/**
+ * The state of a connection. `idle`: there is nothing to follow. `connecting`: there was none yet. `live`: changes arrive. `reconnecting`:
+ * it broke and is being restored; nothing will be missing.
+ */
 export type Connection = ConnectionState | 'idle'
 
 export interface RunState {

@@ -14,13 +14,17 @@ const PAGE_DEFAULT = 50
 const OLDER_MS = 10_000
 
 export interface RunsState {
+  /** The runs, newest first. */
   readonly runs: readonly Run[]
   /** True until the first page has arrived. */
   readonly isLoading: boolean
-  /** Whether there are older runs than those shown. */
+  /** Whether there are older runs than those in the list. */
   readonly hasMore: boolean
+  /** True while older runs are being read. */
   readonly isLoadingMore: boolean
+  /** The state of the connection, for people to see. */
   readonly connection: Connection
+  /** Why the runs cannot be read; null if all is well. */
   readonly error: Error | null
 }
 

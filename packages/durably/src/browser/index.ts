@@ -3,8 +3,12 @@ import type { Dialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import { BrowserDialect } from './browser-dialect.ts'
 
+/** The options of `browserDialect`. */
 export interface BrowserOptions {
-  /** `full` (default): what was acknowledged survives a power cut. `relaxed`: it survives a crash of the browser. */
+  /**
+   * `full`: what was acknowledged survives a power cut. `relaxed`: it survives a crash of the browser, but a power cut may lose the last
+   * commits; it is faster. Default `full`.
+   */
   durability?: 'full' | 'relaxed'
 }
 

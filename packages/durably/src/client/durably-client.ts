@@ -16,48 +16,79 @@ import type { BatchTriggerInput, TriggerOptions } from '../runs/trigger.ts'
 import type { WatchFilter } from '../runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from '../store/runs.ts'
 
-/** The jobs of a program, `typeof jobs` where `export const jobs = { greet, importCsv }`; by any key, the job's own name counts. */
+/**
+ * The jobs of a program: `typeof jobs`, where `export const jobs = { greet, importCsv }`. The keys do not matter; a job is found by its own
+ * name.
+ */
 export type Jobs = { readonly [key: string]: JobHandle<string, never, unknown> }
 
+/** The names of these jobs. */
 export type JobName<TJobs extends Jobs> = TJobs[keyof TJobs]['name']
 type JobNamed<TJobs extends Jobs, TName> = Extract<TJobs[keyof TJobs], { readonly name: TName }>
+/** The input of the job with this name. */
 export type JobInput<TJobs extends Jobs, TName> = JobNamed<TJobs, TName> extends JobHandle<string, infer TInput, unknown> ? TInput : never
+/** The output of the job with this name. */
 export type JobOutput<TJobs extends Jobs, TName> =
   JobNamed<TJobs, TName> extends JobHandle<string, never, infer TOutput> ? TOutput : unknown
 
-/** Jobs without known types: any name, any input. */
+/** Jobs whose types are not known: any name, any input. */
 export type AnyJobs = { readonly [key: string]: JobHandle<string, unknown, unknown> }
 
-/** Without `tx`: a transaction cannot leave the process that began it. */
+/** The options of `trigger`, without `tx`: a transaction cannot leave the process that began it. */
 export type ClientTriggerOptions = Omit<TriggerOptions, 'tx'>
 
+/**
+ * Reaches runs from a page or a program, in the same way in the process that has the instance (`localClient`) and over HTTP (`httpClient`).
+ * Values arrive as the jobs see them: a `Date` is a `Date`.
+ */
 export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
+  /** Stores a run of this job and returns it. */
   trigger<TName extends JobName<TJobs>>(
     jobName: TName,
     input: JobInput<TJobs, TName>,
     options?: ClientTriggerOptions,
   ): Promise<Run<JobOutput<TJobs, TName>>>
-  /** All of them or none. */
+  /** Stores many runs of this job, all of them or none, and returns them in the same order. */
   batchTrigger<TName extends JobName<TJobs>>(
     jobName: TName,
     inputs: readonly BatchTriggerInput<JobInput<TJobs, TName>>[],
   ): Promise<Run<JobOutput<TJobs, TName>>[]>
+  /** Reads one run. Null if there is no such run, or if the caller may not read it. */
   getRun(id: string): Promise<Run | null>
+  /** Reads the runs that match, newest first, of those that the caller may read. */
   getRuns(filter?: RunFilter): Promise<Run[]>
-  /** Why a run does not go on, by way of the runs that it waits for, as far as the caller may read them. */
+  /** Says why a run does not go on, following the runs that it waits for as far as the caller may read them. */
   explain(runId: string): Promise<Explanation>
+  /** Reads the recorded steps of a run, in the order in which the job called them. */
   getSteps(runId: string): Promise<Step[]>
+  /** Reads the stored log lines of a run, in the order in which they were written. */
   getLogs(runId: string): Promise<Log[]>
+  /** Lists the jobs that can be triggered, with the schemas of their inputs. */
   getJobs(): Promise<JobInfo[]>
+  /** Counts all runs by phase. */
   countsByPhase(): Promise<Record<Phase, number>>
+  /**
+   * Cancels a run and the unfinished runs that it has triggered. `cancelled`: it will not start. `requested`: it was asked to stop. `refused`: it had
+   * already ended.
+   */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']>
+  /** Puts a failed run back to `pending`: it continues after its last recorded step. */
   retry(id: string, options?: IfVersion): Promise<Run>
+  /** Deletes a run that has ended, with its steps, logs, events and signals. */
   deleteRun(id: string, options?: IfVersion): Promise<void>
+  /** Sends a value to a run that waits for it with `ctx.waitFor(name)`, now or later. */
   signal(runId: string, name: string, value: unknown, options?: SignalOptions): Promise<void>
+  /** Says what became of a step with `effect: 'once'` whose worker was lost while it ran. */
   decide(runId: string, stepName: string, decision: Decision): Promise<void>
-  /** The events of a run from a place in its log, then live, until the run has ended; it outlasts broken connections. */
+  /**
+   * Follows the events of a run, from the first one or from `after`, until the run has ended. It continues after broken connections, and
+   * skips no event.
+   */
   subscribe(runId: string, options?: FollowOptions & { after?: number }): AsyncIterable<RunLogEvent>
-  /** The newest runs that match, now and whenever they changed; until it is left or its signal aborts. */
+  /**
+   * Yields the newest runs that match, at once and again whenever they have changed. It ends when the loop over it is left, or when its
+   * signal aborts.
+   */
   watchRuns(filter?: WatchFilter, options?: FollowOptions): AsyncIterable<readonly Run[]>
 }
 
@@ -67,16 +98,24 @@ export interface UntypedClient extends Omit<DurablyClient, 'trigger' | 'batchTri
   batchTrigger(jobName: string, inputs: readonly BatchTriggerInput<unknown>[]): Promise<Run[]>
 }
 
+/** A job that can be triggered, as `getJobs` lists it. */
 export interface JobInfo {
+  /** The name of the job. */
   name: string
-  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot produce one. */
+  /** The JSON Schema (draft 2020-12) of its input. Null if the schema library cannot produce one. */
   input: Record<string, unknown> | null
 }
 
+/** The options of `subscribe` and `watchRuns` of a client. */
 export interface FollowOptions {
+  /** Ends the subscription: reading it then rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Called when the state of the connection changes; for a page to show it, nothing depends on it. */
+  /** Called when the state of the connection changes, so that a page can show it. Nothing else depends on it. */
   onConnection?: (state: ConnectionState) => void
 }
 
+/**
+ * The state of a connection. `connecting`: there was none yet. `live`: changes arrive. `reconnecting`: it broke and is being restored;
+ * nothing will be missing.
+ */
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting'

@@ -11,8 +11,11 @@ import type { AnyJobs, DurablyClient, FollowOptions, Jobs, UntypedClient } from 
 
 /** The part of `Durably` that a local client needs. */
 export interface LocalDurably extends Omit<DurablyClient, 'trigger' | 'batchTrigger' | 'getJobs' | 'subscribe' | 'watchRuns'> {
+  /** The jobs that are defined on the instance, by name. */
   readonly jobs: ReadonlyMap<string, JobHandle<string, unknown, unknown>>
+  /** Follows the events of a run, like `Durably.subscribe`. */
   subscribe(runId: string, options?: SubscribeOptions): AsyncIterable<RunLogEvent>
+  /** Yields the newest runs that match, like `Durably.watchRuns`. */
   watchRuns(filter?: WatchFilter, options?: WatchOptions): AsyncIterable<readonly Run[]>
 }
 

@@ -5,28 +5,38 @@ import { cutChunks, writeChunks } from '../model/chunks.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { Progress, RunStatus } from '../model/run.ts'
 
+/** The state of a run, as its events so far tell it; see `reduceRun`. */
 export interface RunView {
-  /** The cursor: what to subscribe `after`. */
+  /** The `sequence` of the last event in it: subscribe `after` it to continue. */
   readonly sequence: number
+  /** The status of the run. */
   readonly status: RunStatus
+  /** What the job last reported; null if nothing. */
   readonly progress: Progress | null
+  /** What the job returned; null until it has completed. */
   readonly output: unknown
+  /** The message of the error; null if there was none. */
   readonly error: string | null
+  /** The output of each `ctx.stream` step, by the name of the step. */
   readonly streams: { readonly [stepName: string]: StreamView }
 }
 
+/** The output of a `ctx.stream` step, so far. */
 export interface StreamView {
-  /** Adjacent texts are one chunk. */
+  /** The chunks that were emitted; adjacent texts are one chunk. */
   readonly chunks: readonly unknown[]
-  /** The texts among them. */
+  /** All texts among the chunks, joined. */
   readonly text: string
-  /** The state of the last checkpoint. */
+  /** The state of the last checkpoint; undefined if there was none. */
   readonly state: unknown
+  /** Whether the step is recorded, so that no more output follows. */
   readonly isDone: boolean
 }
 
+/** The state of a run before its first event: what to begin with. */
 export const emptyRunView: RunView = { sequence: 0, status: 'pending', progress: null, output: null, error: null, streams: {} }
 
+/** Returns the state after one more event. An event that is already in it changes nothing, so events may be read again after a break. */
 export function reduceRun(view: RunView, event: RunLogEvent): RunView {
   return event.sequence <= view.sequence ? view : { ...view, ...changes(view, event), sequence: event.sequence }
 }

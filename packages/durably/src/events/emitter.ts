@@ -9,7 +9,9 @@ import { ListenerList, type Unsubscribe } from './listener-list.ts'
 
 export type { Unsubscribe } from './listener-list.ts'
 
+/** What `on()` calls with each event. What it returns is ignored, and a promise is not awaited. */
 export type Listener<T extends EventType = EventType> = (event: EventOf<T>) => unknown
+/** What `onError()` calls with the error of a listener, and with the event that the listener was called for. */
 export type ListenerErrorHandler = (error: unknown, event: DurablyEvent) => void
 
 /** The emitter adds when, and as which one, an event was emitted. */

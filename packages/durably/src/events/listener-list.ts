@@ -2,6 +2,7 @@
 //   L1. A listener that throws, or whose promise rejects, does not affect the others: `onError` gets the error.
 //   L2. The same function may be added twice; each `Unsubscribe` removes one of them.
 
+/** Removes the listener that was added. It may be called more than once. */
 export type Unsubscribe = () => void
 
 export class ListenerList<T> {

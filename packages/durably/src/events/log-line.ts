@@ -4,6 +4,7 @@ import { isStreamEvent } from '../model/chunks.ts'
 import type { DurablyEvent } from '../model/event.ts'
 import type { Log, LogLevel } from '../model/log.ts'
 
+/** A line for the `logs` table, as a plugin writes it with `persistEvent`. */
 export type LogLine = Omit<Log, 'id'>
 
 /** `null` for an event that belongs to no run, and for one of a stream: its output is in the event log. */

@@ -1,6 +1,9 @@
 // Duration — a length of time as people write it: milliseconds, or '500ms', '30s', '5m', '1h', '2d', '1w'.
 import { DurablyError } from './errors.ts'
 
+/**
+ * A length of time: a number of milliseconds, or a text such as `'500ms'`, `'30s'`, `'5m'`, `'1h'`, `'2d'` or `'1w'`. At most 100 years.
+ */
 export type Duration = number | `${number}${Unit}`
 type Unit = keyof typeof UNITS
 

@@ -19,7 +19,10 @@ export function decodeEffects(encoded: string | null): Effect[] {
   return encoded === null ? [] : (JSON.parse(encoded) as Effect[])
 }
 
-/** What is known of an effect whose worker was lost: it took place and this was its result, it did not, or it counts as failed. */
+/**
+ * What became of an effect whose worker was lost: it took place and this is its result (`{ done }`), it did not and should run
+ * (`'run again'`), or the step counts as failed with this message (`{ failed }`).
+ */
 export type Decision<T = unknown> = { done: T } | 'run again' | { failed: string }
 
 export const NOT_A_DECISION = "a decision is { done: result }, { failed: message } or 'run again'"

@@ -3,32 +3,39 @@
 import { DurablyError } from './errors.ts'
 import { monotonicUlids } from './ulid.ts'
 
+/** The only source of time, timers, ids and random numbers. Tests replace it with `virtualEnv()`. */
 export interface Env {
-  /** Milliseconds since 1970; may jump. */
+  /** The time of day, in milliseconds since 1970. It may jump when the clock is set. */
   wall(): number
-  /** Milliseconds since some start; never goes back. */
+  /** Milliseconds since some start. It never goes back. */
   mono(): number
+  /** Calls `fn` once, after `ms` milliseconds; returns a handle for `clear`. */
   timer(ms: number, fn: () => void): TimerHandle
+  /** Cancels a timer. One that has already fired is ignored. */
   clear(handle: TimerHandle): void
-  /** Runs `fn` in a later turn of the event loop, after pending I/O and timers had a chance. */
+  /** Calls `fn` in a later turn of the event loop, after pending I/O and timers had a chance. */
   defer(fn: () => void): void
-  /** A new ULID, greater than every one before it. */
+  /** Returns a new ULID, greater than every one before it. */
   id(): string
-  /** Uniform in [0, 1). */
+  /** Returns a random number, at least 0 and less than 1. */
   random(): number
-  /** Values that follow an async call chain; absent where the runtime has no AsyncLocalStorage. */
+  /** Makes a value that follows a chain of async calls. Absent where the runtime has no AsyncLocalStorage. */
   scope?<T>(): Scope<T>
-  /** Waits for code that is loaded when it is needed. A virtual one lets no time pass meanwhile. */
+  /** Waits for code that is loaded with `import()`. A virtual Env lets no time pass meanwhile. */
   load?<T>(loading: Promise<T>): Promise<T>
 }
 
 /** The part of an Env that is needed to wait. */
 export type Clock = Pick<Env, 'mono' | 'timer' | 'clear' | 'random'>
 
+/** What `timer` returns and `clear` takes; each Env has its own kind. */
 export type TimerHandle = unknown
 
+/** A value that follows a chain of async calls, like an AsyncLocalStorage. */
 export interface Scope<T> {
+  /** Calls `fn`; inside it, and in everything that it calls or awaits, `current()` returns `value`. */
   run<R>(value: T, fn: () => R): R
+  /** The value of the innermost `run` around the caller; undefined outside of all. */
   current(): T | undefined
 }
 

@@ -1,6 +1,6 @@
 // The errors a user can meet. `code` is documented API; the message says what to do.
 
-/** What can go wrong. The names are stable; the message of each error says what to do. */
+/** All error codes. The names are stable, and the message of each error says what to do. */
 export interface ErrorCodes {
   // what the caller passed
   /** An option of `createDurably` or `sqlite` is wrong or missing; the message names it. */
@@ -134,11 +134,14 @@ export interface ErrorCodes {
   server_unreachable: true
 }
 
+/** A code of a `DurablyError`: one of the names of `ErrorCodes`. */
 export type ErrorCode = keyof ErrorCodes
 
+/** Every error that Durably itself throws. Compare its `code`, not its message. */
 export class DurablyError extends Error {
+  /** What went wrong; see `ErrorCodes`. */
   readonly code: ErrorCode
-  /** The run it is about, where there is one. */
+  /** The run that the error is about, if there is one. */
   readonly runId: string | undefined
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions & { runId?: string }) {

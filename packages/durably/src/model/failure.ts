@@ -1,10 +1,16 @@
 // Failure — what is kept of a thrown value. Anything can be thrown, so nothing here may throw.
 
+/** What is stored of an error that was thrown. Long texts are shortened: all parts together have at most 8 KiB of text. */
 export interface Failure {
+  /** The message of the error. */
   message: string
+  /** The name of its class, such as `TypeError`. */
   name: string
+  /** Its code, if it has one. */
   code?: string
+  /** Its stack trace, if it has one. */
   stack?: string
+  /** The error that caused it, if it has one; at most four levels. */
   cause?: Failure
 }
 

@@ -3,6 +3,12 @@ import type { RunRow, RunStatus } from './run.ts'
 import { awaitsSignal } from './wait.ts'
 
 export const PHASES = ['pending', 'sleeping', 'waiting', 'running', 'cancelling', 'stale', 'completed', 'failed', 'cancelled'] as const
+/**
+ * The state of a run for people: its status in more detail. `pending`: it is due and waits for a worker. `sleeping`: it is due later,
+ * because of a delay, a sleep or a retry. `waiting`: it waits for a signal, a decision or another run. `running`: a worker executes it.
+ * `cancelling`: it was asked to stop and has not yet. `stale`: its lease has expired, and another worker will take it over. `completed`,
+ * `failed` and `cancelled`: it has ended.
+ */
 export type Phase = (typeof PHASES)[number]
 
 export type PhaseFacts = Pick<RunRow, 'runAt' | 'leaseExpiresAt' | 'cancelRequestedAt' | 'waitingFor' | 'readAt'> & { status: RunStatus }

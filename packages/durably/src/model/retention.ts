@@ -2,7 +2,7 @@ import { type Duration, durationMs } from './duration.ts'
 import { DurablyError } from './errors.ts'
 import { isTerminal, TERMINAL_STATUSES, type TerminalStatus } from './run.ts'
 
-/** How long runs are kept after they ended: all of them, or by how they ended; a status that is not named is kept for ever. */
+/** How long runs are kept after they ended: one duration for all, or one for each status. A status that is not named is kept for ever. */
 export type RetentionOption = Duration | { [status in TerminalStatus]?: Duration }
 
 export interface RetentionRule {

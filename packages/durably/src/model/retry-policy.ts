@@ -6,36 +6,47 @@ import { DURATION_MS_MAX, type Duration, durationMs } from './duration.ts'
 import { DurablyError } from './errors.ts'
 import { checkKeys, type KeysOf } from './known-keys.ts'
 
+/**
+ * Decides what follows a failed attempt: returns the delay before the next one in milliseconds, or `'dead'` to give up. `attempt` counts
+ * the failures so far, this one included, and `chance` returns a random number from 0 to 1. Use `retry.fixed` or `retry.exponential`, or
+ * write your own.
+ */
 export type RetryPolicy = (attempt: number, error: unknown, chance: Chance) => number | 'dead'
 
 /** Uniform in [0, 1): what a policy may use to scatter its delays. */
 export type Chance = () => number
 
+/** The options of `retry.fixed`. */
 export interface FixedRetry {
-  /** Executions in all, the first one included. */
+  /** The number of attempts in all, the first one included: at least 1, or `Infinity`. */
   maxAttempts: number
+  /** The pause before each further attempt. Default 0. */
   delay?: Duration
 }
 
+/** The options of `retry.exponential`. */
 export interface ExponentialRetry {
-  /** Executions in all, the first one included. Default 5. */
+  /** The number of attempts in all, the first one included: at least 1, or `Infinity`. Default 5. */
   maxAttempts?: number
-  /** The ceiling of the first delay. Default 1 s. */
+  /** The longest possible pause after the first failure. Default 1 s. */
   initial?: Duration
-  /** Default 2. */
+  /** By how much the longest possible pause grows with each further failure: at least 1. Default 2. */
   factor?: number
-  /** The ceiling of every delay. Default 5 min. */
+  /** The longest pause of all. Default 5 min. */
   max?: Duration
 }
 
 const FIXED: KeysOf<FixedRetry> = { maxAttempts: 1, delay: 1 }
 const EXPONENTIAL: KeysOf<ExponentialRetry> = { maxAttempts: 1, initial: 1, factor: 1, max: 1 }
 
+/** Retry policies for jobs, steps and task queues. */
 export const retry = {
+  /** Never tries again. This is the default of jobs and steps. */
   none(): RetryPolicy {
     return () => 'dead'
   },
 
+  /** Tries again after the same pause each time. */
   fixed(options: FixedRetry): RetryPolicy {
     checkKeys('retry.fixed', options, FIXED)
     const { maxAttempts, delay = 0 } = options ?? {}
@@ -44,7 +55,10 @@ export const retry = {
     return (attempt) => (attempt < maxAttempts ? delayMs : 'dead')
   },
 
-  /** Full jitter: anywhere between 0 and a ceiling that grows, so that many that failed at once do not come back at once. */
+  /**
+   * Tries again after pauses that grow. Each pause is random, between 0 and a limit that grows with each failure (full jitter), so that
+   * many runs that failed together do not come back together.
+   */
   exponential(options: ExponentialRetry = {}): RetryPolicy {
     checkKeys('retry.exponential', options, EXPONENTIAL)
     const { maxAttempts = 5, initial = 1000, factor = 2, max = 300_000 } = options
@@ -61,7 +75,7 @@ function checkAttempts(maxAttempts: number): void {
   throw new DurablyError('invalid_argument', `maxAttempts must be a whole number of at least 1, got ${maxAttempts}`)
 }
 
-/** Thrown by a job or a step: trying again would not help. */
+/** Throw it in a job or a step if trying again would not help: whatever its policy says, there is no further attempt. */
 export class NonRetryableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -72,7 +86,8 @@ export class NonRetryableError extends Error {
 const delays = new WeakMap<object, number>()
 
 /**
- * The same error, to be thrown; the next attempt comes after `delay`, whatever the policy would have chosen.
+ * Returns the same error, to be thrown: the next attempt comes after `delay`, instead of the pause that the policy would have chosen. It
+ * does not add an attempt to a policy that gives up.
  *
  * @example throw retryAfter(new Error('429 Too Many Requests'), '30s')
  */

@@ -6,33 +6,40 @@ import { RUN_STATUSES, type RunStatus } from './run.ts'
 /** A point in time: a Date, milliseconds since 1970, or a text such as the `createdAt` of a run. */
 export type Time = Date | number | string
 
+/** Which runs are meant. Every condition that is given must hold; none means all runs. */
 export interface RunConditions {
-  /** One, or any of several. */
+  /** This status, or any of several. */
   status?: RunStatus | readonly RunStatus[]
-  /** One, or any of several. Phases change with time alone: a sleep is over, a lease has run out. */
+  /** This phase, or any of several. A phase can change by time alone, when a sleep ends or a lease expires. */
   phase?: Phase | readonly Phase[]
-  /** One, or any of at most 20. */
+  /** Runs of this job, or of any of several, at most 20. */
   jobName?: string | readonly string[]
-  /** Created at this time or later. */
+  /** Triggered at this time or later. */
   createdAfter?: Time
-  /** Created before this time. */
+  /** Triggered before this time. */
   createdBefore?: Time
-  /** Ended at this time or later; the runs are listed by their end then, the last one first. */
+  /** Ended at this time or later. The runs are then listed by when they ended, the last one first. */
   finishedAfter?: Time
-  /** Ended before this time; the runs are listed by their end then, the last one first. */
+  /** Ended before this time. The runs are then listed by when they ended, the last one first. */
   finishedBefore?: Time
+  /** Triggered with this concurrency key. */
   concurrencyKey?: string
+  /** Triggered with this idempotency key. */
   idempotencyKey?: string
-  /** The run that triggered them. */
+  /** Triggered by this run, with `ctx.trigger` or `ctx.invoke`. */
   parentRunId?: string
 }
 
+/** Which runs `getRuns` returns, and which page of them. */
 export interface RunFilter extends RunConditions {
-  /** Without it all runs are returned. */
+  /** How many runs are returned at most. Default: all that match. */
   limit?: number
-  /** Where the page begins: the id of the run before it. In a list by end it is `${run.finishedAt}/${run.id}`. */
+  /**
+   * The id of the run before the page, normally the last run of the page before. If the list is ordered by when runs ended, it is
+   * `${run.finishedAt}/${run.id}`.
+   */
   cursor?: string
-  /** `previous`: the page that comes before the run of the cursor, or the last page of all. Default `next`. */
+  /** `previous`: the page before the run of the cursor, or, without a cursor, the last page of all. Default `next`. */
   direction?: 'next' | 'previous'
 }
 

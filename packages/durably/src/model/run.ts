@@ -9,112 +9,176 @@ import { type Phase, phase } from './phase.ts'
 import { type WaitingFor, waitsOf } from './waiting-for.ts'
 
 export const RUN_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
+/**
+ * The stored status of a run. `pending`: it waits for a worker, a time or a signal. `running`: a worker holds it. `completed`, `failed` and
+ * `cancelled`: it has ended.
+ */
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 export const TERMINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const satisfies RunStatus[]
+/** The status of a run that has ended. */
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number]
 
 export function isTerminal(status: RunStatus): status is TerminalStatus {
   return (TERMINAL_STATUSES as readonly RunStatus[]).includes(status)
 }
 
-/** Why a run failed: its own code, its time, its output, its workers dying, or a row that cannot be read. */
+/**
+ * Why a run failed. `error`: its code threw. `timeout`: its time or its deadline was over. `output_invalid`: its output does not match the
+ * schema. `crash_loop`: it lost too many workers in a row. `unreadable`: its row cannot be read.
+ */
 export type FailureReason = 'error' | 'timeout' | 'output_invalid' | 'crash_loop' | 'unreadable'
 
+/** A run as a store keeps it: values are encoded as text, and times that decide something are milliseconds on the store's clock. */
 export interface RunRow {
+  /** The id of the run, a ULID: greater than the ids of all earlier runs. */
   id: string
+  /** The name of its job. */
   jobName: string
+  /** Its input, encoded. */
   payload: string | null
+  /** Its status. */
   status: RunStatus
+  /** The key that makes a second trigger return this run. */
   idempotencyKey: string | null
+  /** Of all runs with this key, at most one is `running`. */
   concurrencyKey: string | null
   /** The number of completed steps. */
   currentStepIndex: number
+  /** What `ctx.progress` last reported, encoded. */
   progress: string | null
   /** Streams that were begun and not recorded, with their checkpoints (model/stream.ts). */
   streams: string | null
   /** Effects that were begun and not recorded (model/effect.ts). */
   effects: string | null
+  /** What the job returned, encoded; null until it has completed. */
   output: string | null
+  /** The message of the last failure. */
   error: string | null
+  /** The whole last failure, encoded. */
   failure: string | null
+  /** Why it failed; null unless its status is `failed`. */
   reason: FailureReason | null
+  /** When its worker last claimed it or renewed its lease, as ISO-8601 text; before that, when it was triggered. */
   heartbeatAt: string
+  /** When it was triggered, as ISO-8601 text. */
   createdAt: string
+  /** When its row last changed, as ISO-8601 text. */
   updatedAt: string
-  /** Grows on every transition. */
+  /** Grows with every transition. */
   version: number
-  /** Not claimable before. */
+  /** When it is due: it is not claimed before. */
   runAt: number
-  /** Grows on every claim, is never reset, stays on finished rows: the fence. */
+  /** Grows with every claim and is never reset. A write with a lower generation is refused. */
   leaseGeneration: number
-  /** Unique per claim, not the name of a worker: a worker may claim its own lost run again. */
+  /** The token of the current claim, unique per claim; null when no worker holds the run. */
   leaseOwner: string | null
+  /** When the lease expires; null when no worker holds the run. */
   leaseExpiresAt: number | null
-  /** The number of the owner's last accepted write in this lease, so that one sent twice counts once. */
+  /** The number of the owner's last accepted write in this lease, so that a write that is sent twice takes effect once. */
   leaseWrites: number
+  /** When a cancel was requested while it was running; null if none was. */
   cancelRequestedAt: number | null
-  /** Workers lost in a row without a newly recorded step. */
+  /** How many workers it has lost in a row without recording a new step. */
   recoveries: number
-  /** Executions that ended in a throw or a timeout, since the last manual retry. */
+  /** How many attempts have failed since the last `retry()`, by an error or a timeout. */
   attempts: number
-  /** The lease generation of the last manual retry: steps that failed up to it do not count any more. */
+  /** The lease generation at the last `retry()`: failed steps up to it no longer count. */
   retryGeneration: number
-  /** When it must have ended. */
+  /** When it must have ended; null without a deadline. */
   deadlineAt: number | null
-  /** What it is parked for (model/wait.ts). */
+  /** What it waits for, encoded; null if it waits for nothing. */
   waitingFor: string | null
   /** How many signals were sent to it. */
   signals: number
+  /** The run that triggered it; null if no run did. */
   parentRunId: string | null
-  /** The step of its parent that triggered it: a step has one child. */
+  /** The step of its parent that triggered it. A step has at most one child. */
   parentStep: string | null
+  /** When it was first claimed; null before that. */
   startedAt: number | null
+  /** When it ended; null before that. */
   finishedAt: number | null
+  /** The `seq` of its last event; 0 if there is none. */
   lastEventSequence: number
-  /** The store's time when the row was read, where its clock is another than that of the process. Not kept. */
+  /** The store's time when the row was read, if its clock is not that of the process. It is not stored. */
   readAt?: number
 }
 
+/** How far a run is, as `ctx.progress` reported it. */
 export interface Progress {
+  /** How much is done. */
   current: number
+  /** How much there is in all, if that is known. */
   total?: number
+  /** What the run is doing, for people. */
   message?: string
 }
 
+/** @inline */
 interface RunFields {
+  /** The id of the run, a ULID: ids of later runs are greater. */
   id: string
+  /** The name of its job. */
   jobName: string
+  /** The input, after its schema has checked it. */
   payload: unknown
-  /** For people: `status`, refined by the other columns of the row. */
+  /** The status in more detail, for people: see `Phase`. */
   phase: Phase
+  /** The idempotency key it was triggered with, or null. */
   idempotencyKey: string | null
+  /** The concurrency key it was triggered with, or null. */
   concurrencyKey: string | null
+  /** How many steps it has completed. */
   currentStepIndex: number
+  /** What the job last reported with `ctx.progress`; null if nothing. */
   progress: Progress | null
+  /** The message of the last failed attempt; null if none failed, or a later one succeeded. */
   error: string | null
+  /** The whole error of the last failed attempt, with name, code, stack and cause; null if there is none. */
   failure: Failure | null
+  /** Why it failed; null unless its status is `failed`. */
   reason: FailureReason | null
+  /** When its worker last claimed it or renewed its lease; before that, when it was triggered. */
   heartbeatAt: string
+  /** When it was triggered. */
   createdAt: string
+  /** When its row last changed. */
   updatedAt: string
+  /** When it first started; null before that. */
   startedAt: string | null
+  /** When it ended; null before that. */
   finishedAt: string | null
+  /** When a cancel was requested while it was executing; null if none was. */
   cancelRequestedAt: string | null
+  /** How many workers it has lost in a row without recording a new step. */
   recoveries: number
+  /** How many attempts have failed since it was triggered or last retried with `retry()`. */
   attempts: number
-  /** When it is due: for its first start, a retry or the end of a sleep. */
+  /**
+   * When it is due: for its first start, its next attempt, or the end of a sleep. If it waits for something without a time limit, this is
+   * in the year 9999.
+   */
   runAt: string
+  /** When it must have ended; null without a deadline. */
   deadlineAt: string | null
-  /** What it waits for; absent while it executes and when it has ended. Of several things the first that needs somebody to act. */
+  /**
+   * What it waits for; absent while it executes and when it has ended. If it waits for several things, the first one that needs somebody to
+   * act.
+   */
   waitingFor?: WaitingFor
-  /** The run that triggered it. */
+  /** The run that triggered it; null if no run did. */
   parentRunId: string | null
+  /**
+   * Grows with every transition, such as a claim, a wait, a requested cancel or the end, but not with a step. Pass it as `ifVersion` to
+   * change the run only if it had no transition since.
+   */
   version: number
-  /** The place of its last event in its log: subscribe `after` it to get what comes later. */
+  /** The `sequence` of its last event. Subscribe `after` it to get only what comes later. */
   lastEventSequence: number
 }
 
+/** A run as programs see it: values are decoded, and times are ISO-8601 text. The types of `output` and `error` follow from `status`. */
 export type Run<TOutput = unknown> = RunFields &
   (
     | { status: 'completed'; output: TOutput }

@@ -4,13 +4,17 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 /** The signals that a job declares: their names, and what they must look like. */
 export type Signals = { readonly [name: string]: StandardSchemaV1 }
 
+/** A signal as a store keeps it. */
 export interface SignalRow {
   /** Chosen by the sender: a signal that is sent again has the same id. */
   id: string
+  /** The run that it was sent to. */
   runId: string
+  /** The name under which the run waits for it. */
   name: string
-  /** Encoded. */
+  /** The value, encoded. */
   value: string | null
+  /** When it was sent, as ISO-8601 text. */
   createdAt: string
 }
 
@@ -21,9 +25,14 @@ export type SignalArguments<TSignals extends Signals, TOptions> = {
 
 /** A signal that was sent to a run. */
 export interface SentSignal {
+  /** The name under which it was sent. */
   name: string
+  /** The value that was sent. */
   value: unknown
+  /** When it was sent, as ISO-8601 text. */
   createdAt: string
-  /** The run has got it from `ctx.waitFor`. False: it has not asked for it yet, asked for another name, or had stopped waiting. */
+  /**
+   * Whether the run has got it from `ctx.waitFor`. False: the run has not waited for this name, or not yet, or had already stopped waiting.
+   */
   received: boolean
 }

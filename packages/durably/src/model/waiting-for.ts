@@ -6,22 +6,23 @@ import type { PhaseFacts } from './phase.ts'
 import type { RunRow } from './run.ts'
 import { decodeWaits, type Wait } from './wait.ts'
 
+/** What an unfinished run waits for. Times are ISO-8601 text. */
 export type WaitingFor =
-  /** Its first start, or the next attempt of the job. */
+  /** The time of its first start (`delay`), or of the next attempt of the job (`retry`). */
   | { kind: 'delay' | 'retry'; until: string }
-  /** The end of a sleep, or the next try of a step. */
+  /** The end of a sleep, or the time of the next attempt of a step. */
   | { kind: 'sleep' | 'step retry'; step: string; until: string }
-  /** `until` is when it gives up; null: never. */
+  /** A signal of this name. `until` is when it stops waiting; null: never. */
   | { kind: 'signal'; name: string; until: string | null }
   /** Somebody must say with `decide()` what became of this effect. */
   | { kind: 'decision'; step: string }
-  /** The run that this step invoked. It is named where a single run is read, to callers who may read it. */
+  /** The end of the run that this step invoked. Its id is given only where a single run is read, to callers who may read it; otherwise it is null. */
   | { kind: 'child'; step: string; runId: string | null; jobName: string | null }
-  /** The run that holds its concurrency key, likewise. Only where a single run is read: a list says `slot`. */
+  /** The run that holds its concurrency key; its id as above. Only where a single run is read: a list says `slot`. */
   | { kind: 'key'; heldBy: string | null }
-  /** It is due, but this process executes no runs of its job; another one may. Only where a single run is read: a list says `slot`. */
+  /** A worker: it is due, but this process executes no runs of its job; another one may. Only where a single run is read: a list says `slot`. */
   | { kind: 'worker' }
-  /** It is due: the next free slot of a worker that has its job. */
+  /** The next free slot of a worker that has its job: it is due. */
   | { kind: 'slot' }
 
 type WaitFacts = PhaseFacts & Pick<RunRow, 'attempts' | 'deadlineAt' | 'effects'>

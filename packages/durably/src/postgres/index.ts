@@ -10,19 +10,23 @@ import { QUERY_MS_MAX, resilientPool } from './resilient-pool.ts'
 
 export type { PostgresPool } from './pool.ts'
 
+/** The options of `postgres`. */
 export interface PostgresOptions {
-  /** How many connections are opened at most, for a URL. Default 10. */
+  /** How many connections are opened at most, if a URL was given. A pool of yours has its own limit. Default 10. */
   max?: number
-  /** Statements that come again are prepared once per connection. Turn it off behind a pooler that does not keep them. Default true. */
+  /**
+   * Whether statements are prepared once per connection. Turn it off behind a pooler that does not support prepared statements. Default
+   * true.
+   */
   prepare?: boolean
   /** How long to wait for the reply to one statement, in milliseconds; after that its connection is closed. Default 30000. */
   queryTimeout?: number
   /**
-   * The URL to LISTEN at for the changes of other processes. It must be a direct or a session connection: give one if the first argument
-   * leads to a pooler in transaction mode. Default: the first argument.
+   * The URL for LISTEN, by which this process learns of changes. It must lead to the database directly or to a pooler in session mode; give
+   * it if the first argument leads to a pooler in transaction mode. Default: the first argument.
    */
   listenUrl?: string
-  /** The schema of the database in which the tables are; `migrate()` creates it. Default: the first one of the connection's `search_path`. */
+  /** The schema that has the tables; `migrate()` creates it. Default: the first one of the connection's `search_path`. */
   schema?: string
 }
 

@@ -4,10 +4,13 @@ import type { ListenClientClass } from './listen-client.ts'
 
 /** The part of a `Pool` of `pg` that is used. */
 export interface PostgresPool {
+  /** Takes a connection from the pool. */
   connect(): Promise<PostgresClient>
+  /** Closes the pool. */
   end(): Promise<void>
-  /** A pool that does not say how many connections it opens has no limit. */
+  /** The options of the pool. Without `max`, the number of connections is not limited. */
   readonly options?: { readonly max?: number }
+  /** Listens to errors of idle connections, and to new connections. */
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: PostgresClient) => void): unknown
 }

@@ -11,25 +11,32 @@ import type { RunReader } from './run-reader.ts'
 import { type BatchTriggerInput, checkBatch, type TriggerDeps, type TriggerOptions, triggerAll } from './trigger.ts'
 import { type WaitDeps, waitForRun } from './wait-for-run.ts'
 
+/** The options of `triggerAndWait`: those of `trigger`, and how long to wait. */
 export interface WaitOptions extends TriggerOptions {
-  /** Milliseconds; the run goes on when it is over. */
+  /** How long to wait, in milliseconds. Then the call rejects with the code `wait_timeout`, and the run goes on. Default: for ever. */
   timeout?: number
 }
 
+/** A defined job, as `defineJob` returns it: triggers runs of the job and reads them, with the types of its schemas. */
 export interface JobHandle<TName extends string, TInput, TOutput, TSignals extends Signals = Signals> {
+  /** The name of the job. */
   readonly name: TName
-  /** Stores a run and returns it; a worker executes it. */
+  /** Checks the input, stores a run and returns it. A worker of any process that defines the job executes it. */
   trigger(input: TInput, options?: TriggerOptions): Promise<Run<TOutput>>
-  /** Resolves with the output once the run has completed; rejects when it failed, was cancelled or the time is over. */
+  /**
+   * Triggers a run and waits for its output. Rejects if the run failed (`run_failed`) or was cancelled (`run_cancelled`), or if `timeout`
+   * is over. Do not call it inside a job: use `ctx.invoke`.
+   */
   triggerAndWait(input: TInput, options?: WaitOptions): Promise<{ id: string; output: TOutput }>
-  /** Stores many runs in one transaction, all or none. */
+  /** Stores many runs in one transaction, all or none, and returns them in the same order. */
   batchTrigger(inputs: BatchTriggerInput<TInput>[]): Promise<Run<TOutput>[]>
+  /** Reads a run of this job. Null if there is no such run, or if it belongs to another job. */
   getRun(id: string): Promise<Run<TOutput> | null>
-  /** Its own runs, newest first; none when the filter names another job. */
+  /** Reads the runs of this job that match, newest first. */
   getRuns(filter?: RunFilter): Promise<Run<TOutput>[]>
-  /** Sends a value to one of its runs, as `durably.signal` does; typed by the signals that the job declares. */
+  /** Sends a value to a run of this job, like `durably.signal`, with the types of the signals that the job declares. */
   signal(...args: SignalArguments<TSignals, SignalOptions>): Promise<void>
-  /** JSON Schema (draft 2020-12) of its input; `null` when its schema library cannot produce one. */
+  /** The JSON Schema (draft 2020-12) of the input, for forms and documentation. Null if the schema library cannot produce one. */
   inputSchema(): Record<string, unknown> | null
 }
 

@@ -7,17 +7,19 @@ import { type Run, type RunStatus, TERMINAL_STATUSES } from '../model/run.ts'
 import { type RunConditions, type RunFilter, wrong } from '../model/run-filter.ts'
 import type { RunCommands } from './run-commands.ts'
 
+/** The options of `cancelRuns`, `retryRuns` and `deleteRuns`. */
 export interface ManyRunsOptions {
-  /** At most so many runs are changed. Default: all that match. */
+  /** How many runs are changed at most. Default: all that match. */
   limit?: number
-  /** Where an earlier call with this filter has stopped. */
+  /** The `cursor` that an earlier call with the same filter returned, to continue there. */
   cursor?: string
 }
 
+/** What `cancelRuns`, `retryRuns` and `deleteRuns` return. */
 export interface ManyRunsOutcome {
   /** How many runs were changed. */
   count: number
-  /** Where to go on; `null` when all runs that match were looked at. */
+  /** Where the next call continues. Null if all runs that match were looked at. */
   cursor: string | null
 }
 

@@ -25,16 +25,19 @@ export interface RunCommandDeps {
   jobs: ReadonlyMap<string, Job>
 }
 
+/** The options of `purge`. */
 export interface PurgeOptions {
+  /** How long ago the runs must have ended, for example `'30d'`. */
   olderThan: Duration
-  /** Default: completed, failed and cancelled ones. */
+  /** Which runs are removed, by how they ended. Default: `completed`, `failed` and `cancelled`. */
   status?: TerminalStatus | readonly TerminalStatus[]
-  /** At most so many. Default: all. */
+  /** How many runs are removed at most. Default: all. */
   limit?: number
 }
 
+/** The options of `signal`. */
 export interface SignalOptions {
-  /** Sending again with the same key changes nothing, and is no error. */
+  /** Makes it safe to send the signal again: a second one with the same key changes nothing and is not an error. */
   idempotencyKey?: string
 }
 

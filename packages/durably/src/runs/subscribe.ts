@@ -6,15 +6,17 @@ import type { RunLogEvent } from '../model/event.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type Pulled, pulled } from '../model/pulled.ts'
 
+/** The options of `subscribe`. */
 export interface SubscribeOptions {
-  /** The `sequence` of the last event that was seen; 0, the default, begins with the first. */
+  /** The `sequence` of the last event that you have seen: events after it follow. Default 0: from the first event. */
   after?: number
-  /** Ends the subscription: what is being read rejects with its reason. */
+  /** Ends the subscription: reading it then rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
 const SUBSCRIBE_OPTIONS: KeysOf<SubscribeOptions> = { after: 1, signal: 1 }
 
+/** The events of a run, as a `ReadableStream` that can also be read with `for await`. */
 export type Subscription = Pulled<RunLogEvent>
 
 export function subscribe(deps: FollowDeps, runId: string, options: SubscribeOptions = {}): Subscription {

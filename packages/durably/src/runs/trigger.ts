@@ -12,18 +12,22 @@ import { timeOfId } from '../model/ulid.ts'
 import { PARENT, type Parent } from '../store/parent.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
 
+/** The options of `trigger`, and of each item of `batchTrigger`. */
 export interface TriggerOptions {
-  /** A second trigger of the same job with the same key returns the run that has it. */
+  /** A second trigger of the same job with the same key stores nothing, and returns the run that has the key. At most 512 bytes. */
   idempotencyKey?: string
-  /** Runs with the same key never overlap; later ones wait. */
+  /** Of all runs with the same key, also of different jobs, at most one executes at a time; the others wait. At most 512 bytes. */
   concurrencyKey?: string
-  /** Starts it this much later: milliseconds, or a text such as `'5m'`. */
+  /** The run starts this much later: milliseconds, or a text such as `'5m'`. Give either this or `runAt`. */
   delay?: Duration
-  /** Starts it at this time; one that is past means at once. */
+  /** The run starts at this time (a `Date`, or milliseconds since 1970); at once if it is past. Give either this or `delay`. */
   runAt?: Date | number
-  /** When it must have ended: then it fails with reason `timeout`, wherever it is. A time, or a duration from now. */
+  /**
+   * When the run must have ended: a `Date`, or a duration from now such as `'1h'`. Then it fails with reason `timeout`, also if it has not
+   * started. Default: never.
+   */
   deadline?: Date | Duration
-  /** A Kysely transaction on the same database: the run exists when it commits, and not if it does not. */
+  /** A Kysely transaction on the same database: the run exists if and when it commits. */
   tx?: unknown
 }
 
@@ -40,8 +44,11 @@ export interface ChildOptions extends TriggerOptions {
   [PARENT]?: Parent
 }
 
+/** One item of `batchTrigger`. */
 export interface BatchTriggerInput<TInput> {
+  /** The input of the run. */
   payload: TInput
+  /** The options of this run, as for `trigger`. If one has `tx`, all items must have the same. */
   options?: TriggerOptions
 }
 

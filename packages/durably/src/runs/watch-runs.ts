@@ -8,18 +8,21 @@ import { checkWatchFilter, type RunConditions, WATCHED_RUNS } from '../model/run
 import { checkFilterKeys } from './filter-keys.ts'
 import { lazyRunQuery } from './lazy-run-query.ts'
 
+/** Which runs `watchRuns` yields. */
 export interface WatchFilter extends RunConditions {
-  /** Default 50, at most 200. */
+  /** How many runs are yielded at most, the newest. Default 50, at most 200. */
   limit?: number
 }
 
+/** The options of `watchRuns`. */
 export interface WatchOptions {
-  /** Ends the watch: what is being read rejects with its reason. */
+  /** Ends the watch: reading it then rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
 const WATCH_OPTIONS: KeysOf<WatchOptions> = { signal: 1 }
 
+/** The lists that `watchRuns` yields, as a `ReadableStream` that can also be read with `for await`. */
 export type RunsSubscription = Pulled<readonly Run[]>
 
 export function watchRuns(lists: LazyRunLists, filter: WatchFilter = {}, options: WatchOptions = {}): RunsSubscription {

@@ -4,21 +4,32 @@
 import { DurablyError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
 
+/** What a caller wants to do, for `authorize`. */
 export type Action =
+  /** Trigger a run. */
   | 'runs:trigger'
+  /** List or watch runs. */
   | 'runs:list'
+  /** Read a run, its steps, logs and events. */
   | 'runs:read'
+  /** Cancel a run. */
   | 'runs:cancel'
+  /** Retry a failed run. */
   | 'runs:retry'
+  /** Send a signal to a run. */
   | 'runs:signal'
+  /** Decide about an effect of a run. */
   | 'runs:decide'
+  /** Delete a run. */
   | 'runs:delete'
+  /** List the jobs. */
   | 'jobs:list'
+  /** Count runs by phase. */
   | 'stats:read'
 
 /**
- * Decides about one request; it must not read the request's body. `jobName` is the job to be triggered, or the job of the run; it is
- * absent when the request is about no single job.
+ * Decides whether a request is allowed: only `true` allows it. `run` is the run that the request is about, and `jobName` its job, or the
+ * job to be triggered; both are absent if the request is about no single one. It must not read the body of the request.
  */
 export type Authorize = (request: Request, action: Action, run?: Run, jobName?: string) => boolean | Promise<boolean>
 

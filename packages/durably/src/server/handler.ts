@@ -10,11 +10,17 @@ import { refuseForeignType } from './read-body.ts'
 import { match } from './routes.ts'
 import { SseConnections } from './sse-connections.ts'
 
+/**
+ * The server, as a function from `Request` to `Response`: mount it on Hono, Next.js, Deno, Bun and the like; for Node and Express wrap it
+ * in `nodeListener`.
+ */
 export interface DurablyHandler {
   (request: Request): Promise<Response>
-  /** Ends all streams and refuses new ones; call it before the process exits. The readers reconnect to another instance and continue there. */
+  /**
+   * Ends all open streams and refuses new ones; call it before the process exits. Clients reconnect to another process and continue there.
+   */
   close(): void
-  /** How many streams are open. */
+  /** How many streams are open now. */
   readonly openStreams: number
 }
 

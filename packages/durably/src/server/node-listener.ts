@@ -8,34 +8,51 @@ import { errorResponse } from './http-error.ts'
 
 /** The part of Node's `IncomingMessage`, or of Express's `Request`, that is used. */
 export interface NodeRequest extends AsyncIterable<unknown> {
+  /** The method of the request. */
   readonly method?: string | undefined
+  /** The path and the query of the request. */
   readonly url?: string | undefined
   /** Set by Express: the whole path, also below a mount. */
   readonly originalUrl?: string
+  /** The headers, by name in lower case. */
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
   /** Names and values in turn. A second Host header is visible only here. */
   readonly rawHeaders?: readonly string[]
+  /** 1 or 2. */
   readonly httpVersionMajor: number
+  /** Whether the whole request was received. */
   readonly complete: boolean
-  /** The result of a body parser that ran before. */
+  /** What a body parser that ran before has made of the body. */
   readonly body?: unknown
+  /** Whether the body was read to its end. */
   readonly readableEnded: boolean
+  /** The connection. If it is encrypted, the URL of the request is `https`. */
   readonly socket: object
 }
 
 /** The part of Node's `ServerResponse` that is used. */
 export interface NodeResponse {
+  /** Whether everything was sent. */
   readonly writableFinished: boolean
+  /** Whether the connection is closed. */
   readonly destroyed: boolean
+  /** Sends the status and the headers. */
   writeHead(status: number, headers: Record<string, string>): unknown
+  /** Sends a part of the body; false if the connection cannot take more for now. */
   write(chunk: Uint8Array): boolean
+  /** Ends the response. */
   end(): unknown
+  /** Closes the connection. */
   destroy(): unknown
+  /** Calls the listener at the next event of this name. */
   once(event: 'drain' | 'close', listener: () => void): unknown
+  /** Removes a listener. */
   off(event: 'drain' | 'close', listener: () => void): unknown
 }
 
 /**
+ * Makes a listener for `node:http`, and for Express, of a handler.
+ *
  * @example createServer(nodeListener(handler)).listen(3000)
  * @example app.use('/api/durably', nodeListener(handler))
  */

@@ -3,26 +3,32 @@ import { DurablyError } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import type { Authorize } from './authorize.ts'
 
+/** The options of `durablyHandler`. Only `authorize` is required. */
 export interface ServerOptions {
-  /** Decides who may do what; `allowAll()` allows everything. It is called for every request, and again while a stream is open. */
+  /**
+   * Decides who may do what. It is called for every request, and again while a stream is open. `allowAll()` allows everything to everybody.
+   */
   authorize: Authorize
-  /** Under which path the routes are mounted, e.g. `/api/durably`. Default `/`. */
+  /** The path under which the routes are mounted, for example `/api/durably`. Default `/`. */
   basePath?: string
-  /** Returns who calls, e.g. a user's id. Each principal has its own idempotency and concurrency keys, and a limited number of open streams. */
+  /**
+   * Returns who calls, for example the id of the user. Each principal has idempotency and concurrency keys of its own, and its own limit of
+   * open streams. Default: all callers are one.
+   */
   principal?: (request: Request) => string | Promise<string>
   /** How many streams one principal may have open. Default 100; without `principal`, 1000 for all callers together. */
   maxStreams?: number
-  /** Origins, other than the server's own, whose pages may change something, e.g. `https://app.example.com`. */
+  /** Other origins whose pages may change something, for example `https://app.example.com`. Default: only the server's own. */
   allowedOrigins?: readonly string[]
-  /** Default 1 MiB. */
+  /** How large the body of a request may be, in bytes. Default 1 MiB. */
   maxBodyBytes?: number
   /** How deep the JSON of a body may be nested. Default 64. */
   maxJsonDepth?: number
-  /** Whether a caller sees the stacks and causes of failures, and not only their name, code and message. Default: nobody does. */
+  /** Whether a caller sees the stacks and causes of failures, or only their name, code and message. Default false. */
   exposeFailures?: boolean | ((request: Request) => boolean | Promise<boolean>)
   /** Whether this process executes runs, so that `/ready` waits for `durably.start()`. Default true. */
   executes?: boolean
-  /** Gets the errors whose details are not sent to the caller. Default: `console.error`. */
+  /** Called with errors whose details are not sent to the caller. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void
 }
 

@@ -6,10 +6,17 @@ import type { PlacedDialect } from '../store/placed-dialect.ts'
 import { openDatabase } from './open-database.ts'
 import { cachingDatabase } from './statement-cache.ts'
 
+/** The options of `sqlite`. */
 export interface SqliteOptions {
-  /** `full` (default): what was acknowledged survives a power cut. `relaxed`: it survives a crash of the process. */
+  /**
+   * `full`: what was acknowledged survives a power cut. `relaxed`: it survives a crash of the process, but a power cut may lose the last
+   * commits; it is faster. Default `full`.
+   */
   durability?: 'full' | 'relaxed'
-  /** How long a statement may block the process while another process writes; after that Durably waits without blocking. */
+  /**
+   * How long a statement may block this process while another process writes, in milliseconds, from 1 to 250; after that Durably waits
+   * without blocking. Default 50.
+   */
   busyTimeoutMs?: number
 }
 

@@ -5,27 +5,36 @@
 //   E3. Leadership saves work and decides nothing else: the lease decides who owns a run, even if two instances believe that they lead.
 import type { Env } from '../model/env.ts'
 
+/**
+ * Decides which of several instances executes, where only one should, as among the tabs of a browser. Correctness does not depend on it:
+ * leases decide who owns a run.
+ */
 export interface Leadership {
-  /** Waits for its turn; `null` when `signal` was aborted first. */
+  /** Waits until this instance leads; null if `signal` aborted first. */
   take(signal: AbortSignal): Promise<Term | null>
-  /** `null` when another instance leads. */
+  /** Takes the lead if nobody has it; null if somebody else leads. */
   takeIfFree(): Promise<Term | null>
 }
 
+/** The time during which one instance leads. */
 export interface Term {
-  /** As far as can be known at the moment. */
+  /** Whether nobody else leads, as far as is known now: whoever led before has let go or is gone, so leases that are left have no owner. */
   readonly inherits: boolean
-  /** Aborted when the term ends before it was released: another instance took the lead, or the page is going away. */
+  /** Aborts when the term ends without `release()`: another instance took the lead, or the page is going away. */
   readonly ended: AbortSignal
+  /** Gives the lead up. */
   release(): void
 }
 
+/** What a store gets to open its `Leadership`. */
 export interface LeadershipDeps {
+  /** The source of time and random numbers. */
   env: Env
+  /** The lease of runs, in milliseconds. */
   leaseMs: number
-  /** Instances with different tables have different leaders. */
+  /** The prefix of the tables. Instances with different tables do not compete. */
   tablePrefix: string
-  /** Called with the reason why no leader executes runs, once per outage. */
+  /** Called with the reason when no leader does its work, once per outage. */
   report: (error: unknown) => void
 }
 
@@ -34,5 +43,5 @@ export interface LeadingDialect {
   readonly openLeadership: (deps: LeadershipDeps) => Leadership
 }
 
-/** The same for a store, which knows its own tables. */
+/** Opens the leadership of a store, which knows the prefix of its tables. */
 export type OpenLeadership = (deps: Omit<LeadershipDeps, 'tablePrefix'>) => Leadership

@@ -3,6 +3,7 @@
 //   N2. No write waits for a notification, and `notify` never throws: without notifications, polling finds everything.
 import type { Env } from '../model/env.ts'
 
+/** What one process tells the others: that there may be something new to read. */
 export type Change =
   /** A run may have become claimable. */
   | { type: 'work' }
@@ -13,24 +14,33 @@ export type Change =
   /** Anything may have changed: notifications were lost, or there were too many to name. */
   | { type: 'anything' }
 
+/**
+ * Tells other processes that something has changed. A notification only wakes them: they read the store, so one that is lost, late or
+ * doubled does no harm.
+ */
 export interface Notifier {
+  /** Sends a notification, at some time soon. It never throws. */
   notify(change: Change): void
-  /** Sends the changes that were not sent yet, as far as that can be done soon: the process may be about to end. */
+  /** Sends what has not been sent yet, as far as that is possible soon: the process may be about to end. */
   flush(): Promise<void>
+  /** Stops sending and receiving. */
   close(): Promise<void>
 }
 
+/** What a dialect gets to open its `Notifier`. */
 export interface NotifierDeps {
+  /** The source of time and timers. */
   env: Env
-  /** The same for all processes that share the tables. */
+  /** The same text in all processes that share the tables. */
   channel: string
-  /** Called for each change that another process sent; not for those of this process. */
+  /** Called with each notification of another process; not with those of this one. */
   onChange: (change: Change) => void
-  /** Called with the reason why there are no notifications, once per outage. */
+  /** Called with the reason when there are no notifications, once per outage. */
   report: (error: unknown) => void
 }
 
 /** A dialect whose database can carry notifications. */
 export interface NotifyingDialect {
+  /** Opens the notifier of this database. */
   openNotifier(deps: NotifierDeps): Notifier
 }

@@ -12,30 +12,41 @@ import type { FailureReason } from '../model/run.ts'
 import type { StepRow } from '../model/step.ts'
 import { type Move, TRANSITIONS } from '../model/transitions.ts'
 
+/** Names one claim of a run. Every write of its owner carries it, and is refused if the run is held under another claim. */
 export interface Claim {
+  /** The run that was claimed. */
   runId: string
+  /** The lease generation that the claim gave to the run. */
   generation: number
+  /** The token of the claim, unique for ever. */
   token: string
-  /** The run that is woken when this one ends. */
+  /** The run that is woken when this one ends; null if it has no parent. */
   parentRunId?: string | null
 }
 
+/** One write of the worker that holds a run. It is applied as a whole, or refused if another claim holds the run. */
 export interface OwnerWrite {
+  /** The claim under which it is written. */
   claim: Claim
+  /** Grows by one with each write of a lease. A number that was already applied changes nothing, so a write may be sent again. */
   number: number
+  /** What is written. */
   verb: OwnerVerb
+  /** Events that are added to the log of the run with it. */
   events: readonly RecordedEvent[]
+  /** Log lines that are added with it. */
   logs: readonly LogRow[]
-  /** Encoded; `null` leaves it as it is. */
+  /** The progress of the run, encoded; null leaves it as it is. */
   progress: string | null
-  /** The open streams of the run (model/stream.ts), encoded; `null` leaves them as they are. */
+  /** The streams of the run that are not recorded yet, encoded; null leaves them as they are. */
   streams: string | null
-  /** Effects that have begun (model/effect.ts), encoded; `null` leaves them as they are. */
+  /** The effects of the run that have begun and are not recorded, encoded; null leaves them as they are. */
   effects: string | null
 }
 
+/** What the worker that holds a run can write. All but the first two end the lease. */
 export type OwnerVerb =
-  /** Renews the lease, and carries what gathered. */
+  /** Renews the lease. */
   | { type: 'heartbeat'; leaseMs: number }
   /** Records a step and renews the lease. */
   | {
@@ -47,15 +58,23 @@ export type OwnerVerb =
       /** It has failed and is tried again later. */
       willRetry?: boolean
     }
+  /** The run completed. */
   | { type: 'complete'; output: string | null }
+  /** The run failed for good. */
   | { type: 'fail'; error: string; failure: string; reason: FailureReason; failedStepName: string }
+  /** The worker stops and gives the run back. */
   | { type: 'release' }
   /** The attempt has failed; the next one is due at `runAt`, unless a cancel came meanwhile. */
   | { type: 'retryLater'; runAt: number; error: string; failure: string; attempt: number; waitingFor: string }
-  /** It goes on at `runAt`, or at once when a cancel or more than `signals` signals came meanwhile. */
+  /** The run waits. It goes on at `runAt`, or at once if a cancel or more than `signals` signals came meanwhile. */
   | { type: 'park'; runAt: number; waitingFor: string; signals: number }
+  /** The run was asked to stop, and has: it ends as cancelled. */
   | { type: 'abandon' }
 
+/**
+ * Whether a write was applied (`ok`), and then whether the run was asked to stop. A refused write means that another claim holds the run,
+ * or none does.
+ */
 export type WriteOutcome = { ok: true; cancelRequested: boolean } | { ok: false }
 
 /** Verbs that end the lease. */

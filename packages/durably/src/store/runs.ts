@@ -3,127 +3,154 @@ import type { Phase } from '../model/phase.ts'
 import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { Claim, OwnerWrite, WriteOutcome } from './owner-write.ts'
 
+/**
+ * The runs of a store. Each method is one transaction. It resolves with what happened; if it rejects, the outcome is unknown, and it may be
+ * called again with the same arguments.
+ */
 export interface RunStore {
   /**
-   * Stores all of them or none. A known (parent, step) or (job, idempotency key) answers with the run that has it, as it is now.
-   * Rejects with `run_not_found` when the parent of a new child is not held under `parentToken`: that child is not stored, though
-   * others of the call may be; they can be sent again without it.
+   * Stores all of these runs or none. Where a run with the same parent and step, or with the same job and idempotency key, exists, that run
+   * is returned as it is now. Rejects with `run_not_found` if the parent of a new child is not held under `parentToken`; that child is then
+   * not stored, but others of the call may be, and can be sent again without it.
    */
   create(runs: readonly NewRun[], options?: CreateOptions): Promise<Created[]>
   /**
-   * Moves the oldest claimable runs to `running`, one per token, oldest first. Fewer when there are no more, or when a long
-   * queue behind one key hides them: as long as there is a claimable run, a claim takes at least the oldest.
+   * Moves the oldest claimable runs to `running`, one per token, oldest first. It may return fewer than there are, if a long queue behind
+   * one concurrency key hides them; but as long as there is a claimable run, it takes at least the oldest.
    */
   claim(request: ClaimRequest): Promise<RunRow[]>
-  /** The runs held under these tokens, after a claim whose outcome is unknown (R4). */
+  /** The runs that are held under these tokens, to find out what became of a claim whose answer was lost. */
   adopt(tokens: readonly string[]): Promise<RunRow[]>
-  /** The claim tokens under which runs are held, in any order. */
+  /** The claim tokens under which runs are held now, in any order. */
   held(): Promise<string[]>
-  /** Writes of owners; each is applied or refused alone, an answer per write. */
+  /** Applies writes of owners. Each is applied or refused by itself, and has its own answer. */
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
-  /** Takes back runs whose lease is over, or those that are named, oldest lease first, at most REAP_MAX at a time. */
+  /** Puts runs back whose lease is over, or that are named by their tokens, the oldest lease first, at most 50 per call. */
   reap(request: ReapRequest): Promise<Reaped[]>
   /**
-   * Its owner was alive when the lease was taken back: a clock was wrong, and that is no recovery. Takes one off the count of a run that
-   * has not ended and is not held under this claim. Said once and not again: an unknown outcome is left as it is.
+   * Tells that the owner of this claim was alive when its lease was taken: a clock was wrong, and the loss must not count as a recovery. It
+   * lowers the count of a run that has not ended and is not held under this claim. It is called once: if the outcome is unknown, it is not
+   * repeated.
    */
   wasAlive(claim: Claim): Promise<void>
   /**
-   * Cancels a pending run, asks a running one to stop, and so do those that it triggered, at any depth: below one that is or was
-   * cancelled the walk goes on, below one that has completed or failed it does not. One that was cancelled before is walked from
-   * again. `null` when there is no such run.
+   * Cancels a pending run, and asks a running one to stop; so for all runs that it triggered, at any depth. It goes on below runs that are
+   * or were cancelled, and not below those that completed or failed. Null if there is no such run.
    */
   cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
   /**
-   * A failed run goes back to pending and keeps its steps; what counts tries and losses begins anew, a deadline that is over is
-   * lifted, and a signal that only a failed step of its name has received is forgotten. Refused when it has not failed, or when the
-   * run that triggered it was asked to stop: it would be cancelled at once. `null` when there is no such run.
+   * Puts a failed run back to `pending` with its steps. Attempts and recoveries are counted anew, a deadline that is over is removed, and a
+   * signal that only a failed step has received can be received again. Refused if the run has not failed, or if the run that triggered it
+   * was asked to stop. Null if there is no such run.
    */
   retry(id: string, options?: IfVersion): Promise<RetryOutcome | Changed | null>
-  /** Removes a run that can go and all that belongs to it; `null` when there is no such run. */
+  /** Removes a run that nobody needs any more, and all that belongs to it; see `DeleteOutcome`. Null if there is no such run. */
   delete(id: string, options?: IfVersion): Promise<DeleteOutcome | Changed | null>
+  /** Reads a run; null if there is no such run. */
   get(id: string): Promise<RunRow | null>
-  /** The run that a step of another one has triggered; `null` when there is none. */
+  /** The run that a step of another run has triggered; null if there is none. */
   getChild(parentRunId: string, step: string): Promise<RunRow | null>
-  /** The running run that holds a concurrency key; `null` when the key is free. */
+  /** The running run that holds a concurrency key; null if the key is free. */
   getHolder(concurrencyKey: string): Promise<RunRow | null>
-  /** Those that match, the greatest id first, which is the newest; by their end when the query asks for a range of ends. */
+  /** The runs that match, the newest first, which is the greatest id; ordered by when they ended if the query has a range of ends. */
   list(query: RunQuery): Promise<RunRow[]>
-  /** How many runs there are in each phase; of these jobs, or of all. */
+  /** How many runs there are in each phase, of these jobs or of all. */
   count(jobNames?: readonly string[]): Promise<RunCount[]>
-  /** Removes runs that ended long ago and can go, by `finishedAt`, then by id; answers how many. */
+  /** Removes runs that ended long ago and that nobody needs any more, in the order of their ends; returns how many. */
   purge(request: PurgeRequest): Promise<number>
-  /** The pending run of these jobs that is due for longest; its key may be held. `null` when none is due. */
+  /** The pending run of these jobs that has been due for longest; its concurrency key may be held. Null if none is due. */
   oldestDue(jobNames: readonly string[]): Promise<OldestDue | null>
-  /** What an idle worker wants to know, in one read. */
+  /** What an idle worker needs to know, in one read. */
   probe(jobNames: readonly string[]): Promise<Probe>
 }
 
+/** A run that is to be stored. */
 export interface NewRun {
+  /** The id of the run, chosen by the caller. */
   id: string
+  /** The name of its job. */
   jobName: string
+  /** Its input, encoded. */
   payload: string | null
+  /** A second run of the same job with this key is not stored. */
   idempotencyKey: string | null
+  /** Of all runs with this key, at most one is `running`. */
   concurrencyKey: string | null
+  /** When it was triggered, as ISO-8601 text. */
   createdAt: string
-  /** When it is due: this long after the store has it, or at a time. At once when both are null. */
+  /** It is due this long after the store has it, in milliseconds; null without a delay. */
   delayMs: number | null
+  /** It is due at this time, in milliseconds since 1970. If `delayMs` is null too, it is due at once. */
   runAt: number | null
-  /**
-   * When it must have ended: this long after the store has it, or at a time. One that could only start after its deadline is due at
-   * its deadline, to fail.
-   */
+  /** It must have ended this long after the store has it, in milliseconds; null without such a limit. */
   deadlineMs: number | null
+  /**
+   * It must have ended at this time, in milliseconds since 1970; null without such a limit. A run that could only start after its deadline
+   * is due at its deadline, so that it fails then.
+   */
   deadlineAt: number | null
-  /** The run that triggered it and shares its cancel. */
+  /** The run that triggered it, and whose cancel it shares; null if no run did. */
   parentRunId: string | null
-  /** The step of that run by which it is known. */
+  /** The step of that run that triggered it. */
   parentStep: string | null
-  /** The claim under which that run must be held: what a worker triggers is fenced like what it writes (W1). */
+  /** The claim token under which that run must be held: what a worker triggers is refused like what it writes, once it has lost the run. */
   parentToken: string | null
 }
 
+/** The options of `create`. */
 export interface CreateOptions {
-  /** A transaction of the same database: they are there when it commits. */
+  /** A transaction of the same database: the runs exist if and when it commits. */
   within?: unknown
 }
 
+/** The answer of `create` for one run. */
 export interface Created {
+  /** The run that was stored, or the one that already existed. */
   run: RunRow
-  /** False when it was known. */
+  /** False if it already existed. */
   created: boolean
 }
 
+/** Which runs a worker wants to claim. */
 export interface ClaimRequest {
-  /** Only jobs that the worker has registered: an unknown job waits, it is never failed. */
+  /** The jobs that the worker has. Runs of other jobs wait. */
   jobNames: readonly string[]
-  /** One for each run that is wanted; unique for ever. */
+  /** One for each run that is wanted, unique for ever. */
   tokens: readonly string[]
+  /** How long the lease is, in milliseconds. */
   leaseMs: number
 }
 
+/** Which runs are taken from workers that are lost. */
 export interface ReapRequest {
-  /** `Infinity` for no limit. */
+  /** How many workers a run may lose in a row; at the next loss it fails. `Infinity` for no limit. */
   maxRecoveries: number
   /**
-   * Only the runs held under these claim tokens, whose owners are known to be gone: their leases count as over. Named, so that a
-   * request that is carried out late takes nothing that was claimed since.
+   * Only the runs that are held under these claim tokens, whose owners are known to be gone: their leases count as over. They are named, so
+   * that a request that arrives late takes nothing that was claimed since.
    */
   tokens?: readonly string[]
 }
 
+/** How many runs are in one phase. */
 export interface RunCount {
+  /** The phase. */
   phase: Phase
-  /** At least one attempt has failed. */
+  /** Whether at least one attempt of them has failed. A phase may have two counts, one for each. */
   isRetried: boolean
+  /** How many runs. */
   count: number
 }
 
+/** Which old runs are removed. */
 export interface PurgeRequest {
+  /** How the runs ended. */
   statuses: readonly TerminalStatus[]
+  /** How long ago they ended at least, in milliseconds. */
   olderThanMs: number
+  /** Only runs of these jobs. Default: of all jobs. */
   jobNames?: readonly string[]
-  /** A long history must not hold the others up, so it goes in pages. */
+  /** How many runs are removed at most, because a long transaction would hold up others. */
   limit: number
 }
 
@@ -136,8 +163,14 @@ export const REAP_MAX = 50
 /** A lease further ahead than this was written by a broken clock and counts as over. */
 export const LEASE_MS_MAX = 24 * 60 * 60 * 1000
 
+/** A run that was taken from a lost worker. */
 export interface Reaped {
+  /** The run as it is now. */
   run: RunRow
+  /**
+   * What became of it: it is pending again, or it ended as cancelled, or as failed because its deadline was over or because it lost too
+   * many workers.
+   */
   move: 'reclaim' | 'reclaimCancelled' | 'reclaimTimedOut' | 'reclaimCrashLoop'
 }
 
@@ -152,33 +185,48 @@ export function lossOf(code: 'crash_loop' | 'timeout', message: string): Failure
   return { name: 'DurablyError', code, message }
 }
 
+/** The option of `cancel`, `retry` and `deleteRun` that makes them conditional. */
 export interface IfVersion {
-  /** Only if the run still has this `version`; else nothing is changed, and the call rejects with the code `version_mismatch`. */
+  /**
+   * The `version` that the run must still have. If it has another, nothing is changed, and the call rejects with the code
+   * `version_mismatch`. Default: any version.
+   */
   ifVersion?: number
 }
 
 /** The run has another version than the one that was asked for: nothing was done. */
 export interface Changed {
+  /** Always `changed`. */
   outcome: 'changed'
+  /** The version that the run has. */
   version: number
 }
 
+/** What `cancel` did. */
 export interface CancelOutcome {
   /** `cancelled`: it will not start. `requested`: its owner will stop. `refused`: it had already ended. */
   outcome: 'cancelled' | 'requested' | 'refused'
+  /** The run as it is now. */
   run: RunRow
-  /** The others that it changed, by id. */
+  /** The runs below it that were changed too, by id. */
   others: StoppedRun[]
 }
 
+/** A run that was changed because a run above it was cancelled. */
 export interface StoppedRun {
+  /** `cancelled`: it will not start. `requested`: its owner will stop. */
   outcome: 'cancelled' | 'requested'
+  /** The id of the run. */
   id: string
+  /** The name of its job. */
   jobName: string
 }
 
+/** What `retry` did. */
 export interface RetryOutcome {
+  /** `retried`: it is pending again. `refused`: it was left as it is. */
   outcome: 'retried' | 'refused'
+  /** The run as it is now. */
   run: RunRow
 }
 
@@ -188,52 +236,68 @@ export interface RetryOutcome {
  *   - If it was cancelled, those that it triggered have ended: below it a cancel that is asked for again finds them.
  */
 export interface DeleteOutcome {
+  /** `deleted`, or `refused`: it was left as it is. */
   outcome: 'deleted' | 'refused'
+  /** The status of the run. */
   status: RunStatus
 }
 
-/** Every condition must hold; an empty list of values fits no run. */
+/** Which runs are listed. Every condition that is given must hold; an empty list of values matches no run. */
 export interface RunQuery {
+  /** One of these statuses. */
   statuses?: readonly RunStatus[]
+  /** One of these phases. */
   phases?: readonly Phase[]
+  /** One of these jobs. */
   jobNames?: readonly string[]
+  /** This concurrency key. */
   concurrencyKey?: string
+  /** This idempotency key. */
   idempotencyKey?: string
+  /** Triggered by this run. */
   parentRunId?: string
-  /** Ids from this one on. */
+  /** This id or a greater one. */
   fromId?: string
-  /** Ids below this one. */
+  /** A smaller id than this. */
   beforeId?: string
-  /** Ends from this time on. With this one or the next, the list is ordered by `finishedAt`, then by id. */
+  /** Ended at this time or later, in milliseconds. With this condition or the next one, the list is ordered by `finishedAt`, then by id. */
   finishedFrom?: number
-  /** Ends before this time. */
+  /** Ended before this time, in milliseconds. */
   finishedBefore?: number
-  /** The other way round. */
+  /** True lists the runs in the opposite order. */
   oldestFirst?: boolean
+  /** How many runs are listed at most. Default: all. */
   limit?: number
   /** Only runs that come after this place in the order of the list. */
   after?: RunPlace
 }
 
+/** A place in a list of runs. */
 export interface RunPlace {
+  /** The id of the run at this place. */
   id: string
-  /** In a list that is ordered by it. */
+  /** When that run ended, in a list that is ordered by it. */
   finishedAt?: number
 }
 
+/** The run that has been due for longest. */
 export interface OldestDue {
+  /** The id of the run. */
   id: string
+  /** The name of its job. */
   jobName: string
+  /** When it was due, in milliseconds since 1970. */
   runAt: number
-  /** How long it has been due, by the store's clock. */
+  /** How long ago that is by the store's clock, in milliseconds. */
   lagMs: number
 }
 
+/** What an idle worker needs to know. */
 export interface Probe {
-  /** A run of these jobs is pending and due (its key may still be held). */
+  /** Whether a run of these jobs is pending and due. Its concurrency key may be held. */
   due: boolean
-  /** A lease is over. */
+  /** Whether a lease is over. */
   stale: boolean
-  /** Milliseconds until a pending run falls due or a lease ends, whichever is first. */
+  /** Milliseconds until a pending run is due or a lease ends, whichever is first; null if there is neither. */
   nextInMs: number | null
 }

@@ -1,11 +1,15 @@
 import type { SignalRow } from '../model/signal.ts'
 
+/** The signals of runs. */
 export interface SignalStore {
-  /** Keeps a value for a run; the first under a name wins. `null` when there is no such run. */
+  /** Stores a value for a run; the first one under a name counts. Null if there is no such run. */
   send(signal: SignalRow): Promise<SendOutcome | null>
-  /** Everything that was sent to a run, by `createdAt`, then by name. */
+  /** All signals that were sent to a run, by `createdAt`, then by name. */
   list(runId: string): Promise<SignalRow[]>
 }
 
-/** `accepted`: kept, now or when it was sent before. `taken`: there is another one. `ended`: nobody will wait for it. */
+/**
+ * `accepted`: it is stored, now or because it was sent before. `taken`: the run has another signal of this name. `ended`: the run has
+ * ended.
+ */
 export type SendOutcome = 'accepted' | 'taken' | 'ended'

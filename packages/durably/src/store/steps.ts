@@ -1,14 +1,15 @@
 import type { StepRow } from '../model/step.ts'
 import type { Claim } from './owner-write.ts'
 
+/** The recorded steps of runs. */
 export interface StepStore {
-  /** Every recorded step of a run, failed ones included, by index, then in the order they were recorded. */
+  /** All recorded steps of a run, failed ones included, by index, then in the order in which they were recorded. */
   list(runId: string): Promise<StepRow[]>
   /**
-   * The same for the owner of a run; `null` when the run is no longer held under this claim. Asked after the claim, never in
-   * its own statement (R4). A process that was suspended since may have lost the run, which may even be purged: that must not look like a run without steps.
+   * The same for the owner of a run; null if the run is no longer held under this claim. A worker asks after its claim, so that one that
+   * was replaced meanwhile does not take a run without steps for a new one.
    */
   listOwned(claim: Claim): Promise<StepRow[] | null>
-  /** Those of a run that have these ids, in any order. */
+  /** The steps of a run that have these ids, in any order. */
   find(runId: string, ids: readonly string[]): Promise<StepRow[]>
 }

@@ -13,29 +13,39 @@ import type { SignalStore } from './signals.ts'
 import type { StepStore } from './steps.ts'
 
 /**
- * `undone`: `body` threw this, nothing was written. `inConflict`: it is how the database ended a conflict with another transaction,
- * and `body` may get through if it is run again. A rejection means that the outcome is unknown (S2).
+ * What became of `transact`. `undone`: `body` threw this, and nothing was written; `inConflict` says that the database ended a conflict
+ * with another transaction in this way, so that `body` may succeed if it is run again.
  */
 export type TransactOutcome = WriteOutcome | { undone: unknown; inConflict: boolean }
 
+/**
+ * Where runs are kept. Durably has stores in memory, on SQLite and on Postgres; the store contract in `@coji/durably/testing` tests one of
+ * your own.
+ */
 export interface Store {
+  /** The runs. */
   readonly runs: RunStore
+  /** The recorded steps. */
   readonly steps: StepStore
+  /** The event logs. */
   readonly events: EventStore
+  /** The log lines. */
   readonly logs: LogStore
+  /** The signals. */
   readonly signals: SignalStore
-  /** False when events are counted but not kept. */
+  /** False if events are counted but not kept. */
   readonly eventLog: boolean
-  /** False when nobody will read the stack of an error, so that none is written. Default true. */
+  /** False if the stacks of errors are not to be stored. Default true. */
   readonly errorStacks?: boolean
   /**
-   * Runs `body` inside a transaction of the database, and applies the write that it returns in the same one: both take
-   * effect or neither. A refused write undoes everything. Absent where there is no database.
+   * Runs `body` inside a transaction of the database, and applies the write that it returns in the same transaction: both take effect or
+   * neither. If the write is refused, everything is rolled back. Absent if there is no database.
    */
   readonly transact?: (body: (trx: unknown) => Promise<OwnerWrite>) => Promise<TransactOutcome>
-  /** Says which of several instances executes. Absent where every one of them may. */
+  /** Decides which of several instances executes. Absent if all of them may. */
   readonly openLeadership?: OpenLeadership
-  /** Brings the schema up to date; idempotent, safe when several processes call it at once. */
+  /** Creates or updates the tables. It may be called again, and by several processes at once. */
   migrate(): Promise<void>
+  /** Closes the connection to the database. */
   close(): Promise<void>
 }

@@ -5,20 +5,32 @@ import { type Env, iso } from '../model/env.ts'
 import type { DurablyEvent } from '../model/event.ts'
 import type { TaskContext } from './task-handler.ts'
 
+/** @inline */
 interface Facts {
+  /** The id of the task. */
   readonly taskId: string
+  /** The type of the task. */
   readonly taskType: string
+  /** When it happened, as ISO-8601 text. */
   readonly at: string
 }
 
+/**
+ * A change of the state of a task, the event `stateChange`. It is emitted by the process that made the change, after the change was stored.
+ */
 export type TaskStateChange = Facts &
+  /** It was enqueued, or is queued again because it was redriven, its worker stopped, or its worker was lost. */
   (
     | { readonly state: 'Queued'; readonly by: 'enqueue' | 'redrive' | 'release' | 'reclaim' }
+    /** An execution begins. */
     | { readonly state: 'Running'; readonly attempt: number }
+    /** It has succeeded. */
     | { readonly state: 'Succeeded'; readonly attempt: number }
+    /** The execution failed, and the next one is due later. */
     | { readonly state: 'RetryScheduled'; readonly attempt: number; readonly error: string; readonly nextRunAt: string }
-    /** `attempts` is absent when no execution failed: its workers were lost, or its deadline was over. */
+    /** It failed for good. `attempts` is absent if no execution failed: its workers were lost, or its deadline was over. */
     | { readonly state: 'Dead'; readonly attempts?: number; readonly error: string }
+    /** It was cancelled. */
     | { readonly state: 'Cancelled' }
   )
 

@@ -6,23 +6,34 @@ import { type Job, type JobContext, validate } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
 
 /**
+ * The code for one type of task, for `register`.
+ *
  * @example queue.register({ taskType: 'send-email', input: z.object({ to: z.string() }), execute: ({ to }) => mail(to) })
  */
 export interface TaskHandler<TPayload = unknown, TInput = TPayload> {
+  /** The type of the tasks that it executes. */
   readonly taskType: string
-  /** The schema of the payload, any Standard Schema. A payload that does not match is an error like any other: the task is retried. */
+  /**
+   * The schema of the payload, any Standard Schema. A payload that does not match is an error like any other: the task is retried. Default:
+   * anything is accepted.
+   */
   readonly input?: StandardSchemaV1<TInput, TPayload> | undefined
-  /** How long one execution may take; then `signal` aborts, and the execution has failed. Default: no limit. */
+  /** How long one execution may take. Then `signal` aborts, and the execution has failed. Default: no limit. */
   readonly timeout?: Duration | undefined
-  /** Throws or rejects to be retried. Its result is not stored. */
+  /** Does the work. If it throws or rejects, the task is retried. What it returns is not stored. */
   execute(payload: TPayload, context: TaskContext): unknown
 }
 
+/** What `execute` gets as its second argument. */
 export interface TaskContext {
+  /** The id of the task. */
   readonly taskId: string
-  /** 1 for the first execution; one more for each that failed. */
+  /** 1 for the first execution, and one more after each that failed. */
   readonly attempt: number
-  /** Aborts on cancel, timeout, shutdown and when another process has taken the task over. */
+  /**
+   * Aborts when the execution must stop: the task was cancelled, its time is over, the queue shuts down, or another process has taken the
+   * task over.
+   */
   readonly signal: AbortSignal
 }
 

@@ -8,21 +8,26 @@ import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type RetryPolicy, retry } from '../model/retry-policy.ts'
 import type { TaskLogger } from './log-line.ts'
 
+/** How long a task queue keeps finished tasks. */
 export interface RetentionOptions {
-  /** Finished tasks that are kept in the queue's own memory, the newest. Default 10,000; `Infinity` keeps all. */
+  /**
+   * How many finished tasks are kept in the queue's own memory, the newest. With a `store` or a `dialect` use `ttl`. Default 10,000;
+   * `Infinity` keeps all.
+   */
   max?: number
-  /** Finished tasks are removed when they are older, on every store, by a queue that works. Default: never. */
+  /** How long a finished task is kept, on every store. The worker removes older ones. Default: for ever. */
   ttl?: Duration
 }
 
+/** The options of `createTaskQueue`: those of `createDurably`, and these. Without `store` and `dialect`, the queue is in memory. */
 export interface TaskQueueOptions extends Omit<DurablyOptions, 'retention' | 'logger'> {
-  /** How long to wait before the next execution. Default: exponential from 1 s, doubling, at most 5 min, full jitter. */
+  /** How long to wait before the next execution. Default: exponential from 1 s, doubling, at most 5 min, with full jitter. */
   retry?: RetryPolicy
-  /** Executions in all; `retry` may give up earlier, never later. Default 5; `Infinity` leaves it to `retry` alone. */
+  /** How many executions there are in all; `retry` may give up earlier, not later. Default 5; with `Infinity`, `retry` alone decides. */
   maxAttempts?: number
   /** How long finished tasks are kept. */
   retention?: RetentionOptions
-  /** Gets a record for each change of a task. Default: no log. */
+  /** Called with a record for each change of a task. Default: no log. */
   logger?: TaskLogger
 }
 

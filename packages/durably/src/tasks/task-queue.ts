@@ -29,6 +29,7 @@ export function createTaskQueue(options: TaskQueueOptions = {}): TaskQueue {
   return new TaskQueue(options)
 }
 
+/** A task queue, made by `createTaskQueue`. */
 export class TaskQueue implements Queue {
   readonly #config: TaskConfig
   readonly #durably: Durably
@@ -123,6 +124,7 @@ export class TaskQueue implements Queue {
     return this.#durably.stop(options)
   }
 
+  /** Waits for the running tasks and closes the database; a store that was passed in stays open. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#durably[Symbol.asyncDispose]()
   }

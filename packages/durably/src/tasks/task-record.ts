@@ -5,28 +5,37 @@ import { DurablyError } from '../model/errors.ts'
 import { type RunRow, readColumn } from '../model/run.ts'
 import { stateOfRow, type TaskState } from './task-state.ts'
 
+/** What was enqueued. */
 export interface TaskEnvelope<TPayload = unknown> {
+  /** The type of the task. */
   readonly taskType: string
+  /** What the handler gets. */
   readonly payload: TPayload
-  /** How the payload is stored: JSON, in this version. */
+  /** How the payload is stored: as JSON, in this version. */
   readonly contentType: typeof CONTENT_TYPE
 }
 
 const CONTENT_TYPE = 'application/json'
 
+/** A task and its state. */
 export interface TaskRecord<TPayload = unknown> {
+  /** The id of the task, a ULID: ids of later tasks are greater. */
   readonly id: string
+  /** What was enqueued. */
   readonly envelope: TaskEnvelope<TPayload>
+  /** Its state. */
   readonly state: TaskState
-  /** How many executions failed. */
+  /** How many executions have failed. */
   readonly attempts: number
-  /** After so many executions the task is `Dead`, unless the retry policy gives up earlier; `Infinity` when the policy alone decides. */
+  /** After so many executions the task is `Dead`, unless the retry policy gives up earlier. `Infinity` if the policy alone decides. */
   readonly maxAttempts: number
-  /** The error of the last execution; `null` once one has succeeded. */
+  /** The message of the error of the last failed execution; null if none failed, or a later one succeeded. */
   readonly lastError: string | null
-  /** When it is due, if that is later than now. */
+  /** When it is due, as ISO-8601 text, if that is later than now; otherwise null. */
   readonly nextRunAt: string | null
+  /** When it was enqueued, as ISO-8601 text. */
   readonly createdAt: string
+  /** When it last changed, as ISO-8601 text. */
   readonly updatedAt: string
 }
 

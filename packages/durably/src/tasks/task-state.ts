@@ -4,7 +4,13 @@ import type { Phase } from '../model/phase.ts'
 import type { Run, RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { RunCount } from '../store/runs.ts'
 
+/** The states of a task. */
 export const TASK_STATES = ['Queued', 'Running', 'Succeeded', 'RetryScheduled', 'Dead', 'Cancelled'] as const
+/**
+ * The state of a task. `Queued`: it waits for its first execution, for a worker, or was put back. `Running`: a process executes it.
+ * `Succeeded`: it has succeeded. `RetryScheduled`: an execution failed, and the next one is due later. `Dead`: it failed for good;
+ * `redrive` puts it back. `Cancelled`: it was cancelled.
+ */
 export type TaskState = (typeof TASK_STATES)[number]
 
 export const FINISHED_STATES = ['Succeeded', 'Dead', 'Cancelled'] as const satisfies TaskState[]

@@ -1,9 +1,11 @@
 // Assertions for the contract: no test runner, no `node:` module, so that it runs wherever a store does.
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 
-/** Runners that know `actual` and `expected` print a diff. */
+/** What the assertions of the store contract throw. Test runners that know `actual` and `expected` print the difference. */
 export class AssertionFailed extends Error {
+  /** The value that was found. */
   readonly actual: unknown
+  /** The value that was expected. */
   readonly expected: unknown
 
   constructor(message: string, actual: unknown, expected: unknown) {
@@ -14,23 +16,27 @@ export class AssertionFailed extends Error {
   }
 }
 
+/** Throws unless the value is truthy. `what` says what was checked. */
 export function ok(value: unknown, what: string): asserts value {
   if (!value) throw new AssertionFailed(`${what}: expected a truthy value, got ${show(value)}`, value, true)
 }
 
-/** The same primitive or the same object, as `Object.is` says. */
+/** Throws unless both are the same primitive or the same object, as `Object.is` says. */
 export function equal<T>(actual: T, expected: T, what: string): void {
   if (!Object.is(actual, expected)) {
     throw new AssertionFailed(`${what}: expected ${show(expected)}, got ${show(actual)}`, actual, expected)
   }
 }
 
-/** Equal in every member; a missing property is not one that holds `undefined`, and `-0` is not `0`. */
+/**
+ * Throws unless both are equal in every member. A missing property is not equal to one that is `undefined`, and `-0` is not equal to `0`.
+ */
 export function deepEqual<T>(actual: T, expected: T, what: string): void {
   const found = difference(actual, expected, what, new Map())
   if (found) throw new AssertionFailed(`${found.where}: ${found.why}`, actual, expected)
 }
 
+/** Throws unless the promise rejects with a `DurablyError` of this code; returns that error. */
 export async function rejects(promise: Promise<unknown>, code: ErrorCode, what: string): Promise<DurablyError> {
   const outcome = await promise.then(
     (value) => ({ value }),

@@ -9,24 +9,29 @@
 import { asyncLocalScope, type Env } from '../model/env.ts'
 import { monotonicUlids } from '../model/ulid.ts'
 
+/** An Env whose time stands still until the test moves it. The same seed and the same calls give the same times, ids and random numbers. */
 export interface VirtualEnv extends Env {
+  /** Waits for code that is loaded with `import()`; no time passes meanwhile. */
   load: NonNullable<Env['load']>
-  /** Lets time pass: fires the timers that fall due, runs deferred turns, and lets promises settle in between. */
+  /** Lets time pass: calls the timers that fall due, runs deferred turns, and lets promises settle in between. */
   advance(ms: number): Promise<void>
   /** Runs deferred turns and lets promises settle; no time passes. */
   idle(): Promise<void>
-  /** Milliseconds until the next timer falls due; `null` when none waits. */
+  /** Milliseconds until the next timer is due; null if none is set. */
   nextInMs(): number | null
-  /** Moves the wall clock only, forwards or backwards. */
+  /** Moves only the wall clock, forwards or backwards, by so many milliseconds. */
   jump(ms: number): void
-  /** Sets the wall clock only. */
+  /** Sets only the wall clock, to milliseconds since 1970. */
   set(wallMs: number): void
 }
 
+/** The options of `virtualEnv`. */
 export interface VirtualEnvOptions {
+  /** Chooses the ids and the random numbers. Default 1. */
   seed?: number
+  /** The time at which the wall clock begins, in milliseconds since 1970. Default: the beginning of 2025, UTC. */
   startMs?: number
-  /** Nothing waits for the real world, so it is enough to let promises settle, which is much faster than turns of the event loop. */
+  /** True if nothing in the test waits for the real world, such as a file or a network: then time passes much faster. Default false. */
   isClosed?: boolean
 }
 
@@ -41,6 +46,7 @@ interface Timer {
   fn: () => void
 }
 
+/** Makes an Env whose time stands still until the test moves it, for `createDurably({ env })` and `memoryStore({ env })`. */
 export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: VirtualEnvOptions = {}): VirtualEnv {
   let mono = 0
   let wall = startMs

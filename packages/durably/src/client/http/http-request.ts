@@ -8,14 +8,18 @@ import { DurablyError, type ErrorCode } from '../../model/errors.ts'
 /** Not `HeadersInit`: of the global names for it, only this one is known both to the DOM and to Node's types. */
 export type HttpHeaders = NonNullable<RequestInit['headers']>
 
+/** The options of `httpClient`. */
 export interface HttpOptions {
-  /** Where the server is mounted: `https://example.com/api/durably`, or `/api/durably` in a page of the same site. */
+  /** The address at which the server is mounted: `https://example.com/api/durably`, or `/api/durably` in a page of the same site. */
   url: string
-  /** Sent with every request. A function is called for each request, so that a token may change. */
+  /**
+   * Headers that are sent with every request, for example a token. A function is called for each request, so that the token may change.
+   * Default none.
+   */
   headers?: HttpHeaders | (() => HttpHeaders | Promise<HttpHeaders>)
-  /** Default: the global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** Time, timers and chance; replaced in tests by a virtual one. */
+  /** The source of time, timers and random numbers. Tests pass a virtual one. Default: those of the system. */
   env?: Clock
 }
 

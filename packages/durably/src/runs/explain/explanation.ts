@@ -4,54 +4,73 @@ import type { RunStatus } from '../../model/run.ts'
 import type { WaitingFor } from '../../model/waiting-for.ts'
 
 /**
- * What it waits for (`WaitingFor`), or what else is the matter with it. `unknown job`: it is due, and this process has no job of its
- * name. `lease over`: its worker was lost, and nobody has taken it back.
+ * Why a run does not go on: what it waits for (see `WaitingFor`), or something else. `unknown job`: it is due, and this process has no job
+ * of its name. `lease over`: its worker was lost, and no worker has taken it over yet. `executing`: a worker executes it. `cancelling`: it
+ * was asked to stop and has not yet. `ended`: it is over.
  */
 export type Cause = WaitingFor['kind'] | 'unknown job' | 'executing' | 'cancelling' | 'lease over' | 'ended'
 
 /**
- * Who can make it go on: `time` and a `worker` do so by themselves, a `sender` of the signal, a `decider` who knows what became of the
- * effect, an `operator` who starts workers or retries runs, `reader`: somebody who may read the next run. `nobody`: it is over.
+ * Who can make a run go on: `time` and `worker` do it by themselves. `sender`: whoever sends the signal. `decider`: whoever knows what
+ * became of the effect. `operator`: whoever starts workers or retries runs. `reader`: somebody who may read the next run. `nobody`: it is
+ * over.
  */
 export type Actor = 'time' | 'worker' | 'sender' | 'decider' | 'operator' | 'reader' | 'nobody'
 
+/** What to do so that a run goes on, in a form for programs. */
 export type Remedy =
-  /** It goes on by itself: at this time, or as soon as it can. */
+  /** Wait: it goes on by itself, at this time, or as soon as it can if the time is null. */
   | { do: 'wait'; until: string | null }
+  /** Send this signal to this run. */
   | { do: 'signal'; runId: string; name: string }
+  /** Say with `decide()` what became of this step. */
   | { do: 'decide'; runId: string; step: string }
-  /** Start a process that has this job, and call `start()` in it. */
+  /** Start a process that defines this job, and call `start()` in it. */
   | { do: 'start a worker'; jobName: string }
+  /** Retry this run: it has failed. */
   | { do: 'retry'; runId: string }
   /** Ask somebody who may read the run that it waits for. */
   | { do: 'ask' }
+  /** Nothing helps: the run is over. */
   | { do: 'nothing' }
 
+/** One run in the chain of an explanation. */
 export interface ExplainedRun {
+  /** The id of the run. */
   runId: string
+  /** The name of its job. */
   jobName: string
+  /** Its stored status. */
   status: RunStatus
+  /** Its phase: the status, in more detail. */
   phase: Phase
-  /** For `ifVersion`, so that a remedy applies to the run as it was explained. */
+  /** Its version. Pass it as `ifVersion` to act only if the run has not changed since. */
   version: number
+  /** Why this run does not go on. */
   cause: Cause
+  /** Since when, as ISO-8601 text. */
   since: string
-  /** Everything it waits for; what the next run of the chain is about comes first. */
+  /** Everything that it waits for. The thing that leads to the next run of the chain comes first. */
   waitingFor: WaitingFor[]
 }
 
 /** What is the matter with one run, and what helps. */
 export interface Diagnosis {
+  /** Why the last run of the chain does not go on. */
   cause: Cause
+  /** Since when, as ISO-8601 text. */
   since: string
+  /** Who can act. */
   actor: Actor
+  /** What to do. */
   remedy: Remedy
 }
 
+/** What `explain()` returns: why a run does not go on, who can act, and what to do. */
 export interface Explanation extends Diagnosis {
-  /** From the run that was asked about, by way of those that it waits for, to the one that everything waits for. */
+  /** The runs from the one that was asked about to the one that everything waits for. */
   chain: ExplainedRun[]
-  /** The same in a few lines for people. */
+  /** The same as a few lines of text for people. */
   text: string
 }
 

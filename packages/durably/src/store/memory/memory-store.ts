@@ -9,14 +9,15 @@ import { memorySignals } from './signals.ts'
 import { memorySteps } from './steps.ts'
 import { Tables } from './tables.ts'
 
+/** The options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** Its wall clock is the store's. */
+  /** The source of time; give the same one to `createDurably`. Default: that of the system. */
   env?: Env
-  /** False keeps no events: nothing to subscribe to, and less memory. Default true. */
+  /** False keeps no events: less memory, and `subscribe` is not possible. Default true. */
   eventLog?: boolean
-  /** False keeps no stacks of errors: an attempt that fails costs half. Default true. */
+  /** False keeps no stacks of errors: a failing attempt then costs about half. Default true. */
   errorStacks?: boolean
-  /** So many runs that have ended are kept; beyond that the oldest are removed at once. Default: all. */
+  /** How many ended runs are kept; beyond that the oldest are removed at once. Default: all. */
   endedMax?: number
 }
 

@@ -2,9 +2,9 @@
 export const CRASH_FAULTS = ['crash before', 'crash after commit', 'lost reply', 'lease stolen', 'cancel'] as const
 
 /**
- * `crash before`: the worker dies, nothing was written. `crash after commit`: it dies when the write is done. `lost reply`: the write
- * is done, the worker gets no answer. `lease stolen`: the worker is paused for longer than its lease, another one takes over, then the
- * first goes on. `cancel`: somebody cancels the run just before the write.
+ * What goes wrong. `crash before`: the worker dies before the write. `crash after commit`: it dies after the write. `lost reply`: the write
+ * is done, and the worker gets no answer. `lease stolen`: the worker is paused for longer than its lease, another one takes over, then the
+ * first one goes on. `cancel`: somebody cancels the run just before the write.
  */
 export type CrashFault = (typeof CRASH_FAULTS)[number]
 

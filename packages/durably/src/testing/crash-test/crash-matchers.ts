@@ -10,12 +10,20 @@ interface MatcherResult {
 
 /** The matchers as the types of a test runner declare them. */
 export interface CrashMatchers {
-  /** Of a report, or of a function that defines a job and is given to `crashTest` with this input. */
+  /**
+   * Passes if the job survived every case. Takes a report of `crashTest`, or a function that defines a job, which is then given to
+   * `crashTest` with this input.
+   */
   toSurviveCrashes(input?: unknown, options?: CrashTestOptions): Promise<void>
 }
 
-/** @example expect.extend(crashMatchers) */
+/**
+ * A matcher for test runners with `expect.extend`, such as Vitest and Jest.
+ *
+ * @example expect.extend(crashMatchers)
+ */
 export const crashMatchers = {
+  /** Passes if the job survived every case; see `CrashMatchers`. */
   toSurviveCrashes(received: unknown, input?: unknown, options?: CrashTestOptions): MatcherResult | Promise<MatcherResult> {
     return received instanceof CrashReport ? verdict(received) : crashTest(received as DefineJob<unknown>, input, options).then(verdict)
   },

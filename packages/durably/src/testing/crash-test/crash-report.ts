@@ -1,14 +1,18 @@
 import { type CrashFault, inWords } from './crash-fault.ts'
 
+/** One case of a crash test: a fault at a boundary. */
 export interface CrashCase {
-  /** Such as `claim`, `step "fetch"` or `complete`. */
+  /** The write at which the fault happens, such as `claim`, `step "fetch"` or `complete`. */
   boundary: string
+  /** What goes wrong there. */
   fault: CrashFault
 }
 
+/** A case in which the job did not behave as it does undisturbed. */
 export interface CrashFailure extends CrashCase {
+  /** What was different, in words. */
   problem: string
-  /** What the author of the job can do about it. */
+  /** What the author of the job can do about it; null if nothing is known. */
   hint: string | null
 }
 
@@ -23,15 +27,17 @@ interface CrashReportParts {
   failures: readonly CrashFailure[]
 }
 
-/** How a job ended in every world in which it ran. */
+/** What `crashTest` found out. Its text, `String(report)`, is for people. */
 export class CrashReport {
+  /** The name of the job. */
   readonly jobName: string
-  /** The store calls that make something durable, in the order of the undisturbed run. */
+  /** The writes at which faults were tried, in the order of the undisturbed run. */
   readonly boundaries: readonly string[]
-  /** How many worlds there were: boundaries times faults, for each seed. */
+  /** How many cases were tried: boundaries times faults, for each seed. */
   readonly cases: number
-  /** Cases in which the boundary did not come up: what the job does depends on what its steps return. */
+  /** Cases in which the boundary did not come up, because what the job does depends on what its steps return. */
   readonly notReached: readonly CrashCase[]
+  /** The cases in which the job did not behave as it does undisturbed. */
   readonly failures: readonly CrashFailure[]
 
   constructor({ jobName, boundaries, cases, notReached, failures }: CrashReportParts) {
@@ -42,10 +48,12 @@ export class CrashReport {
     this.failures = failures
   }
 
+  /** Whether there are no failures. */
   get ok(): boolean {
     return this.failures.length === 0
   }
 
+  /** The report in a few lines for people. */
   toString(): string {
     const failed = new Set(this.failures.map(({ fault, boundary }) => inWords(fault, boundary))).size
     const verdict = this.ok ? `survives all ${this.cases} cases` : `fails in ${failed} of ${this.cases} cases`

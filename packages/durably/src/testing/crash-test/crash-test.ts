@@ -8,16 +8,17 @@ import { type CrashCase, type CrashFailure, CrashReport } from './crash-report.t
 import { CrashWorld, type CrashWorldOptions, type DefineJob, type Evidence, NeverEnded, type Target } from './crash-world.ts'
 import { completedSteps, isReplayable, judge, type Problem, recordProblems, replayProblems, sameRecords } from './judge.ts'
 
+/** The options of `crashTest`. */
 export interface CrashTestOptions {
-  /** Milliseconds of real time that one run of the job may take, for steps that really wait. Default 5000. */
+  /** How long one run of the job may take in real time, in milliseconds, for steps that really wait. Default 5000. */
   timeout?: number
-  /** Which faults are tried at each boundary. Default all. */
+  /** Which faults are tried at each boundary. Default: all. */
   faults?: readonly CrashFault[]
   /** How many different timings of the store are tried. Default 1. */
   seeds?: number
-  /** Called before each run of the job: puts back what its steps change outside of it. */
+  /** Called before each run of the job, to undo what its steps have changed outside. Default: nothing. */
   beforeEach?: () => unknown
-  /** A store that goes by the world's clock. Default the memory store. */
+  /** Opens the store of each run; it must use this `env` as its clock. Default: the memory store. */
   openStore?: (env: Env) => Store | Promise<Store>
 }
 

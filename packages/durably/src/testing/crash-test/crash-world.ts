@@ -20,10 +20,11 @@ import { type Asked, Witness } from './witness.ts'
 
 /** The part of a job handle that is needed. */
 export interface Triggerable<TInput> {
+  /** Triggers a run of the job. */
   trigger(input: TInput): Promise<{ id: string }>
 }
 
-/** Defines the job on the instance it is given; `env` is that instance's virtual clock. */
+/** Defines the job on the instance that it is given, and returns its handle. `env` is the virtual clock of that instance. */
 export type DefineJob<TInput> = (durably: Durably, env: Env) => Triggerable<TInput> | Promise<Triggerable<TInput>>
 
 export interface CrashWorldOptions {

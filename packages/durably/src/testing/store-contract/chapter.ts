@@ -1,15 +1,17 @@
 import type { Store } from '../../store/store.ts'
 import type { VirtualEnv } from '../virtual-env.ts'
 
-/** What a case gets: a migrated, empty store of its own, and the clock of that store. */
+/** What a case of the store contract gets: a migrated, empty store of its own, and the clock of that store. */
 export interface World {
+  /** The store that is tested. */
   store: Store
+  /** The clock of the store. */
   env: VirtualEnv
-  /** Opens what is stored once more, as a new process would. */
+  /** Opens the same data once more, as a new process would. Without it, the case that needs it must be skipped. */
   reopen?: () => Promise<Store>
-  /** A migrated, empty store of the same kind and by the same clock that keeps no events. */
+  /** Opens a migrated, empty store of the same kind and clock that keeps no events. Without it, the chapter that needs it must be skipped. */
   withoutEventLog?: () => Promise<Store>
-  /** An empty table of the user's in the database of the store; absent where there is no database. */
+  /** Creates an empty table of the user in the database of the store. Absent if there is no database. */
   userTable?: () => Promise<UserTable>
 }
 
@@ -27,14 +29,19 @@ export interface UserTable {
   values(): Promise<string[]>
 }
 
+/** One case of the store contract. */
 export interface Case {
-  /** A sentence about behaviour, unique in the whole contract. */
+  /** A sentence about the behaviour, unique in the whole contract. */
   name: string
+  /** Runs the case; it throws if the store does not behave. */
   run(world: World): Promise<void>
 }
 
+/** A group of cases of the store contract. */
 export interface Chapter {
+  /** What the cases are about. */
   title: string
+  /** The cases. */
   cases: readonly Case[]
 }
 

@@ -34,6 +34,7 @@ import { versions } from './versions.ts'
 import { waitedFor } from './waited-for.ts'
 import { withoutEventLog } from './without-event-log.ts'
 
+/** All cases that a store must pass, in chapters, for test runners that `describeStore` does not fit. */
 export const storeContract: Chapter[] = [
   createChapter,
   claimChapter,

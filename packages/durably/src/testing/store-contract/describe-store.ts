@@ -4,22 +4,30 @@ import { checkCoherence } from './coherence.ts'
 
 /** The part of a test runner that is needed; those of Vitest, Jest, Mocha and `node:test` fit. */
 export interface TestRunner {
+  /** Defines a group of tests. */
   describe(name: string, define: () => void): unknown
+  /** Defines a test; `it.skip` defines one that is not run. */
   it: DefineTest & { skip: DefineTest }
 }
 
 type DefineTest = (name: string, run: () => Promise<void>) => unknown
 
+/** The options of `describeStore`. */
 export interface ContractOptions {
+  /** Cases that are not run, each with a reason. Default: none. */
   skip?: readonly Skip[]
 }
 
-/** Cases by their names, or a whole chapter. */
-export type Skip = { reason: string } & ({ tests: readonly string[] } | { chapter: string })
+/** Cases that are not run: by their names, or a whole chapter. */
+export type Skip = {
+  /** Why the cases do not apply to this store. */
+  reason: string
+} & ({ tests: readonly string[] } | { chapter: string })
 
-/** Called for every case, so that each has a world of its own. */
+/** Opens an empty store for one case. It is called for every case, and `close` is called afterwards. */
 export type StoreSetup = () => Promise<World & { close(): unknown }>
 
+/** Defines the tests of the store contract for a store, in any test runner: run it against a store of your own. */
 export function describeStore({ describe, it }: TestRunner, name: string, setup: StoreSetup, options: ContractOptions = {}): void {
   const reasons = skipReasons(options.skip ?? [])
   describe(`${name} keeps the store contract`, () => {

@@ -3,9 +3,14 @@ import { DurablyError } from '../../model/errors.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { Worker } from './worker.ts'
 
+/** The options of `processUntilIdle`. */
 export interface UntilIdleOptions {
-  /** When to end: no run starts after it, and active ones are asked to stop and given back, as by `stop({ timeout })`. */
+  /**
+   * When to end (a `Date`, or milliseconds since 1970): then no further run starts, and active ones are asked to stop and given back, as by
+   * `stop({ timeout })`. Default: none.
+   */
   deadline?: Date | number
+  /** How many runs are executed at most. Default: no limit. */
   maxRuns?: number
 }
 

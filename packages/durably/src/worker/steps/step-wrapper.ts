@@ -1,11 +1,17 @@
 // StepWrapper — a plugin's function around every step function: it can time it, limit it or report its errors.
 import type { Execution } from '../execution.ts'
 
+/** What a `StepWrapper` knows of the step that it wraps. */
 export interface StepInfo {
+  /** The run that the step belongs to. */
   runId: string
+  /** The job of that run. */
   jobName: string
+  /** The name of the step. */
   stepName: string
+  /** The order in which the job called its steps, from 0. */
   stepIndex: number
+  /** Aborts when the step must stop. */
   signal: AbortSignal
 }
 
@@ -21,6 +27,10 @@ export interface StepScope {
   turnedAway?: boolean
 }
 
+/**
+ * A function around every step function, for example to measure it: it must call `next()`, which calls the step function, and return its
+ * result.
+ */
 export type StepWrapper = (step: StepInfo, next: () => Promise<unknown>) => Promise<unknown>
 
 /** The first wrapper is the outermost. */
