@@ -19,8 +19,9 @@ import type { Job } from './model/job.ts'
 import { TurnBudget } from './model/turn-budget.ts'
 import type { PluginHost } from './plugin.ts'
 import type { JobHandle, JobHandleDeps } from './runs/job-handle.ts'
+import { lazyRunCommands } from './runs/lazy-run-commands.ts'
 import { outsideTransactions } from './runs/outside-transactions.ts'
-import { RunCommands } from './runs/run-commands.ts'
+import type { RunCommands } from './runs/run-commands.ts'
 import { RunReader } from './runs/run-reader.ts'
 import type { TriggerDeps } from './runs/trigger.ts'
 import { lazySqlStore } from './store/sql/lazy-sql-store.ts'
@@ -92,7 +93,7 @@ export function createEngine(options: DurablyOptions): Engine {
   const logLines = new LogLineWriter({ ...shared, logs })
   const reader = new RunReader({ ...shared, store: outside, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName) })
   const trigger = { ...shared, runs, admit }
-  const commands = new RunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals })
+  const commands = lazyRunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals })
   return {
     ...shared,
     dialect: options.dialect,
