@@ -163,6 +163,22 @@ test('every link between pages leads somewhere', () => {
   expect(broken).toStrictEqual([])
 })
 
+test('every link to a heading finds it', () => {
+  const anchorsOf = (page: string) =>
+    Array.from(read(page).matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    )
+  const broken = ['.', 'docs', 'docs/guides', 'docs/adr', 'examples'].flatMap(pagesIn).flatMap((page) =>
+    Array.from(read(page).matchAll(/\]\((?!https?:)([\w./-]*\.md)?#([^)\s]+)\)/g), ([, target, anchor = '']) => ({ target, anchor }))
+      .filter(({ target, anchor }) => !anchorsOf(target ? join(dirname(page), target) : page).includes(anchor))
+      .map(({ target = '', anchor }) => `${basename(page)} → ${target}#${anchor}`),
+  )
+  expect(broken).toStrictEqual([])
+})
+
 test('no page holds the marks of an unresolved merge', () => {
   const pages = ['.', 'docs', 'docs/guides', 'docs/adr'].flatMap(pagesIn)
   expect(pages.filter((page) => /^(<{7}|>{7}) /m.test(read(page)))).toStrictEqual([])
