@@ -49,7 +49,7 @@ export interface ErrorCodes {
   signal_taken: true
   /** The run does not have the version `ifVersion` any more; nothing was changed. Read the run again. */
   version_mismatch: true
-  /** The idempotency key was used before, with another input; use a new one. */
+  /** Over HTTP: the idempotency key was used before, with another input; use a new one. */
   idempotency_conflict: true
   /** `after` is beyond the end of the run's log: it belongs to another run or another database. */
   cursor_ahead: true

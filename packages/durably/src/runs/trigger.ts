@@ -14,7 +14,11 @@ import type { Created, NewRun, RunStore } from '../store/runs.ts'
 
 /** The options of `trigger`, and of each item of `batchTrigger`. */
 export interface TriggerOptions {
-  /** A second trigger of the same job with the same key stores nothing, and returns the run that has the key. At most 512 bytes. */
+  /**
+   * A second trigger of the same job with the same key stores nothing and returns the run that has the key, also if its input is another
+   * one; over HTTP another input is refused with the code `idempotency_conflict`. The key is free again when that run is deleted. At most
+   * 512 bytes.
+   */
   idempotencyKey?: string
   /** Of all runs with the same key, also of different jobs, at most one executes at a time; the others wait. At most 512 bytes. */
   concurrencyKey?: string
