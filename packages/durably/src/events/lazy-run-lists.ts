@@ -4,7 +4,7 @@ import { once } from '../model/lazy.ts'
 import type { RunListWatcher, RunListWatcherDeps } from './run-list-watcher.ts'
 
 export class LazyRunLists {
-  /** What runs are watched with. */
+  /** The watcher, loaded with the first call. */
   readonly watcher: () => RunListWatcher | Promise<RunListWatcher>
   #loaded: RunListWatcher | null = null
 

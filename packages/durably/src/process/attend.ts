@@ -1,4 +1,4 @@
-// What a started worker does in a process, and not in a page: it says where it works, sees runs that nobody executes, and heeds signals.
+// What a started worker does in a process, and not in a page: it logs where it works, finds runs that no worker executes, and handles signals.
 import type { Engine } from '../engine.ts'
 import { CONSOLE } from '../logging/console-logger.ts'
 import { giveBackOnSignals } from './signals.ts'

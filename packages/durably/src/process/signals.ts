@@ -1,7 +1,7 @@
 // SIGINT and SIGTERM give the runs of a worker back, so that the next process goes on without waiting for their leases.
-//   S1. Functions are asked to stop, and what settles is given back. If nobody else listens for the signal, the process then ends: runs
+//   S1. Functions are asked to stop, and runs whose functions have ended are given back. If nothing else listens for the signal, the process then ends: runs
 //       whose functions ignore their signal are given back as well, as the last thing, because those functions end with the process.
-//   S2. If somebody else listens, that one decides when the process ends, and a function that goes on keeps its lease.
+//   S2. If something else listens, it decides when the process ends, and a function that goes on keeps its lease.
 //   S3. A second signal ends the process at once. `npm run` sends that of the terminal again, so one that comes at once does not count.
 import type { Engine } from '../engine.ts'
 import { within } from '../model/env.ts'
@@ -10,7 +10,7 @@ import type { Attendance } from './attend.ts'
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 const SAME_SIGNAL_MS = 250
-/** To write the releases. */
+/** How long the releases may take to be written. */
 const RELEASE_MS_MAX = 2000
 
 /** Listeners of all instances; the last one that is done ends the process. */

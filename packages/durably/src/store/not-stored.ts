@@ -1,7 +1,7 @@
 import { DurablyError } from '../model/errors.ts'
 import type { NewRun } from './runs.ts'
 
-/** What became of one that should have been stored. */
+/** Why a run that should have been stored was not. */
 export function notStored({ id, parentRunId, parentToken }: NewRun): DurablyError {
   if (parentToken === null) return new DurablyError('store_unavailable', `create: run ${id} was neither stored nor found`)
   return new DurablyError(

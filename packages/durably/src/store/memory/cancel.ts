@@ -26,7 +26,7 @@ function stop(tables: Tables, record: RunRecord): CancelOutcome['outcome'] {
   return 'requested'
 }
 
-/** Those that it triggered share its cancel; they do not when it has come to another end. */
+/** Runs that it triggered share its cancel, unless it has come to another end. */
 function passesOn({ status }: RunRow): boolean {
   return !isTerminal(status) || status === TRANSITIONS.cancel.to
 }

@@ -14,7 +14,7 @@ export function reap(tables: Tables, { maxRecoveries, tokens }: ReapRequest): Re
   })
 }
 
-/** Those a broken clock put far ahead stand at the end of the order. */
+/** Leases that a broken clock has set far ahead are lost, too; they are at the end of the order. */
 function lostRuns(tables: Tables): RunRow[] {
   const { nowMs } = tables
   const lost: RunRow[] = []

@@ -78,7 +78,7 @@ function openKysely(dialect: Dialect): { db: Kysely<DurablyTables>; driver: Driv
 
 export type StoreKind = DialectKind | 'sqlocal' | 'foreignSqlite'
 
-/** SQLite is reached in one of three ways. A SQLite driver that nobody vouches for is `foreignSqlite`. */
+/** SQLite is reached in one of three ways. An unknown SQLite driver is `foreignSqlite`. */
 export function storeKind({ detected, driver, dialect }: OpenedSql): StoreKind {
   if (hasSqlocalClient(driver)) return 'sqlocal'
   return detected.kind === 'sqlite' && !resetsStatements(dialect) ? 'foreignSqlite' : detected.kind

@@ -1,4 +1,4 @@
-// ExplainedRuns — each unfinished run has an explanation, and what it says would make the run due, by the rules of the store.
+// ExplainedRuns — checks `explain()` on every unfinished run: the remedy that it names would make the run due, by the rules of the store.
 import { jsonCodec } from '../../model/codec.ts'
 import { decisionName } from '../../model/decision-name.ts'
 import { decodeEffects } from '../../model/effect.ts'
@@ -37,13 +37,13 @@ export class ExplainedRuns {
       if (isTerminal(status)) continue
       const explained = await explainRun(deps, id)
       const root = await store.runs.get(explained.chain.at(-1)?.runId ?? id)
-      if (!root || !moves(root, explained))
-        this.violations.push({ invariant: 'I40', runId: id, what: `its explanation does not help: ${explained.text}` })
+      if (!root || !isRemedied(root, explained))
+        this.violations.push({ invariant: 'I40', runId: id, what: `the remedy of its explanation does not make it due: ${explained.text}` })
     }
   }
 }
 
-function moves(root: RunRow, { cause, remedy }: Explanation): boolean {
+function isRemedied(root: RunRow, { cause, remedy }: Explanation): boolean {
   switch (remedy.do) {
     case 'signal':
       return wakesBySignal(root, remedy.name)
@@ -54,7 +54,7 @@ function moves(root: RunRow, { cause, remedy }: Explanation): boolean {
     case 'wait':
       return remedy.until === null || root.runAt <= Date.parse(remedy.until)
     default:
-      // It may have ended while the explanation was read: a transaction of a user can hold the only connection for seconds.
+      // The run may have ended while its explanation was read: a transaction of a user can hold the only connection for seconds.
       return cause !== 'ended' || isTerminal(root.status)
   }
 }

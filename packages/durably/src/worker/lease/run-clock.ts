@@ -23,7 +23,7 @@ export class RunClock {
   readonly #owner: Owner
   /** When the run was claimed, by the store's clock. */
   readonly claimedAt: number
-  /** As it was said last. */
+  /** By the store's last answer. */
   time: StoreTime
 
   constructor(deps: OwnerDeps, claimed: Claimed, owner: Owner) {

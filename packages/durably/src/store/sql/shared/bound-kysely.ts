@@ -1,7 +1,7 @@
 // A transaction of Kysely over one connection, which is ours to end.
-//   D1. After the end every query is refused: one that comes late would run on its own, on a connection of somebody else.
-//   D2. So is a statement that would end it: what came after would not be part of it, and the step's record neither.
-//   D3. A query waits for the one before it: where that one failed, the transaction may be gone, and what came after would commit on its own.
+//   D1. After the end every query is refused: a late one would run outside of the transaction, on a connection that others use by then.
+//   D2. A statement that would end the transaction is refused: later statements and the step's record would not be part of it.
+//   D3. A query waits for the one before it: if that one failed, the transaction may be gone, and later queries would commit by themselves.
 import { type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, Kysely, Transaction } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
 import { type Script, transactionWord } from './transaction-word.ts'
@@ -9,11 +9,11 @@ import { type Script, transactionWord } from './transaction-word.ts'
 export interface BoundKysely {
   db: Transaction<unknown>
   end(): void
-  /** It is the error of the last query that failed, not one of the user's own. */
+  /** Whether it is the error of the last query that failed, and not one of the user's own. */
   hasThrown(error: unknown): boolean
 }
 
-/** It was undone in the middle, and what comes after that would not be part of it. */
+/** The database rolled the transaction back in the middle, so later statements would not be part of it. */
 export class EndedByItself extends Error {
   constructor(cause: unknown) {
     super('the database has undone the transaction by itself; an error of a query inside it was caught, let it pass instead', { cause })

@@ -1,4 +1,4 @@
-// What the cancels of all databases have in common: whom a cancel reaches, what becomes of each run, and the answer.
+// What the cancels of all databases have in common: which runs a cancel reaches, what it changes in each, and the answer.
 import { type RawBuilder, sql } from 'kysely'
 import type { RunRow } from '../../../model/run.ts'
 import { TRANSITIONS } from '../../../model/transitions.ts'
@@ -21,10 +21,10 @@ export function family(t: Pick<Tables, 'runs'>, p: P): Fragment {
     SELECT * FROM below`
 }
 
-/** Of the run `r`. Asked once is enough: the first request keeps its time. */
+/** Whether a cancel changes the run `r`. A running one is asked to stop only once: the first request keeps its time. */
 export const canBeStopped = sql`(${canMove('cancel')} OR (r.status = 'running' AND r.cancel_requested_at IS NULL))`
 
-/** What becomes of the run `r`: a pending one ends, a running one is asked to stop. */
+/** What a cancel changes in the run `r`: a pending one ends, a running one is asked to stop. */
 export function stopped(p: P, now: Fragment): Fragment {
   const ifItEnds = (then: Fragment, otherwise: Fragment) => sql`CASE WHEN ${canMove('cancel')} THEN ${then} ELSE ${otherwise} END`
   return sql`status = ${ifItEnds(target('cancel'), sql`r.status`)}, finished_at = ${ifItEnds(now, sql`r.finished_at`)}, cancel_requested_at = ${now},

@@ -30,7 +30,7 @@ export function clientValues(id: string, { ifVersion }: IfVersion, now: number):
   return { id, ifVersion: ifVersion ?? null, now, at: iso(now) }
 }
 
-/** Of a run that was left as it is: whether that is so because it has another version. */
+/** Whether a run was left unchanged because it has another version. */
 export function changed(version: number, { ifVersion }: IfVersion): Changed | null {
   return ifVersion !== undefined && version !== ifVersion ? { outcome: 'changed', version } : null
 }

@@ -53,7 +53,7 @@ export function isActive(status?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`NOT (${isTerminal(status)})`
 }
 
-/** What is below the run `r` shares its cancel; not so when it has come to another end. */
+/** Runs below the run `r` share its cancel, unless it has come to another end. */
 export function passesOn(): RawBuilder<unknown> {
   return sql`NOT (${isOneOf(
     sql`r.status`,

@@ -73,7 +73,7 @@ export function isAccepted(move: OwnerMove, { tables: t }: Pick<SqlDeps, 'tables
       AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.id = ${p('stepId')})`
 }
 
-/** W2: the write is there already, in the run `r`. */
+/** W2: the run `r` has this write already. */
 export function wasApplied({ tables: t }: Pick<SqlDeps, 'tables'>, p: P): Fragment {
   return sql`r.id = ${p('runId')} AND r.lease_generation = ${p('generation')} AND (r.lease_owner IS NULL OR r.lease_owner = ${p('token')})
           AND r.lease_writes >= ${p('number')}

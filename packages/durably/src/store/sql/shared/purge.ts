@@ -23,7 +23,7 @@ export function purgeRuns({ statement, session, env, tables: t, syntax }: SqlDep
   const children = [t.steps, t.logs, t.events, t.signals].map((table) =>
     statement<PurgeValues>((p) => sql`${syntax.clock(p)} DELETE FROM ${table} WHERE run_id IN (${ended(p)})`),
   )
-  /** Asked twice: one of them may have been sent back while this waited for its lock, and only its own row is read again then. */
+  /** `isOver` is checked twice: a run may have been retried while this waited for its lock, and then only its own row is read again. */
   const runs = statement<PurgeValues>(
     (p) => sql`${syntax.clock(p)} DELETE FROM ${t.runs} AS r WHERE r.id IN (${ended(p)}) AND ${isOver(p)} RETURNING id`,
   )

@@ -11,7 +11,7 @@ import type { Param } from './statement.ts'
 export interface ReapValues {
   now: number
   at: string
-  /** Of the runs to take back, as a JSON array; `null` for those whose lease is over. */
+  /** The claim tokens of the runs to take back, as a JSON array; `null` for all runs whose lease is over. */
   tokens: string | null
   /** `null` for no limit. */
   maxRecoveries: number | null
@@ -30,7 +30,7 @@ type Fragment = RawBuilder<unknown>
 /** Which runs are taken back: those whose lease is over, or those that are held under `tokens`. */
 export type ReapedBy = 'lease' | 'tokens'
 
-/** In the order of their leases, each with its `lease_end`. Leases that are over stand at both ends of one index. */
+/** The lost runs in the order of their leases, each with its `lease_end`. Leases that are over are at both ends of one index. */
 export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax'>, p: P, by: ReapedBy): Fragment[] {
   const now = syntax.now(p)
   const lost = (from: Fragment, when: Fragment) =>
@@ -43,7 +43,7 @@ export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax
 
 type Reclaim = Reaped['move']
 
-/** Of the lost run `r`: what `of` says of the move that it makes. */
+/** What `of` returns for the move that the lost run `r` makes. */
 function fate(p: P, now: Fragment, of: (move: Reclaim) => Fragment): Fragment {
   return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${of('reclaimCancelled')} WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}
     WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${of('reclaimCrashLoop')} ELSE ${of('reclaim')} END`
@@ -67,7 +67,7 @@ export function reclaimEnds(p: P, now: Fragment): Fragment {
   return fate(p, now, ifItEnds(sql`1`, sql`0`))
 }
 
-/** What becomes of a lost run. */
+/** What a reap changes in the row of a lost run. */
 export function takenBack(p: P, now: Fragment): Fragment {
   const by = (of: (move: Reclaim) => Fragment) => fate(p, now, of)
   return sql`status = ${by(target)},

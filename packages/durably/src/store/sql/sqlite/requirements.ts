@@ -1,4 +1,4 @@
-// What a SQLite must have that somebody else brings. Those of `sqlite()` and `browserDialect()` have it, and do not load this file.
+// What a SQLite of another driver must be able to do. Those of `sqlite()` and `browserDialect()` can, and do not load this file.
 import { CompiledQuery, type Dialect } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
 import { notConfirmed } from '../shared/detect.ts'

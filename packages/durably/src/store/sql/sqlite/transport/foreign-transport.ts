@@ -7,7 +7,7 @@ import { prepareConnection } from './prepare-connection.ts'
 import { StatementResetTransport } from './statement-reset-transport.ts'
 import type { Transport } from './transport.ts'
 
-/** For a driver that no dialect vouches for: it may be libsql, so its statements are watched as if it were. */
+/** For an unknown driver: it may be libsql, so its statements are watched as if it were. */
 export function foreignTransport(opened: OpenedSql): Transport {
   const client = libsqlClientOf(opened.driver)
   return new StatementResetTransport(client ? libsqlTransport(opened.db, client) : kyselyTransport(opened), opened.env)

@@ -1,6 +1,6 @@
 // SQLocal: SQLite in a worker of the page, on OPFS. OPFS opens a file for one connection at a time, of whichever tab.
 //   L1. What we send, in every tab of the origin, passes one Web Lock per database, and so does the opening: a tab that
-//       opens the file while another one writes would not get it, and SQLocal would go on in memory without a word.
+//       opens the file while another one writes would not get it, and SQLocal would go on in memory without an error.
 //   L2. The opening and the first statement are one hold of the lock.
 //   L3. One client is one connection, which user code may use as well: a transaction is sent in one piece, or inside
 //       one of SQLocal's own, so that nobody's statement comes between.
