@@ -1,8 +1,9 @@
 // Judge — checks the invariants over the history of a simulated world after all its runs have ended, and counts what happened in it.
 import { jsonCodec } from '../../model/codec.ts'
 import { checkInvariants, type History, type JobPlan, recordsByStep, type StepPlan, stepKey, type Violation } from '../invariants/index.ts'
-import { callsOf, type PlannedCall, type PlannedWork, SHAPES, type SteadyJobs, steady } from './plan-runs.ts'
+import { callsOf, type PlannedCall, type PlannedWork, SHAPES } from './planned-run.ts'
 import type { RareFigures } from './rare-figures.ts'
+import { type SteadyJobs, steady } from './steady-jobs.ts'
 import type { Part, SimPayload } from './workload.ts'
 
 export interface SimFigures extends RareFigures {

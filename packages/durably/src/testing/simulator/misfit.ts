@@ -1,5 +1,5 @@
 // Values that cannot be stored.
-import type { Misfit } from './plan-runs.ts'
+import type { Misfit } from './planned-run.ts'
 import { UNSTORABLE } from './rejecting-store.ts'
 
 /** Far more than the values of a simulated world need. */

@@ -9,7 +9,7 @@ import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeWaits } from '../../model/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { oneOf, pick } from './chance.ts'
-import { callsOf, isHopeless } from './plan-runs.ts'
+import { callsOf, isHopeless } from './planned-run.ts'
 import type { SimProcess } from './sim-process.ts'
 import type { SimPayload } from './workload.ts'
 

@@ -1,7 +1,7 @@
 // How often a world met what few worlds know, so that a kind that never happens shows.
 import { jsonCodec } from '../../model/codec.ts'
 import { type History, stepKey, THE_JOB } from '../invariants/index.ts'
-import { childrenOf } from './plan-runs.ts'
+import { childrenOf } from './planned-run.ts'
 import type { SimPayload } from './workload.ts'
 
 export interface RareFigures {

@@ -3,7 +3,7 @@
 import type { Durably } from '../../durably.ts'
 import { isPassing } from '../../model/errors.ts'
 import { pick } from './chance.ts'
-import type { PlannedRun } from './plan-runs.ts'
+import type { PlannedRun } from './planned-run.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import { SimProcess, type SimWorld } from './sim-process.ts'
 import type { SimJobs } from './workload.ts'

@@ -7,7 +7,7 @@ import { NonRetryableError, retry, retryAfter } from '../../model/retry-policy.t
 import type { JobExecution } from '../invariants/index.ts'
 import { oneOf } from './chance.ts'
 import { misfitOf } from './misfit.ts'
-import type { Inner, PlannedWork } from './plan-runs.ts'
+import type { Inner, PlannedWork } from './planned-run.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'

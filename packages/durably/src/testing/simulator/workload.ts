@@ -19,12 +19,11 @@ import {
   type PlannedWait,
   type PlannedWork,
   SHAPES,
-  type SteadyJobs,
-  steady,
-} from './plan-runs.ts'
+} from './planned-run.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
+import { type SteadyJobs, steady } from './steady-jobs.ts'
 import { retryAfterOf, type StepValue, type StreamState, Work, type WorkParts } from './work.ts'
 
 /** The payload of a run. `by`: the step that triggered it, as `run/step`. */

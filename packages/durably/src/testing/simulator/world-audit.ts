@@ -8,10 +8,10 @@ import { DueAudit, type History, RowAudit, StreamAudit, type Violation } from '.
 import type { Archive } from './archive.ts'
 import { ClaimWatch } from './claim-watch.ts'
 import { figuresOf, judge, plansOf } from './judge.ts'
-import type { SteadyJobs } from './plan-runs.ts'
 import { rareFiguresOf } from './rare-figures.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { Answer } from './sim-process.ts'
+import type { SteadyJobs } from './steady-jobs.ts'
 import { StoreNotes } from './store-notes.ts'
 import type { TabAudit } from './tab-audit.ts'
 
