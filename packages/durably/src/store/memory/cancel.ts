@@ -2,8 +2,9 @@ import { isTerminal, type RunRow } from '../../model/run.ts'
 import { canMove, TRANSITIONS } from '../../model/transitions.ts'
 import type { CancelOutcome, Changed, IfVersion, StoppedRun } from '../runs.ts'
 import { isChanged, moveRun } from './client-moves.ts'
+import { compareText } from './orders.ts'
 import type { RunRecord } from './run-record.ts'
-import { compareText, type Tables } from './tables.ts'
+import type { Tables } from './tables.ts'
 
 export function cancel(tables: Tables, id: string, { ifVersion }: IfVersion = {}): CancelOutcome | Changed | null {
   const record = tables.records.get(id)
@@ -35,7 +36,7 @@ function passesOn({ status }: RunRow): boolean {
 function stopBelow(tables: Tables, id: string): StoppedRun[] {
   const stopped: StoppedRun[] = []
   for (const parents = [id]; parents.length > 0; ) {
-    for (const child of tables.childrenOf(parents.pop() ?? '')) {
+    for (const child of tables.known.childrenOf(parents.pop() ?? '')) {
       const record = tables.records.get(child.id)
       if (!record || !passesOn(child)) continue
       const { version } = child

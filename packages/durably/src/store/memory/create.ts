@@ -12,7 +12,7 @@ export function create(tables: Tables, runs: readonly NewRun[], { within }: Crea
 function createOne(tables: Tables, run: NewRun): Created {
   const sentBefore = tables.records.get(run.id)
   if (sentBefore) return { run: { ...sentBefore.row }, created: true }
-  const known = tables.knownAs(run)
+  const known = tables.known.find(run)
   if (known) return { run: { ...known.row }, created: false }
   if (run.parentToken !== null && tables.records.get(run.parentRunId ?? '')?.row.leaseOwner !== run.parentToken) throw notStored(run)
   const { row } = tables.insert(newRow(run, tables.nowMs), [{ type: 'run:trigger', payload: {}, createdAt: tables.nowIso }])

@@ -1,5 +1,6 @@
 import { LEASE_MS_MAX, type Probe } from '../runs.ts'
-import { leaseEnd, type Tables } from './tables.ts'
+import { leaseEnd } from './orders.ts'
+import type { Tables } from './tables.ts'
 
 export function probe(tables: Tables, jobNames: readonly string[]): Probe {
   const { nowMs } = tables

@@ -1,6 +1,7 @@
 import type { RunRow } from '../../model/run.ts'
 import type { PurgeRequest } from '../runs.ts'
-import { byEnd, endOf, type Tables } from './tables.ts'
+import { byEnd, endOf } from './orders.ts'
+import type { Tables } from './tables.ts'
 
 export function purge(tables: Tables, { statuses, olderThanMs, jobNames, limit }: PurgeRequest): number {
   const end = tables.nowMs - olderThanMs

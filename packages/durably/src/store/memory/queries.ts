@@ -1,7 +1,8 @@
 import { phase } from '../../model/phase.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { RunPlace, RunQuery } from '../runs.ts'
-import { byEnd, byId, type Tables } from './tables.ts'
+import { byEnd, byId } from './orders.ts'
+import type { Tables } from './tables.ts'
 
 export function get(tables: Tables, id: string): RunRow | null {
   return copyOf(tables.records.get(id)?.row)
@@ -32,7 +33,9 @@ function candidates(tables: Tables, query: RunQuery): Iterable<RunRow> {
     return oldestFirst ? tables.byId.ascending(isPast) : tables.byId.descending((row) => !isPast(row))
   }
   const rows =
-    parentRunId === undefined ? Object.values(tables.ended).flatMap((ended) => [...ended.ascending()]) : tables.childrenOf(parentRunId)
+    parentRunId === undefined
+      ? Object.values(tables.ended).flatMap((ended) => [...ended.ascending()])
+      : tables.known.childrenOf(parentRunId)
   return rows.filter(isPast).sort(oldestFirst ? order : (a, b) => order(b, a))
 }
 

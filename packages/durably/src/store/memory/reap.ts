@@ -2,7 +2,8 @@ import type { RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { eventOf } from '../owner-write.ts'
 import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, lossOf, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
-import { byLeaseEnd, leaseEnd, type Tables } from './tables.ts'
+import { byLeaseEnd, leaseEnd } from './orders.ts'
+import type { Tables } from './tables.ts'
 
 export function reap(tables: Tables, { maxRecoveries, tokens }: ReapRequest): Reaped[] {
   return (tokens ? heldUnder(tables, tokens) : lostRuns(tables)).flatMap((row) => {

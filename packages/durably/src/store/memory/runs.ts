@@ -37,7 +37,7 @@ export function memoryRuns(tables: Tables): RunStore {
     retry: verb(retry),
     delete: verb(deleteRun),
     get: verb(get),
-    getChild: async (parentRunId, step) => copyOf(tables.childOf(parentRunId, step)),
+    getChild: async (parentRunId, step) => copyOf(tables.known.childOf(parentRunId, step)),
     getHolder: async (concurrencyKey) => copyOf(tables.holderOf(concurrencyKey)),
     list: verb(list),
     oldestDue: verb(oldestDue),

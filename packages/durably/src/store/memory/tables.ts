@@ -11,7 +11,10 @@ import type { LogRow } from '../../model/log.ts'
 import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from '../../model/run.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
+import { grow } from './grow.ts'
 import { JobQueue } from './job-queue.ts'
+import { KnownRuns } from './known-runs.ts'
+import { byEnd, byId, byLeaseEnd } from './orders.ts'
 import { RunRecord } from './run-record.ts'
 import { SortedSet } from './sorted-set.ts'
 
@@ -22,11 +25,10 @@ interface Bounds {
   endedMax: number
 }
 
-type KnownBy = Pick<RunRow, 'jobName' | 'idempotencyKey' | 'parentRunId' | 'parentStep'>
-
 export class Tables {
   readonly records = new Map<string, RunRecord>()
   readonly byId = new SortedSet<RunRow>(byId)
+  readonly known = new KnownRuns()
   /** The running ones. */
   readonly leases = new SortedSet(byLeaseEnd)
   /** Those that have ended. */
@@ -46,12 +48,6 @@ export class Tables {
   readonly #byToken = new Map<string, RunRow>()
   /** Of every run. */
   readonly #logIds = new Set<string>()
-  /** By the run that triggered them. */
-  readonly #children = new Map<string, Set<RunRow>>()
-  /** Parent, then step. */
-  readonly #ofStep = new Map<string, Map<string, RunRecord>>()
-  /** Job, then idempotency key. */
-  readonly #idempotent = new Map<string, Map<string, RunRecord>>()
 
   constructor(env: Pick<Env, 'wall'>, bounds: Bounds) {
     this.#env = env
@@ -75,10 +71,6 @@ export class Tables {
     return [...this.#byToken.keys()]
   }
 
-  childOf(parentRunId: string, step: string): RunRow | undefined {
-    return this.#ofStep.get(parentRunId)?.get(step)?.row
-  }
-
   holderOf(concurrencyKey: string): RunRow | undefined {
     return this.#holders.get(concurrencyKey)
   }
@@ -87,21 +79,11 @@ export class Tables {
     return this.#queues.get(jobName)
   }
 
-  /** A run is known by its parent's step, then by its idempotency key. */
-  knownAs({ jobName, idempotencyKey, parentRunId, parentStep }: KnownBy): RunRecord | undefined {
-    const child = parentRunId === null || parentStep === null ? undefined : this.#ofStep.get(parentRunId)?.get(parentStep)
-    return child ?? (idempotencyKey === null ? undefined : this.#idempotent.get(jobName)?.get(idempotencyKey))
-  }
-
   insert(row: RunRow, events: readonly RecordedEvent[]): RunRecord {
     const record = new RunRecord(row)
     this.records.set(row.id, record)
     this.byId.add(row)
-    if (row.idempotencyKey !== null) grow(this.#idempotent, row.jobName, () => new Map()).set(row.idempotencyKey, record)
-    if (row.parentRunId !== null) {
-      grow(this.#children, row.parentRunId, () => new Set()).add(row)
-      if (row.parentStep !== null) grow(this.#ofStep, row.parentRunId, () => new Map()).set(row.parentStep, record)
-    }
+    this.known.add(record)
     this.#enter(row)
     this.appendEvents(record, events)
     return record
@@ -112,31 +94,18 @@ export class Tables {
     this.#leave(row)
     this.records.delete(row.id)
     this.byId.delete(row)
-    if (row.idempotencyKey !== null) this.#idempotent.get(row.jobName)?.delete(row.idempotencyKey)
-    if (row.parentRunId !== null) this.#removeChild(row.parentRunId, row)
-  }
-
-  childrenOf(id: string): RunRow[] {
-    return [...(this.#children.get(id) ?? [])]
+    this.known.remove(row)
   }
 
   /** Whether nobody needs a run that has ended any more (`DeleteOutcome`). */
   isDeletable({ id, status, parentRunId }: RunRow): boolean {
-    return !this.#isAwaited(parentRunId) && !(status === 'cancelled' && this.childrenOf(id).some((child) => !isTerminal(child.status)))
+    if (this.#isAwaited(parentRunId)) return false
+    return status !== 'cancelled' || this.known.childrenOf(id).every((child) => isTerminal(child.status))
   }
 
   #isAwaited(parentRunId: string | null): boolean {
     const parent = parentRunId === null ? undefined : this.records.get(parentRunId)
     return parent !== undefined && !isFinal(parent.row.status)
-  }
-
-  #removeChild(parentRunId: string, row: RunRow): void {
-    const children = this.#children.get(parentRunId)
-    children?.delete(row)
-    if (row.parentStep !== null) this.#ofStep.get(parentRunId)?.delete(row.parentStep)
-    if (children?.size !== 0) return
-    this.#children.delete(parentRunId)
-    this.#ofStep.delete(parentRunId)
   }
 
   /** A move and its events; that it is allowed was asked before. */
@@ -263,41 +232,4 @@ export class Tables {
     this.#holders.delete(key)
     for (const queue of this.#queues.values()) queue.keyFreed(key)
   }
-}
-
-function grow<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
-}
-
-/** Oldest first; a list reads it backwards. */
-export function byId(a: Pick<RunRow, 'id'>, b: Pick<RunRow, 'id'>): number {
-  return compareText(a.id, b.id)
-}
-
-export function byLeaseEnd(a: RunRow, b: RunRow): number {
-  return leaseEnd(a) - leaseEnd(b) || compareText(a.id, b.id)
-}
-
-/** Oldest first. Only rows that have ended are compared. */
-export function byEnd(a: Ended, b: Ended): number {
-  return endOf(a) - endOf(b) || compareText(a.id, b.id)
-}
-
-type Ended = Pick<RunRow, 'id' | 'finishedAt'>
-
-export function endOf(row: Ended): number {
-  return row.finishedAt ?? 0
-}
-
-/** Only running rows are compared, and those have a lease. */
-export function leaseEnd(row: RunRow): number {
-  return row.leaseExpiresAt ?? 0
-}
-
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
