@@ -1,10 +1,10 @@
 // docs/proof.md, from the figures of one `npm run proof`.
-import type { SimFigures } from '../../packages/durably/dist/testing/simulator/judge.js'
 import type { Hunted } from './mutant-hunt.ts'
 import { MUTANT_SEEDS_MAX } from './mutant-hunt.ts'
 import type { RanOn } from './packed/runtimes.ts'
-import type { TorturedControl } from './torture/controls.ts'
-import type { Tortured } from './torture/torture.ts'
+import { HOW_TO_REPEAT, NOT_COVERED } from './proof-page/closing-sections.ts'
+import { outsideSection, processSection, type TorturedTwice } from './proof-page/process-sections.ts'
+import { type Simulation, simulationSection } from './proof-page/simulation-section.ts'
 
 export interface ProofFigures {
   cores: number
@@ -15,21 +15,6 @@ export interface ProofFigures {
   tortures: TorturedTwice[]
   /** The same with the workload and the judge of an outsider. */
   outsides: TorturedTwice[]
-}
-
-interface TorturedTwice {
-  real: Tortured
-  controls: TorturedControl[]
-}
-
-interface Simulation extends SimFigures {
-  store: string
-  seeds: number
-  /** Which ones. */
-  range: string
-  seconds: number
-  faults: number
-  violations: number
 }
 
 const INVARIANTS: [string, string][] = [
@@ -110,30 +95,21 @@ const INVARIANTS: [string, string][] = [
   ['I36', 'a leading tab that is awake keeps the lead; one that is suspended for long is replaced if another tab waits'],
 ]
 
-/** What the worlds came to see, beside steps and streams. */
-const FEATURES: [string, (figures: SimFigures) => number][] = [
-  ['failed attempts of jobs that were followed by another', ({ retries }) => retries],
-  ['failed attempts of steps with a retry policy', ({ tries }) => tries],
-  ['runs that timed out', ({ timeouts }) => timeouts],
-  ['sleeps', ({ sleeps }) => sleeps],
-  ['signals received', ({ signals }) => signals],
-  ['waits that timed out', ({ waitsOver }) => waitsOver],
-  ['child runs', ({ children }) => children],
-  ['effects whose outcome was unknown', ({ doubts }) => doubts],
-  ['transactions of the user', ({ transactions }) => transactions],
-  ['transactions interrupted at a statement', ({ cuts }) => cuts],
-  ['runs purged', ({ purged }) => purged],
-  ['terms of leading tabs', ({ terms }) => terms],
-  ['terms that were stolen', ({ thefts }) => thefts],
-]
-
 export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides }: ProofFigures): string {
-  const columns = tortures.flatMap(({ real, controls }): Column[] => [
-    { ...real, kind: '' },
-    ...controls.map((control) => ({ ...control, kind: ', control' as const })),
-  ])
-  const outsideColumns = outsides.map(({ real }): Column => ({ ...real, kind: '' }))
-  const caught = mutants.filter(({ seed }) => seed !== null).length
+  const sections = [
+    introduction(cores, node),
+    simulationSection(simulations),
+    mutantsSection(mutants),
+    processSection(tortures),
+    outsideSection(outsides),
+    runtimesSection(runtimes),
+    NOT_COVERED,
+    HOW_TO_REPEAT,
+  ]
+  return `${sections.join('\n\n')}\n`
+}
+
+function introduction(cores: number, node: string): string {
   return `# Proof
 
 What we did to break the engine, and what we found. This page is written by \`npm run proof\`; the figures are from its last run: ${cores} cores,
@@ -146,171 +122,28 @@ simulator, the torture test and the crash test for your own jobs use the same on
 
 | | Invariant |
 | --- | --- |
-${INVARIANTS.map(([name, text]) => `| ${name} | ${text} |`).join('\n')}
+${INVARIANTS.map(([name, text]) => `| ${name} | ${text} |`).join('\n')}`
+}
 
-## Simulation
-
-The simulator runs the real engine on a store; time, the connection to the store and crashes are simulated. Each seed determines one world.
-
-- **Workload.** Two to four workers with up to six runs at once execute three to twelve runs. Each world has its own mix of steps and
-  streams, sleeps, signals, children, effects, retry policies, timeouts, due times and, on SQL, transactions with rows of the user. Other
-  processes send the signals and decide about effects; a client triggers, cancels, retries and purges. They have the same bad connection as
-  the workers, and die as the workers do.
-- **Faults.** Each world has its own mix of crashes before and after store calls, lost requests, lost replies, calls slower than a lease,
-  transactions interrupted at a statement, paused processes, jumps of the database clock, skewed clocks, steps that throw, values that the
-  store rejects, cancels, retries, stops and purges. Faults strike shared commits and claims of several runs most often. Then the faults
-  stop, and every run must end. Every tenth seed has no fault.
-- **Special worlds.** The simulator also covers machines that are suspended, crowds of children over a narrow connection, and processes whose
-  wall clock is set. In a fifth of the worlds the workers are tabs of one browser: they share its locks, one leads, and pauses are tabs that
-  are frozen or in the background.
-
-| Store | Seeds | which | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-${simulations
-  .map(
-    (s) =>
-      `| ${s.store} | ${s.seeds} | ${s.range} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.streams} | ${s.commits} | ${s.groups} | ${s.claims} | ${s.batches} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
-  )
-  .join('\n')}
-
-| Seen | ${simulations.map(({ store }) => store).join(' | ')} |
-| --- |${' --- |'.repeat(simulations.length)}
-${FEATURES.map(([name, of]) => `| ${name} | ${simulations.map(of).join(' | ')} |`).join('\n')}
-
-The seeds follow from a hash of the engine's source: each change of the source meets new worlds, and everybody with the same source
-simulates the same ones. \`npm run sim -- --seeds 1000\` runs some, \`npm run sim -- --seed 42\` replays one, byte for byte. A failing seed is
-reduced to the fewest faults that still break it, and is added to \`proof/corpus.txt\`, which always runs first.
-
-## Mutants
+function mutantsSection(mutants: readonly Hunted[]): string {
+  const caught = mutants.filter(({ seed }) => seed !== null).length
+  return `## Mutants
 
 A test that finds nothing may be blind. So each guard is removed from the engine's source, one at a time, and the simulator must report a
 violation within ${MUTANT_SEEDS_MAX} seeds: ${caught} of ${mutants.length} were caught. \`npm run mutants\` repeats it.
 
 | Removed guard | First seed | Violated invariants |
 | --- | --- | --- |
-${mutants.map(({ mutant, seed, by }) => `| ${mutant.guard} | ${seed ?? 'not caught'} | ${by.join(' ')} |`).join('\n')}
+${mutants.map(({ mutant, seed, by }) => `| ${mutant.guard} | ${seed ?? 'not caught'} | ${by.join(' ')} |`).join('\n')}`
+}
 
-## Real processes
-
-Real worker processes share one database. They are killed with SIGKILL and suspended with SIGSTOP at random, while steps last about as long
-as a lease. Every function writes to a ledger outside the database. As a control, the same test runs with an engine whose writes are not
-fenced; it must report violations.
-
-On Postgres the server crashes as well (\`pg_ctl restart -m immediate\`), backends are terminated, and all processes connect through a proxy
-that cuts connections, delays data, and swallows replies: the connection stays open, the request is executed, and no answer comes. No
-worker process may exit by itself.
-
-\`npm run torture -- --seconds 60\` repeats it on SQLite, with \`--store postgres\` on Postgres.
-
-${table(columns)}
-
-## A judge from outside
-
-The same faults hit a second workload, which uses only the public API. Every run has plain steps, a transaction with rows of the user, a
-stream with checkpoints, an effect with \`reconcile\`, children, a sleep and a signal, some of them in parallel. Three processes race to
-trigger it; others send its signal until it is accepted, and follow it while they are disconnected again and again. The judge knows nothing
-about leases. It uses what an outsider can see: public reads, rows, and a ledger of effects that is on disk before an effect counts. Workers
-are also stopped with SIGTERM, clocks are wrong and jump (by seconds on SQLite, by hours on Postgres), and some runs have a hundred and fifty
-children. \`npm run torture -- --workload outside --faults kill,skew\` repeats a part of it.
-
-${table(outsideColumns)}
-
-Controls: engines with one guard removed, and the checks that failed:
-
-| Removed guard | ${outsides.map(({ real }) => NAMES[real.store]).join(' | ')} |
-| --- |${' --- |'.repeat(outsides.length)}
-${controlRows(outsides)}
-
-## Runtimes
+function runtimesSection(runtimes: readonly RanOn[]): string {
+  return `## Runtimes
 
 The packages are packed as they would be published and installed in an empty project, where each runtime runs the program of the README.
 \`npm run runtimes\` repeats it; \`npm test\` does it on the Node that runs the tests.
 
 | Runtime | Version | Prints what the README says |
 | --- | --- | --- |
-${runtimes.map(({ runtime, version, wrong }) => `| ${runtime} | ${version} | ${wrong === '' ? 'yes' : 'NO'} |`).join('\n')}
-
-## What is not covered
-
-No proof covers everything. The following is not tested by any of the above:
-
-- **Postgres is not simulated.** Its statements are tested by the store contract, by random commands compared with a model, by races on two
-  connections and by the tests with real processes, but not under the virtual clock with faults at every call.
-- **Power cuts and faulty disks.** Processes are killed and a server is crashed, but no machine loses its power. What survives that is what
-  SQLite and Postgres promise for their settings ([durability](guarantees.md#durability)).
-- **Functions that block the event loop.** A worker that computes for longer than its lease looks like a suspended one, which is tested; but
-  the simulator's functions always yield.
-- **Running out of memory or disk space**, beyond the tests that fill a disk.
-- **Several versions on one database.** Migrations are tested from each version to the next; a half-updated fleet is not.
-- **Browsers other than Chromium.** Tabs are simulated with locks as the standard defines them, and tested in Chromium.
-- **HTTP.** Server and client have tests, fuzzed inputs and \`npm run accept:fleet\`; they are not part of the simulated worlds.
-- **Rows that somebody else writes.** No guarantee holds if somebody changes the tables by hand.
-- **Speed.** See \`npm run bench\`.
-
-## How to repeat a figure
-
-| | |
-| --- | --- |
-| the whole page | \`npm run proof\` (hours on two cores; it prints each part as it ends) |
-| the simulated worlds | \`npm run sim -- --seeds 200000\`, \`npm run sim -- --seeds 20000 --store sqlite\`; the range follows from the source and is printed |
-| a range of your own | \`npm run sim -- --seeds 10000 --from 123456789\` |
-| one world | \`npm run sim -- --seed 42\`, with \`--trace\` for every store call in order |
-| the mutants | \`npm run mutants\`, one with \`npm run mutants -- --only no-fence\` |
-| real processes | \`npm run torture -- --seconds 60 --store postgres\`, with \`--workload\`, \`--faults\`, \`--control\` for a part of it |
-| browsers | \`npm run torture:browser\` |
-| the fleet behind HTTP | \`npm run accept:fleet\` |
-| the runtimes | \`npm run runtimes\` |
-`
-}
-
-function table(columns: Column[]): string {
-  return [
-    row('', columns, ({ store, kind }) => `${NAMES[store]}${kind}`),
-    `| --- |${' --- |'.repeat(columns.length)}`,
-    figureRows(columns),
-  ].join('\n')
-}
-
-function controlRows(outsides: TorturedTwice[]): string {
-  const [first] = outsides
-  const lines = first?.controls.map(({ mutant }, i) => {
-    const cells = outsides.map(({ controls }) => [...new Set(controls[i]?.violations.map(({ invariant }) => invariant))].join(' '))
-    return `| ${mutant.guard} | ${cells.map((cell) => cell || 'not caught').join(' | ')} |`
-  })
-  return lines?.join('\n') ?? ''
-}
-
-const NAMES = { sqlite: 'SQLite', postgres: 'Postgres' }
-
-interface Column extends Tortured {
-  kind: '' | ', control'
-}
-
-function row(name: string, columns: Column[], cell: (column: Column) => number | string): string {
-  return `| ${name} | ${columns.map(cell).join(' | ')} |`
-}
-
-function figureRows(columns: Column[]): string {
-  const fault = (name: string) => (tortured: Tortured) => tortured.figures.faults[name] ?? ''
-  const lines: [string, (tortured: Tortured) => number | string][] = [
-    ['seconds', ({ figures }) => figures.seconds],
-    ['worker processes', ({ figures }) => figures.workers],
-    ['lease, ms', ({ figures }) => figures.leaseMs],
-    ['runs', ({ figures }) => figures.runs],
-    ['step executions', ({ figures }) => figures.stepExecutions],
-    ['steps executed more than once', ({ figures }) => figures.stepsExecutedMoreThanOnce],
-    ['SIGKILL', ({ figures }) => figures.kills],
-    ['SIGTERM', ({ figures }) => figures.stops],
-    ['SIGSTOP', ({ figures }) => figures.pauses],
-    ['server crashes', fault('restarts')],
-    ['backends terminated', fault('terminated')],
-    ['connections cut', fault('cuts')],
-    ['delays on the line', fault('delays')],
-    ['replies swallowed', fault('swallowed')],
-    ['runs reclaimed', ({ figures }) => figures.reclaims],
-    ['runs released', ({ figures }) => figures.releases],
-    ['all runs ended after, s', ({ figures }) => (figures.healMs / 1000).toFixed(1)],
-    ['violations', ({ violations }) => violations.length],
-  ]
-  return lines.map(([name, of]) => row(name, columns, of)).join('\n')
+${runtimes.map(({ runtime, version, wrong }) => `| ${runtime} | ${version} | ${wrong === '' ? 'yes' : 'NO'} |`).join('\n')}`
 }

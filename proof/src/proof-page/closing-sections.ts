@@ -1,0 +1,30 @@
+export const NOT_COVERED = `## What is not covered
+
+No proof covers everything. The following is not tested by any of the above:
+
+- **Postgres is not simulated.** Its statements are tested by the store contract, by random commands compared with a model, by races on two
+  connections and by the tests with real processes, but not under the virtual clock with faults at every call.
+- **Power cuts and faulty disks.** Processes are killed and a server is crashed, but no machine loses its power. What survives that is what
+  SQLite and Postgres promise for their settings ([durability](guarantees.md#durability)).
+- **Functions that block the event loop.** A worker that computes for longer than its lease looks like a suspended one, which is tested; but
+  the simulator's functions always yield.
+- **Running out of memory or disk space**, beyond the tests that fill a disk.
+- **Several versions on one database.** Migrations are tested from each version to the next; a half-updated fleet is not.
+- **Browsers other than Chromium.** Tabs are simulated with locks as the standard defines them, and tested in Chromium.
+- **HTTP.** Server and client have tests, fuzzed inputs and \`npm run accept:fleet\`; they are not part of the simulated worlds.
+- **Rows that somebody else writes.** No guarantee holds if somebody changes the tables by hand.
+- **Speed.** See \`npm run bench\`.`
+
+export const HOW_TO_REPEAT = `## How to repeat a figure
+
+| | |
+| --- | --- |
+| the whole page | \`npm run proof\` (hours on two cores; it prints each part as it ends) |
+| the simulated worlds | \`npm run sim -- --seeds 200000\`, \`npm run sim -- --seeds 20000 --store sqlite\`; the range follows from the source and is printed |
+| a range of your own | \`npm run sim -- --seeds 10000 --from 123456789\` |
+| one world | \`npm run sim -- --seed 42\`, with \`--trace\` for every store call in order |
+| the mutants | \`npm run mutants\`, one with \`npm run mutants -- --only no-fence\` |
+| real processes | \`npm run torture -- --seconds 60 --store postgres\`, with \`--workload\`, \`--faults\`, \`--control\` for a part of it |
+| browsers | \`npm run torture:browser\` |
+| the fleet behind HTTP | \`npm run accept:fleet\` |
+| the runtimes | \`npm run runtimes\` |`
