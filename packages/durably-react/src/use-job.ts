@@ -1,9 +1,10 @@
 // useJob — triggers a job, and follows the run that it triggered.
-import type { ClientTriggerOptions, DurablyClient, JobInput, JobName, JobOutput, Run } from '@coji/durably/client'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import type { ClientTriggerOptions, JobInput, JobName, JobOutput, Run } from '@coji/durably/client'
+import { useCallback, useRef, useState } from 'react'
 import { useDurably, useObservers } from './durably-provider.tsx'
 import type { RegisteredJobs } from './register.ts'
 import { useAttempt } from './use-attempt.ts'
+import { useAutoResume } from './use-auto-resume.ts'
 import { factsOf, present, STATE, type UseRunResult } from './use-run.ts'
 import { useRunPart } from './use-run-part.ts'
 
@@ -50,6 +51,13 @@ export function useJob<TName extends JobName<RegisteredJobs>>(
   const wanted = useRef<Promise<Run> | null>(null)
   const isUntouched = useRef(initialRunId === null)
 
+  const follow = useCallback(
+    (run: Run) => {
+      observers.know(run)
+      setRunId(run.id)
+    },
+    [observers],
+  )
   const trigger = useCallback(
     (input: JobInput<RegisteredJobs, TName>, options?: ClientTriggerOptions) =>
       attempt(async () => {
@@ -59,10 +67,7 @@ export function useJob<TName extends JobName<RegisteredJobs>>(
         setIsTriggering(true)
         try {
           const run = await sent
-          if (wanted.current === sent) {
-            observers.know(run)
-            setRunId(run.id)
-          }
+          if (wanted.current === sent) follow(run)
           return run
         } finally {
           if (wanted.current === sent) {
@@ -71,7 +76,7 @@ export function useJob<TName extends JobName<RegisteredJobs>>(
           }
         }
       }),
-    [client, observers, jobName, attempt],
+    [client, jobName, attempt, follow],
   )
 
   const cancel = useCallback(
@@ -91,29 +96,8 @@ export function useJob<TName extends JobName<RegisteredJobs>>(
     forget()
   }, [forget])
 
-  useEffect(() => {
-    if (!autoResume || !isUntouched.current) return
-    let isLeft = false
-    attempt(() => activeRun(client as unknown as DurablyClient, jobName)).then(
-      (run) => {
-        if (!run || isLeft || !isUntouched.current) return
-        observers.know(run)
-        setRunId(run.id)
-      },
-      () => {},
-    )
-    return () => {
-      isLeft = true
-    }
-  }, [client, observers, jobName, autoResume, attempt])
+  useAutoResume({ jobName, isOn: autoResume, isUntouched, attempt, follow })
 
   const facts = factsOf<Output>(state, error)
   return { ...facts, runId, isRunning: isTriggering || facts.isRunning, trigger, cancel, retry, reset }
-}
-
-async function activeRun(client: DurablyClient, jobName: string): Promise<Run | undefined> {
-  const [running] = await client.getRuns({ jobName, status: 'running', limit: 1 })
-  if (running) return running
-  const [pending] = await client.getRuns({ jobName, status: 'pending', limit: 1 })
-  return pending
 }
