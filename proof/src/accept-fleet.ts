@@ -23,7 +23,7 @@ const { values } = parseArgs({
 
 if (values.help) console.log(HELP)
 else {
-  const played = await accept({ isShort: values.short, only: values.only, tell: (one) => console.log(line(one)) })
+  const played = await accept({ isShort: values.short, only: values.only, onPlayed: (one) => console.log(line(one)) })
   mkdirSync(dirname(values.report), { recursive: true })
   writeFileSync(values.report, `${JSON.stringify({ node: process.version, played }, null, 2)}\n`)
   console.log(`figures: ${values.report}`)
@@ -32,8 +32,8 @@ else {
 
 function line({ scenario, figures, error, tooSlow }: Played): string {
   if (error !== null) return `FAILED ${scenario}: ${error}`
-  const told = Object.entries(figures).map(([name, figure]) =>
+  const parts = Object.entries(figures).map(([name, figure]) =>
     isTimed(figure) ? `${name} after ${Math.round(figure.ms)} ms (at most ${figure.boundMs})` : `${name} ${figure}`,
   )
-  return `${tooSlow.length > 0 ? 'TOO SLOW' : 'ok'} ${scenario}: ${told.join(', ')}`
+  return `${tooSlow.length > 0 ? 'TOO SLOW' : 'ok'} ${scenario}: ${parts.join(', ')}`
 }

@@ -7,7 +7,7 @@ import { ENGINE_DIST, REPO } from './engine-build.ts'
 import { huntMutants } from './mutant-hunt.ts'
 import { tryRuntimes } from './packed/runtimes.ts'
 import { type ProofFigures, proofPage } from './proof-page.ts'
-import { freshRange, seedsOf, tellRange } from './seed-range.ts'
+import { freshRange, rangeText, seedsOf } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
 import type { SimStore } from './sim-seeds.ts'
 import { controlsOf, type TorturedControl, tortureControl } from './torture/controls.ts'
@@ -45,9 +45,9 @@ async function simulateOn(store: SimStore): Promise<ProofFigures['simulations'][
   for (const { seed, violations } of failures) addToCorpus(store, seed, whyOf(violations))
   const seconds = Math.round((performance.now() - began) / 1000)
   console.log(
-    `simulation on ${store}: ${checked} seeds (${tellRange(range)}) in ${seconds} s, ${failures.length} with violations ${failures.map(({ seed }) => seed)}`,
+    `simulation on ${store}: ${checked} seeds (${rangeText(range)}) in ${seconds} s, ${failures.length} with violations ${failures.map(({ seed }) => seed)}`,
   )
-  return { store, seeds: checked, range: tellRange(range), seconds, faults, violations: failures.length, ...seen }
+  return { store, seeds: checked, range: rangeText(range), seconds, faults, violations: failures.length, ...seen }
 }
 
 async function tortureOn(store: TortureOptions['store'], workload: TortureOptions['workload']): Promise<ProofFigures['tortures'][number]> {

@@ -35,7 +35,7 @@ export function seedsOf(store: SimStore, { from, count }: SeedRange): number[] {
   return [...new Set([...corpusSeeds(store), ...Array.from({ length: count }, (_, i) => from + i)])]
 }
 
-export function tellRange({ from, count }: SeedRange): string {
+export function rangeText({ from, count }: SeedRange): string {
   return count === 0 ? 'the corpus' : `the corpus, ${from} to ${from + count - 1}`
 }
 

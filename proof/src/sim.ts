@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { addToCorpus, whyOf } from './corpus.ts'
 import { ENGINE_DIST, loadEngine } from './engine-build.ts'
-import { freshRange, PICKED_SEED_MAX, SEEDS_MAX, type SeedRange, seedsOf, tellRange } from './seed-range.ts'
+import { freshRange, PICKED_SEED_MAX, rangeText, SEEDS_MAX, type SeedRange, seedsOf } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
 import { SIM_STORES, storeOptions } from './sim-seeds.ts'
 
@@ -61,7 +61,7 @@ async function simulateMany(range: SeedRange): Promise<void> {
   const seconds = (performance.now() - began) / 1000
   const hours = Math.round(figures.simulatedMs / 3_600_000)
   console.log(
-    `${checked} seeds on ${store} (${tellRange(range)}) in ${seconds.toFixed(1)} s: ${figures.runs} runs, ${figures.executions} step executions, ` +
+    `${checked} seeds on ${store} (${rangeText(range)}) in ${seconds.toFixed(1)} s: ${figures.runs} runs, ${figures.executions} step executions, ` +
       `${figures.streams} of them streams, ${figures.commits} commits (${share(figures.groups, figures.commits)} shared), ` +
       `${figures.claims} claims (${share(figures.batches, figures.claims)} of several), ` +
       `${faults} faults, ${figures.kills} deaths, ${hours} simulated hours, ${failures.length} seeds with violations`,

@@ -32,7 +32,7 @@ export interface Played {
   tooSlow: string[]
 }
 
-export async function accept(options: { isShort: boolean; only?: string; tell?: (played: Played) => void }): Promise<Played[]> {
+export async function accept(options: { isShort: boolean; only?: string; onPlayed?: (played: Played) => void }): Promise<Played[]> {
   await using rig = await Rig.open(await bundlePage())
   await using chromium = await Chromium.launch()
   const all: Played[] = []
@@ -47,7 +47,7 @@ export async function accept(options: { isShort: boolean; only?: string; tell?: 
       }),
     )
     all.push(played)
-    options.tell?.(played)
+    options.onPlayed?.(played)
   }
   return all
 }

@@ -3,7 +3,7 @@ import { createDurably, type Durably } from '../../../packages/durably/dist/dura
 import { LedgerWriter, UNSETTLED } from './ledger.ts'
 import { settles } from './settles.ts'
 import { defineWorkload, planRun, type TriggerPlanned } from './workload.ts'
-import type { People, PeopleParts } from './workloads.ts'
+import type { People, PeopleDeps } from './workloads.ts'
 
 /** Enough that no worker is ever idle, few enough that all of it ends soon after the storm. */
 const WAITING_MAX = 16
@@ -11,16 +11,16 @@ const CANCELS = 0.04
 const RETRIES = 0.1
 
 export class Client implements People {
-  readonly #parts: PeopleParts
+  readonly #deps: PeopleDeps
   readonly #durably: Durably
   readonly #ledger: LedgerWriter
   readonly #trigger: TriggerPlanned
   #planned = 0
 
-  constructor(parts: PeopleParts) {
-    this.#parts = parts
-    this.#ledger = new LedgerWriter(parts.ledgerFolder, 'client')
-    this.#durably = createDurably({ store: parts.place.client })
+  constructor(deps: PeopleDeps) {
+    this.#deps = deps
+    this.#ledger = new LedgerWriter(deps.ledgerFolder, 'client')
+    this.#durably = createDurably({ store: deps.place.client })
     this.#trigger = defineWorkload(this.#durably, 'client', this.#ledger)
   }
 
@@ -34,7 +34,7 @@ export class Client implements People {
   }
 
   async #act(): Promise<void> {
-    const { runs } = this.#parts.place.client
+    const { runs } = this.#deps.place.client
     const waiting = await runs.list({ statuses: ['pending'] })
     const inLanes = waiting.filter(({ concurrencyKey }) => concurrencyKey !== null).length
     if (inLanes < WAITING_MAX) await this.#plan(true)
@@ -44,10 +44,10 @@ export class Client implements People {
   }
 
   async #plan(inLane: boolean): Promise<void> {
-    const { seed, place, crew } = this.#parts
+    const { seed, place, crew } = this.#deps
     const plan = planRun(seed, this.#planned++, place.leaseMs, inLane)
     // A second click, in another process, at the same moment.
-    if (plan.idempotencyKey !== null) for (const worker of crew.awake.slice(0, 2)) worker.tell({ type: 'trigger', plan })
+    if (plan.idempotencyKey !== null) for (const worker of crew.awake.slice(0, 2)) worker.send({ type: 'trigger', plan })
     await this.#trigger(plan)
   }
 

@@ -11,7 +11,7 @@ export interface CrewFigures {
   stop: number
 }
 
-export interface CrewParts {
+export interface CrewDeps {
   /** By seat. */
   roles: WorkerSetup['role'][]
   place: Place
@@ -24,7 +24,7 @@ export interface CrewParts {
 const FINDINGS_MAX = 20
 
 export class Crew {
-  readonly #parts: CrewParts
+  readonly #deps: CrewDeps
   readonly #members = new Map<number, WorkerProcess>()
   /** When they ended, by name. */
   readonly diedAt = new Map<string, number>()
@@ -35,13 +35,13 @@ export class Crew {
   #isCalm = false
   #disbanded = false
 
-  constructor(parts: CrewParts) {
-    this.#parts = parts
-    for (const seat of parts.roles.keys()) this.#hire(seat)
+  constructor(deps: CrewDeps) {
+    this.#deps = deps
+    for (const seat of deps.roles.keys()) this.#hire(seat)
   }
 
   get size(): number {
-    return this.#parts.roles.length
+    return this.#deps.roles.length
   }
 
   get awake(): WorkerProcess[] {
@@ -70,8 +70,8 @@ export class Crew {
   /** All clocks are right from now on. */
   calm(): void {
     this.#isCalm = true
-    this.#parts.incidents.note('calm', 'all')
-    for (const member of this.#members.values()) member.tell({ type: 'calm' })
+    this.#deps.incidents.note('calm', 'all')
+    for (const member of this.#members.values()) member.send({ type: 'calm' })
   }
 
   /** All work again, and have dealt with everything that they were told. */
@@ -97,11 +97,11 @@ export class Crew {
 
   #struck(strike: keyof CrewFigures, { name }: WorkerProcess, details?: Record<string, unknown>): void {
     this.figures[strike]++
-    this.#parts.incidents.note(strike, name, details)
+    this.#deps.incidents.note(strike, name, details)
   }
 
   #hire(seat: number): void {
-    const { place, faults, incidents, setup, roles } = this.#parts
+    const { place, faults, incidents, setup, roles } = this.#deps
     const member = new WorkerProcess({
       ...setup,
       seat,

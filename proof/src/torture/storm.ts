@@ -35,7 +35,7 @@ export type PauseLeases = readonly [min: number, max: number]
 
 type Repeated = Pick<Fault, 'waitMs' | 'strike'>
 
-export interface StormParts {
+export interface StormDeps {
   crew: Crew
   people: People
   place: Place
@@ -50,19 +50,19 @@ export interface StormParts {
 }
 
 export class Storm {
-  readonly #parts: StormParts
+  readonly #deps: StormDeps
   readonly audit = new RowAudit()
   readonly #over = new AbortController()
   #began = 0
   #caught: Violation[] = []
 
-  constructor(parts: StormParts) {
-    this.#parts = parts
+  constructor(deps: StormDeps) {
+    this.#deps = deps
   }
 
   /** Who is caught need not heal. */
   async run(): Promise<{ stormMs: number; healMs: number; caught: Violation[] }> {
-    const { seconds, crew, people, place, faults, untilCaught } = this.#parts
+    const { seconds, crew, people, place, faults, untilCaught } = this.#deps
     await crew.recover()
     this.#began = performance.now()
     const end = setTimeout(() => this.#over.abort(), seconds * 1000)
@@ -92,7 +92,7 @@ export class Storm {
     return {
       waitMs,
       strike: () => {
-        this.#parts.incidents.note(name, 'database')
+        this.#deps.incidents.note(name, 'database')
         return strike()
       },
     }
@@ -108,7 +108,7 @@ export class Storm {
 
   /** The kind that is most behind its rate. */
   #strike(): void {
-    const { crew, place, faults, pauseLeases = PAUSE_LEASES } = this.#parts
+    const { crew, place, faults, pauseLeases = PAUSE_LEASES } = this.#deps
     const { awake, figures } = crew
     const victims = awake.filter(({ role }) => role === 'worker' || Math.random() < STRIKES_ON_OUTSIDERS)
     const victim = victims[Math.floor(Math.random() * victims.length)]
@@ -129,21 +129,21 @@ export class Storm {
   }
 
   async #look(): Promise<void> {
-    const { place, faults } = this.#parts
+    const { place, faults } = this.#deps
     const runs = await patiently(() => place.store.runs.list({ limit: LOOK_RUNS }))
     // By a clock that may be anywhere a lease may be over at any time.
     this.audit.look(runs, [], clocksLie(place, faults) ? Number.POSITIVE_INFINITY : Date.now())
   }
 
   async #judge(): Promise<void> {
-    const { judgeSoFar, evidence } = this.#parts
+    const { judgeSoFar, evidence } = this.#deps
     this.#caught = await patiently(() => judgeSoFar(evidence))
     if (this.#caught.length > 0) this.#over.abort()
   }
 
   /** No more strikes: everything must come to its end. Answers how long that took. */
   async #heal(): Promise<number> {
-    const { crew, place } = this.#parts
+    const { crew, place } = this.#deps
     const began = performance.now()
     await crew.recover()
     while (performance.now() - began < HEAL_MS_MAX) {

@@ -47,7 +47,7 @@ export class WorkerProcess {
         resolve()
       })
     })
-    this.tell({ type: 'start', setup })
+    this.send({ type: 'start', setup })
   }
 
   /** Has begun to work and is neither stopped nor dead. */
@@ -59,7 +59,7 @@ export class WorkerProcess {
     return this.#pause !== null
   }
 
-  tell(message: ToWorker): void {
+  send(message: ToWorker): void {
     if (this.#child.connected) this.#child.send(message)
   }
 
@@ -92,7 +92,7 @@ export class WorkerProcess {
     await this.#pause
     if (this.#asked) return this.ended
     const answered = this.#answer('flushed')
-    this.tell({ type: 'flush' })
+    this.send({ type: 'flush' })
     await Promise.race([answered, this.ended])
   }
 
@@ -100,7 +100,7 @@ export class WorkerProcess {
   async stop(): Promise<void> {
     await this.#pause
     this.#asked = true
-    this.tell({ type: 'stop' })
+    this.send({ type: 'stop' })
     await this.#endsInTime()
   }
 

@@ -1,12 +1,12 @@
 // One worker process of the torture: takes its setup, works until it is stopped or killed, and dies with its parent.
 import type { Durably, DurablyOptions } from '../../../packages/durably/dist/index.js'
 import type { WorkerEngine } from './engine-bundle.ts'
+import { generationInPayload } from './generation-in-payload.ts'
 import { LedgerWriter, UNSETTLED } from './ledger.ts'
 import { joinOutside } from './outside/join-outside.ts'
 import type { PlannedOrder } from './outside/order-plan.ts'
 import { settles } from './settles.ts'
 import { dialectOf, type StoreAddress } from './store-address.ts'
-import { tellingGenerations } from './telling-generations.ts'
 import { defineWorkload, type PlannedRun } from './workload.ts'
 import { type ClockFaults, wrongClock } from './wrong-clock.ts'
 
@@ -78,7 +78,7 @@ process.on('message', async (message: ToWorker) => {
   if (message.type === 'start') {
     started = start(message.setup)
     await started
-    return tell({ type: 'ready' })
+    return send({ type: 'ready' })
   }
   const { trigger, calm, stop } = await (started as Promise<Started>)
   switch (message.type) {
@@ -89,7 +89,7 @@ process.on('message', async (message: ToWorker) => {
     }
     case 'flush':
       await Promise.all(triggering)
-      return tell({ type: 'flushed' })
+      return send({ type: 'flushed' })
     case 'calm':
       return calm()
     case 'stop':
@@ -98,7 +98,7 @@ process.on('message', async (message: ToWorker) => {
   }
 })
 
-function tell(message: FromWorker): void {
+function send(message: FromWorker): void {
   process.send?.(message)
 }
 
@@ -141,7 +141,7 @@ async function start(setup: WorkerSetup): Promise<Started> {
 }
 
 function joinInside({ engine, setup, ledger, options }: Joining): Joined {
-  const durably = engine.createDurably({ logger: false, ...options, dialect: tellingGenerations(options.dialect) })
+  const durably = engine.createDurably({ logger: false, ...options, dialect: generationInPayload(options.dialect) })
   const trigger = defineWorkload(durably, setup.name, ledger)
   return { durably, trigger: (plan) => trigger(plan as PlannedRun), leave: () => {} }
 }

@@ -19,7 +19,7 @@ export interface People {
   act(): Promise<void>
 }
 
-export interface PeopleParts {
+export interface PeopleDeps {
   place: Place
   crew: Crew
   faults: Faults
@@ -35,7 +35,7 @@ export interface Workload {
   /** Those it is made for. */
   faults: readonly FaultName[]
   prepare(place: Place): Promise<void>
-  people(parts: PeopleParts): People
+  people(deps: PeopleDeps): People
   /** Once everything has come to rest. */
   judge(evidence: Evidence): Promise<Judged>
   judgeSoFar(evidence: Evidence): Promise<Violation[]>
@@ -48,7 +48,7 @@ export const WORKLOADS: Record<WorkerSetup['workload'], Workload> = {
     outsiders: 0,
     faults: ['kill', 'freeze', 'line', 'server'],
     prepare: async () => {},
-    people: (parts) => new Client(parts),
+    people: (deps) => new Client(deps),
     judge,
     judgeSoFar,
   },
@@ -58,7 +58,7 @@ export const WORKLOADS: Record<WorkerSetup['workload'], Workload> = {
     outsiders: 2,
     faults: FAULTS,
     prepare: createBookings,
-    people: (parts) => new Callers(parts),
+    people: (deps) => new Callers(deps),
     judge: judgeOutside,
     judgeSoFar: judgeOutsideSoFar,
   },

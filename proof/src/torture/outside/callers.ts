@@ -1,7 +1,7 @@
 // Callers — they keep enough orders open, and have each of them triggered by three processes at once.
 import { createDurably, type Durably } from '../../../../packages/durably/dist/durably.js'
 import { patiently } from '../patiently.ts'
-import type { People, PeopleParts } from '../workloads.ts'
+import type { People, PeopleDeps } from '../workloads.ts'
 import { type PlannedOrder, planFanOut, planOrder } from './order-plan.ts'
 
 const TRIGGERED_BY = 3
@@ -10,18 +10,18 @@ const OPEN_PER_PROCESS = 3
 const FAN_OUT_EVERY_MS = 5000
 
 export class Callers implements People {
-  readonly #parts: PeopleParts
+  readonly #deps: PeopleDeps
   readonly #durably: Durably
   #planned = 0
   #fannedOutAt = Number.NEGATIVE_INFINITY
 
-  constructor(parts: PeopleParts) {
-    this.#parts = parts
-    this.#durably = createDurably({ store: parts.place.store })
+  constructor(deps: PeopleDeps) {
+    this.#deps = deps
+    this.#durably = createDurably({ store: deps.place.store })
   }
 
   async act(): Promise<void> {
-    const { crew, faults, seed } = this.#parts
+    const { crew, faults, seed } = this.#deps
     const filter = { jobName: 'order', limit: OPEN_PER_PROCESS * crew.size } as const
     const open = await patiently(async () => [
       ...(await this.#durably.getRuns({ ...filter, status: 'pending' })),
@@ -36,7 +36,7 @@ export class Callers implements People {
 
   /** What none of them comes to do, because it dies first, was never asked for. */
   #trigger(plan: PlannedOrder): void {
-    const any = this.#parts.crew.awake.toSorted(() => Math.random() - 0.5)
-    for (const process of any.slice(0, TRIGGERED_BY)) process.tell({ type: 'trigger', plan })
+    const any = this.#deps.crew.awake.toSorted(() => Math.random() - 0.5)
+    for (const process of any.slice(0, TRIGGERED_BY)) process.send({ type: 'trigger', plan })
   }
 }

@@ -9,7 +9,7 @@ import type { OutsideNote, TookPlace } from './notes.ts'
 import type { PartName, PlannedOrder } from './order-plan.ts'
 import type { Stillness } from './stillness.ts'
 
-export interface OrderParts {
+export interface OrderDeps {
   engine: Pick<WorkerEngine, 'retry'>
   durably: Durably
   ledger: LedgerWriter
@@ -24,12 +24,12 @@ const TRIES = { maxAttempts: 1000, delay: 50 }
 export type TriggerOrder = (plan: PlannedOrder) => Promise<Run>
 
 /** Defines the jobs on an instance, and answers how it triggers an order. */
-export function defineOrders(parts: OrderParts): TriggerOrder {
-  const { durably, engine, ledger } = parts
+export function defineOrders(deps: OrderDeps): TriggerOrder {
+  const { durably, engine, ledger } = deps
   const leaf = durably.defineJob({ name: 'leaf', input: ANYTHING }, async (ctx, payload) => {
     const { by } = payload as { by: string }
     const execution = ledger.enterJob(ctx.runId, 0)
-    const value = await ctx.run('grow', (step) => new Work(parts, ctx, execution).function('grow', 0, true, step))
+    const value = await ctx.run('grow', (step) => new Work(deps, ctx, execution).function('grow', 0, true, step))
     ledger.exit(execution, 'returned')
     return `${value} for ${by}`
   })
@@ -38,7 +38,7 @@ export function defineOrders(parts: OrderParts): TriggerOrder {
     const entry = ledger.enterJob(ctx.runId, 0)
     try {
       if (plan.fanOut > 0) return await fanOut(ctx, leaf, plan.fanOut)
-      return await new Work(parts, ctx, entry).all(plan, leaf)
+      return await new Work(deps, ctx, entry).all(plan, leaf)
     } finally {
       ledger.exit(entry, 'returned')
     }
@@ -63,13 +63,13 @@ let attempts = 0
 
 /** What one execution of a job does. */
 class Work {
-  readonly #parts: OrderParts
+  readonly #deps: OrderDeps
   readonly #ctx: JobContext
   readonly #execution: number
   readonly #calledAt = sharedClock()
 
-  constructor(parts: OrderParts, ctx: JobContext, execution: number) {
-    this.#parts = parts
+  constructor(deps: OrderDeps, ctx: JobContext, execution: number) {
+    this.#deps = deps
     this.#ctx = ctx
     this.#execution = execution
   }
@@ -83,7 +83,7 @@ class Work {
         stage.map(async (part) => {
           values[part] = await this.#do(part, plan, leaf)
           // What a replay sees as well: it must be what was recorded.
-          if (part !== 'approval') this.#parts.ledger.acknowledge({ kind: 'step', runId, step: part }, values[part])
+          if (part !== 'approval') this.#deps.ledger.acknowledge({ kind: 'step', runId, step: part }, values[part])
         }),
       )
     }
@@ -128,7 +128,7 @@ class Work {
       const value = this.#leave(entry, 'charge', deaf, signal, false)
       this.#note({ kind: 'took place', runId, step: 'charge', value }, true)
       await passTime(half, signal)
-      this.#parts.ledger.exit(entry, 'returned')
+      this.#deps.ledger.exit(entry, 'returned')
       return value
     })
   }
@@ -137,7 +137,7 @@ class Work {
   #reconcile(): { done: string } | 'run again' {
     const { runId } = this.#ctx
     const isIt = (note: unknown): note is TookPlace => (note as OutsideNote).kind === 'took place' && (note as TookPlace).runId === runId
-    const found = findNote(this.#parts.ledgerFolder, `"took place","runId":"${runId}"`, isIt)
+    const found = findNote(this.#deps.ledgerFolder, `"took place","runId":"${runId}"`, isIt)
     this.#note({ kind: 'reconciled', runId, step: 'charge', wasNot: found === null })
     return found === null ? 'run again' : { done: found.value }
   }
@@ -150,7 +150,7 @@ class Work {
       const value = this.#name('book')
       for (const leg of LEGS) await trx.insertInto('bookings').values({ run_id: runId, leg, booked_by: value }).execute()
       await leaf.trigger({ by: `${runId}/book` }, { tx: trx })
-      this.#parts.ledger.exit(entry, 'returned')
+      this.#deps.ledger.exit(entry, 'returned')
       return value
     })
   }
@@ -162,7 +162,7 @@ class Work {
       const entry = this.#enter('letter', signal)
       const attempt = this.#name('letter')
       let text = checkpoint.state?.text ?? ''
-      this.#note({ kind: 'letter', attempt, runId, given: text, calledAt: this.#calledAt, stillMs: this.#parts.stillness.ms })
+      this.#note({ kind: 'letter', attempt, runId, given: text, calledAt: this.#calledAt, stillMs: this.#deps.stillness.ms })
       for (let i = text.split('\n').length - 1; i < lines; i++) {
         const line = `${i} ${attempt}\n`
         this.#note({ kind: 'line', attempt, text: line })
@@ -188,7 +188,7 @@ class Work {
   }
 
   #enter(step: string, signal: AbortSignal, once = false): number {
-    const { ledger, stillness } = this.#parts
+    const { ledger, stillness } = this.#deps
     const { runId } = this.#ctx
     const [execution, stillMs] = [this.#execution, stillness.ms]
     return ledger.enterStep({ runId, step, generation: 0, wasAborted: signal.aborted, once, execution, stillMs })
@@ -196,7 +196,7 @@ class Work {
 
   /** Unique to this execution, so that a second one cannot look like the first. Throws when it was told to stop and listens. */
   #leave(entry: number, name: string, deaf: boolean, signal: AbortSignal, isOver = true): string {
-    const { ledger } = this.#parts
+    const { ledger } = this.#deps
     const stops = signal.aborted && !deaf
     if (isOver || stops) ledger.exit(entry, stops ? 'unfinished' : 'returned')
     if (stops) throw new Error(`${name} stopped as it was told`)
@@ -204,10 +204,10 @@ class Work {
   }
 
   #name(step: string): string {
-    return `${step} by ${this.#parts.processName}#${attempts++}`
+    return `${step} by ${this.#deps.processName}#${attempts++}`
   }
 
   #note(note: OutsideNote, isEffect = false): void {
-    this.#parts.ledger.note(note, { isEffect })
+    this.#deps.ledger.note(note, { isEffect })
   }
 }

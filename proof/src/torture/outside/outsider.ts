@@ -8,7 +8,7 @@ import type { WorkerEngine } from '../engine-bundle.ts'
 import type { LedgerWriter } from '../ledger.ts'
 import type { OutsideNote } from './notes.ts'
 
-interface OutsiderParts {
+interface OutsiderDeps {
   engine: Pick<WorkerEngine, 'emptyRunView' | 'reduceRun'>
   durably: Durably
   ledger: LedgerWriter
@@ -27,13 +27,13 @@ const CUT_AFTER_MAX = 25
 const FINAL_ANSWERS = new Set(['signal_taken', 'run_ended', 'run_not_found'])
 
 export class Outsider {
-  readonly #parts: OutsiderParts
+  readonly #deps: OutsiderDeps
   readonly #settled = new Set<string>()
   readonly #followed = new Set<string>()
   readonly #left = new AbortController()
 
-  constructor(parts: OutsiderParts) {
-    this.#parts = parts
+  constructor(deps: OutsiderDeps) {
+    this.#deps = deps
   }
 
   async live(): Promise<void> {
@@ -49,7 +49,7 @@ export class Outsider {
   }
 
   async #round(): Promise<void> {
-    const { durably } = this.#parts
+    const { durably } = this.#deps
     const filter = { jobName: 'order', limit: LOOKS_AT } as const
     const open = [
       ...(await durably.getRuns({ ...filter, status: 'pending' })),
@@ -62,7 +62,7 @@ export class Outsider {
   }
 
   async #send({ id: runId }: Run): Promise<void> {
-    const { durably, seat } = this.#parts
+    const { durably, seat } = this.#deps
     const key = `sent by ${seat}`
     const value = `${runId} approved by ${seat}`
     const answer = await durably.signal(runId, 'approval', value, { idempotencyKey: key }).then(
@@ -75,7 +75,7 @@ export class Outsider {
 
   async #follow(runId: string): Promise<void> {
     this.#followed.add(runId)
-    let view: RunView = this.#parts.engine.emptyRunView
+    let view: RunView = this.#deps.engine.emptyRunView
     while (!this.#left.signal.aborted && !isEnded(view)) {
       try {
         view = await this.#watch(runId, view)
@@ -90,7 +90,7 @@ export class Outsider {
 
   /** Until it is cut off. */
   async #watch(runId: string, before: RunView): Promise<RunView> {
-    const { durably, engine } = this.#parts
+    const { durably, engine } = this.#deps
     let view = before
     let left = Math.ceil(Math.random() * CUT_AFTER_MAX)
     for await (const event of durably.subscribe(runId, { after: view.sequence, signal: this.#left.signal })) {
@@ -101,7 +101,7 @@ export class Outsider {
   }
 
   #note(note: OutsideNote): void {
-    this.#parts.ledger.note(note)
+    this.#deps.ledger.note(note)
   }
 }
 

@@ -16,7 +16,7 @@ import type { SimPayload } from './workload.ts'
 const AGAIN_MS = 1000
 const DECISION_MS_MAX = 15_000
 
-interface OutsiderParts {
+interface OutsiderDeps {
   seed: number
   process: SimProcess
   durably: Durably
@@ -25,15 +25,15 @@ interface OutsiderParts {
 }
 
 export class Outsiders {
-  readonly #parts: OutsiderParts
+  readonly #deps: OutsiderDeps
   readonly #codec = jsonCodec()
   readonly #known = new Set<string>()
   /** By run: the names of the effects that somebody is going to decide about. */
   readonly #asked = new Map<string, Set<string>>()
   #thoughts = 0
 
-  constructor(parts: OutsiderParts) {
-    this.#parts = parts
+  constructor(deps: OutsiderDeps) {
+    this.#deps = deps
   }
 
   /** Called with all runs whenever something has changed. */
@@ -61,7 +61,7 @@ export class Outsiders {
         if (parent.status === 'completed' || parent.status === 'failed') break
         root = parent
       }
-      void this.#parts.durably.cancel(root.id).catch(() => {})
+      void this.#deps.durably.cancel(root.id).catch(() => {})
     }
   }
 
@@ -83,7 +83,7 @@ export class Outsiders {
 
   /** Sends with a key, so that it may be sent again; a repetition after the answer has another value, which must not count. */
   #send(runId: string, name: string, sender: number, again: boolean): Promise<boolean> {
-    const { durably } = this.#parts
+    const { durably } = this.#deps
     return this.#answered(() => durably.signal(runId, name, { name, sender, again }, { idempotencyKey: `sender ${sender}` }))
   }
 
@@ -93,7 +93,7 @@ export class Outsiders {
     if (asked.has(name)) return
     asked.add(name)
     const thought = ++this.#thoughts
-    this.#later(pick(this.#parts.seed, `thinks ${name} ${thought}`, 0, DECISION_MS_MAX), () => this.#decide(runId, name, thought))
+    this.#later(pick(this.#deps.seed, `thinks ${name} ${thought}`, 0, DECISION_MS_MAX), () => this.#decide(runId, name, thought))
   }
 
   #forget(runId: string): void {
@@ -102,7 +102,7 @@ export class Outsiders {
   }
 
   async #decide(runId: string, name: string, thought: number): Promise<void> {
-    const { seed, durably, store } = this.#parts
+    const { seed, durably, store } = this.#deps
     const step = decidedStep(name) ?? name
     const done = { done: { step, execution: -100 - thought } }
     const decision = oneOf<Decision>(seed, `decides ${name} ${thought}`, [
@@ -121,7 +121,7 @@ export class Outsiders {
 
   /** True when the request was carried out, or another sender was first; false when it was refused. */
   async #answered(ask: () => Promise<void>): Promise<boolean> {
-    const { env } = this.#parts.process
+    const { env } = this.#deps.process
     for (;;) {
       try {
         await ask()
@@ -134,6 +134,6 @@ export class Outsiders {
   }
 
   #later(ms: number, act: () => Promise<unknown>): void {
-    this.#parts.process.env.timer(ms, () => void act())
+    this.#deps.process.env.timer(ms, () => void act())
   }
 }

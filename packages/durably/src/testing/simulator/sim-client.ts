@@ -13,7 +13,7 @@ const RESTART_MS_MAX = 10_000
 
 type Command = (durably: Durably) => Promise<unknown>
 
-export interface SimClientParts {
+export interface SimClientDeps {
   world: SimWorld
   ledger: SimLedger
   /** Opens the engine in a process of the client. */
@@ -29,7 +29,7 @@ interface Life {
 }
 
 export class SimClient {
-  readonly #parts: SimClientParts
+  readonly #deps: SimClientDeps
   /** The runs that are to be triggered by now and were not acknowledged. */
   readonly #due = new Set<PlannedRun>()
   /** Commands for the next process, while there is none. */
@@ -37,11 +37,11 @@ export class SimClient {
   #lives = 0
   #life: Life | null = null
 
-  constructor(parts: SimClientParts, runs: readonly PlannedRun[]) {
-    this.#parts = parts
+  constructor(deps: SimClientDeps, runs: readonly PlannedRun[]) {
+    this.#deps = deps
     this.#live()
     for (const planned of runs)
-      parts.world.base.timer(planned.atMs, () => {
+      deps.world.base.timer(planned.atMs, () => {
         this.#due.add(planned)
         if (this.#life) void this.#trigger(this.#life, planned)
       })
@@ -59,7 +59,7 @@ export class SimClient {
   }
 
   #live(): void {
-    const { world, open } = this.#parts
+    const { world, open } = this.#deps
     const process = new SimProcess(`client.${this.#lives++}`, { ...world, onDeath: () => this.#died(process) })
     const life = { process, ...open(process), asked: 0 }
     this.#life = life
@@ -68,7 +68,7 @@ export class SimClient {
   }
 
   #died(process: SimProcess): void {
-    const { world } = this.#parts
+    const { world } = this.#deps
     this.#life = null
     world.onDeath(process)
     world.base.timer(pick(world.seed, `restart of ${process.name}`, 100, RESTART_MS_MAX), () => this.#live())
@@ -86,7 +86,7 @@ export class SimClient {
       const run = await life.jobs.get(job)?.trigger({ steps, ...(spoiled && { spoiled }) }, options)
       this.#due.delete(planned)
       if (run)
-        this.#parts.ledger.acknowledged.push({
+        this.#deps.ledger.acknowledged.push({
           kind: 'triggered',
           runId: run.id,
           jobName: job,

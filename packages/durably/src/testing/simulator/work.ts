@@ -38,7 +38,7 @@ export interface StreamState {
   by: number
 }
 
-export interface WorkParts {
+export interface WorkDeps {
   seed: number
   process: SimProcess
   ledger: SimLedger
@@ -48,11 +48,11 @@ export interface WorkParts {
 }
 
 export class Work {
-  readonly #parts: WorkParts
+  readonly #deps: WorkDeps
   readonly #planned: PlannedWork
 
-  constructor(parts: WorkParts, planned: PlannedWork) {
-    this.#parts = parts
+  constructor(deps: WorkDeps, planned: PlannedWork) {
+    this.#deps = deps
     this.#planned = planned
   }
 
@@ -67,7 +67,7 @@ export class Work {
   }
 
   stream(emit: Emit, checkpoint: Checkpoint<StreamState>, { signal }: StepContext): Promise<StepValue> {
-    const { ledger, process, execution } = this.#parts
+    const { ledger, process, execution } = this.#deps
     const { runId, generation } = execution
     return this.#enter(signal, async (throws) => {
       const entered = ledger.enterStream(process, { runId, step: this.#planned.name, generation, emit, checkpoint })
@@ -88,7 +88,7 @@ export class Work {
   }
 
   async #callInside(inner: Inner): Promise<void> {
-    const { ctx, ledger } = this.#parts
+    const { ctx, ledger } = this.#deps
     const name = `${this.#planned.name}.in`
     const calls: Record<Inner, () => Promise<unknown>> = {
       step: () => ctx.run(name, ({ signal }) => this.#plain(name, signal)),
@@ -106,7 +106,7 @@ export class Work {
   }
 
   async #plain(step: string, signal: AbortSignal): Promise<StepValue> {
-    const { ledger, process, execution } = this.#parts
+    const { ledger, process, execution } = this.#deps
     const { runId, generation } = execution
     const effect = ledger.enterStep(process.name, runId, step, generation, process.now, signal.aborted)
     effect.hasMisleadingClocks = process.hasMisleadingClocks(runId)
@@ -117,7 +117,7 @@ export class Work {
 
   /** Answers whether the effect took place. The answer is random: only that the engine asks, and respects the answer, matters. */
   reconcile(): Decision {
-    const { seed, ledger, execution } = this.#parts
+    const { seed, ledger, execution } = this.#deps
     const { runId } = execution
     const step = this.#planned.name
     const asked = ledger.answers.filter((answer) => answer.runId === runId && answer.step === step).length
@@ -130,7 +130,7 @@ export class Work {
 
   /** Unique to the attempt, so that a second one cannot look like the first. */
   #part(part: number): unknown {
-    const by = this.#parts.execution.generation
+    const by = this.#deps.execution.generation
     const kind = (part + this.#planned.ms) % 4
     if (kind === 1) return { part, by }
     return `${part}/${by};${kind === 2 ? LONG_PART : ''}`
@@ -138,7 +138,7 @@ export class Work {
 
   async #enter(signal: AbortSignal, body: (throws: boolean, before: number) => Promise<boolean>): Promise<StepValue> {
     const { name, throws, misfit, fatal, once, timeoutMs } = this.#planned
-    const { process, ledger, execution, ctx, limit } = this.#parts
+    const { process, ledger, execution, ctx, limit } = this.#deps
     const { runId, generation } = execution
     const before = ledger.effects.filter((effect) => effect.runId === runId && effect.step === name).length
     const began = process.now
@@ -171,7 +171,7 @@ export class Work {
   #withRetryAfter(error: Error, signal: AbortSignal): Error {
     const { laterMs: afterMs, name } = this.#planned
     if (afterMs === null || signal.aborted) return error
-    this.#parts.ledger.recordRetryAfter(this.#parts.process, { ...this.#parts.execution, step: name, afterMs })
+    this.#deps.ledger.recordRetryAfter(this.#deps.process, { ...this.#deps.execution, step: name, afterMs })
     afterwards.set(error, afterMs)
     return retryAfter(error, afterMs)
   }
@@ -181,7 +181,7 @@ export class Work {
   }
 
   #passTime(ms: number, signal: AbortSignal): Promise<void> {
-    const { process } = this.#parts
+    const { process } = this.#deps
     const { env } = process
     if (this.#planned.deaf) return sleep(env, ms)
     return new Promise((resolve) => {

@@ -24,7 +24,7 @@ import type { SimLedger } from './sim-ledger.ts'
 import { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
 import { type SteadyJobs, steady } from './steady-jobs.ts'
-import { retryAfterOf, type StepValue, type StreamState, Work, type WorkParts } from './work.ts'
+import { retryAfterOf, type StepValue, type StreamState, Work, type WorkDeps } from './work.ts'
 
 /** The payload of a run. `by`: the step that triggered it, as `run/step`. */
 export interface SimPayload {
@@ -39,7 +39,7 @@ export interface Part {
   value?: unknown
 }
 
-export interface WorkloadParts {
+export interface WorkloadDeps {
   seed: number
   durably: Durably
   process: SimProcess
@@ -49,7 +49,7 @@ export interface WorkloadParts {
 
 export type SimJobs = ReadonlyMap<string, JobHandle<string, SimPayload, Part[]>>
 
-export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: WorkloadParts): SimJobs {
+export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: WorkloadDeps): SimJobs {
   const jobs = new Map<string, JobHandle<string, SimPayload, Part[]>>()
   const { timeoutMs } = steadyJobs
   const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
@@ -88,11 +88,11 @@ function policyOf({ attempts, delayMs, jitter }: SteadyJobs): RetryPolicy {
 }
 
 class SimJob {
-  readonly #parts: WorkParts
+  readonly #deps: WorkDeps
   readonly #jobs: SimJobs
 
-  constructor(parts: WorkParts, jobs: SimJobs) {
-    this.#parts = parts
+  constructor(deps: WorkDeps, jobs: SimJobs) {
+    this.#deps = deps
     this.#jobs = jobs
   }
 
@@ -104,13 +104,13 @@ class SimJob {
     const parts: Part[] = []
     for (const [i, planned] of steps.entries()) {
       parts.push(...(await this.#step(planned)))
-      this.#parts.ctx.progress(i + 1, steps.length)
+      this.#deps.ctx.progress(i + 1, steps.length)
     }
     return parts
   }
 
   spoil(parts: Part[], { times, misfit }: PlannedSpoil): Part[] {
-    const { ledger, execution } = this.#parts
+    const { ledger, execution } = this.#deps
     const { runId, generation } = execution
     const before = ledger.gaveUp.filter((note) => note.runId === runId && note.step === THE_JOB).length
     if (before >= times) return parts
@@ -130,7 +130,7 @@ class SimJob {
   }
 
   async #call(planned: PlannedCall): Promise<Part> {
-    const { ledger, ctx, execution } = this.#parts
+    const { ledger, ctx, execution } = this.#deps
     const { name } = planned
     try {
       return { step: name, value: await this.#valueOf(planned) }
@@ -158,9 +158,9 @@ class SimJob {
   }
 
   #work(planned: PlannedWork): Promise<StepValue> {
-    const { ctx } = this.#parts
+    const { ctx } = this.#deps
     const { name, stream, once, timeoutMs } = planned
-    const work = new Work(this.#parts, planned)
+    const work = new Work(this.#deps, planned)
     if (stream !== null) return ctx.stream<StepValue, StreamState>(name, (emit, checkpoint, step) => work.stream(emit, checkpoint, step))
     const policy = planned.retry && retry.fixed({ maxAttempts: planned.retry.tries, delay: planned.retry.delayMs })
     const options = {
@@ -173,7 +173,7 @@ class SimJob {
   }
 
   #sleep({ name, ms, until }: PlannedSleep): Promise<void> {
-    const { ctx, process } = this.#parts
+    const { ctx, process } = this.#deps
     // By the clock of the world, which is the store's until that jumps; every execution sleeps until the same time.
     const time = until ? process.startOf(ctx.runId) + ms : process.storeNow(ctx.runId) + ms
     this.#noteWait(name, time, until ? time : process.storeNowAtMost(ctx.runId) + ms)
@@ -181,14 +181,14 @@ class SimJob {
   }
 
   #wait({ name, timeoutMs }: PlannedWait): Promise<unknown> {
-    const { ctx, process } = this.#parts
+    const { ctx, process } = this.#deps
     const from = (now: number) => (timeoutMs === null ? null : now + timeoutMs)
     this.#noteWait(name, from(process.storeNow(ctx.runId)), from(process.storeNowAtMost(ctx.runId)))
     return ctx.waitFor(name, timeoutMs === null ? {} : { timeout: timeoutMs })
   }
 
   #noteWait(step: string, dueAt: number | null, dueAtMost: number | null): void {
-    const { ledger, process, execution, ctx } = this.#parts
+    const { ledger, process, execution, ctx } = this.#deps
     const { runId, generation } = execution
     // The engine refuses the call after the signal was aborted.
     if (ctx.signal.aborted) return
@@ -211,7 +211,7 @@ class SimJob {
   }
 
   async #child({ name, invoked, job, steps, concurrencyKey }: PlannedChild): Promise<unknown> {
-    const { ctx } = this.#parts
+    const { ctx } = this.#deps
     const child = this.#jobs.get(job)
     if (!child) throw new Error(`there is no job ${job}`)
     const payload = { steps, by: `${ctx.runId}/${name}` }
@@ -220,7 +220,7 @@ class SimJob {
   }
 
   #book({ name, throws, dawdles, timeoutMs, enqueues }: PlannedBooking): Promise<unknown> {
-    const { ctx, ledger, process, execution } = this.#parts
+    const { ctx, ledger, process, execution } = this.#deps
     const { env } = process
     const late = transactionLimitMs(process.leaseMs, timeoutMs ?? undefined) + LATE_MS
     return ctx.transaction(name, timeoutMs === null ? {} : { timeout: timeoutMs }, async (trx) => {

@@ -1,10 +1,10 @@
 import type { DatabaseConnection, Dialect, Driver } from 'kysely'
 
 /** A job function cannot ask for its generation. So it is put into the payload of each claimed row, where every execution finds its own. */
-export function tellingGenerations(dialect: Dialect): Dialect {
+export function generationInPayload(dialect: Dialect): Dialect {
   return new Proxy(dialect, {
     get(target, name) {
-      if (name === 'createDriver') return () => tellingDriver(target.createDriver())
+      if (name === 'createDriver') return () => patchedDriver(target.createDriver())
       const value: unknown = Reflect.get(target, name)
       // Private fields are those of the dialect, not of its proxy.
       return typeof value === 'function' ? value.bind(target) : value
@@ -12,19 +12,19 @@ export function tellingGenerations(dialect: Dialect): Dialect {
   })
 }
 
-function tellingDriver(driver: Driver): Driver {
-  const telling = new WeakSet<DatabaseConnection>()
+function patchedDriver(driver: Driver): Driver {
+  const patched = new WeakSet<DatabaseConnection>()
   const acquire = driver.acquireConnection.bind(driver)
   driver.acquireConnection = async () => {
     const connection = await acquire()
-    if (!telling.has(connection)) tellOn(connection)
-    telling.add(connection)
+    if (!patched.has(connection)) patch(connection)
+    patched.add(connection)
     return connection
   }
   return driver
 }
 
-function tellOn(connection: DatabaseConnection): void {
+function patch(connection: DatabaseConnection): void {
   const execute = connection.executeQuery.bind(connection)
   connection.executeQuery = async <R>(...query: Parameters<typeof execute>) => {
     const result = await execute<R>(...query)
