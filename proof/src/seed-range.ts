@@ -8,10 +8,10 @@ import { REPO } from './engine-build.ts'
 import type { SimStore } from './sim-seeds.ts'
 
 const SOURCE = join(REPO, 'packages', 'durably', 'src')
-/** A world is chosen by 32 bits. Seeds below are for mutants and for those who try things out. */
+/** A world is chosen by 32 bits. Seeds below are for mutants and for experiments. */
 const SEED_MIN = 100_000_000
 export const SEED_MAX = 2 ** 32 - 1
-/** Whoever picks a seed by hand need not know that: above it the same worlds come again. */
+/** A seed that is picked by hand may be larger than `SEED_MAX`; then the same worlds come again. */
 export const PICKED_SEED_MAX = Number.MAX_SAFE_INTEGER - 10_000_000
 /** Two stores never have a world in common, and no range reaches into the next part. */
 const PART = 2_000_000_000

@@ -43,7 +43,7 @@ function readArguments() {
       values[name] === undefined ? undefined : wholeNumber(`--${name}`, values[name], PICKED_SEED_MAX)
     return { ...values, store, seeds: wholeNumber('--seeds', values.seeds, SEEDS_MAX), from: optional('from'), seed: optional('seed') }
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\nnpm run sim -- --help tells what there is`)
+    console.error(`${error instanceof Error ? error.message : error}\nnpm run sim -- --help shows the options`)
     process.exit(2)
   }
 }

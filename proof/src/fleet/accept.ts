@@ -1,4 +1,4 @@
-// Plays every scenario on one fleet, one after the other, and tells what was measured.
+// Plays every scenario on one fleet, one after the other, and reports what was measured.
 import { Chromium } from './browser.ts'
 import { bundlePage } from './bundle-page.ts'
 import { Rig } from './rig.ts'

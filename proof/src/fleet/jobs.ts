@@ -1,4 +1,4 @@
-// The jobs of the fleet: one that tells a story as a stream, one of many steps, one that works until it is told to stop.
+// The jobs of the fleet: one that tells a story as a stream, one of many steps, one that works until it is asked to stop.
 // Every call of a step's function is written down beside the engine, so that one called twice shows.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Durably } from '@coji/durably'

@@ -9,7 +9,7 @@ export interface RawEvent {
 export interface RawStream {
   events: RawEvent[]
   connections: number
-  /** What the closing event says; empty when it was cut off and nothing was left to tell. */
+  /** What the closing event says; empty when the stream was cut off before it. */
   done: string
 }
 

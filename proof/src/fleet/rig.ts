@@ -1,4 +1,4 @@
-// The fleet: one Postgres, API processes behind a proxy, worker processes; and the eyes of who judges, which go straight to the database.
+// The fleet: one Postgres, API processes behind a proxy, worker processes; and the judge's reads, which go straight to the database.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDurably, type Durably } from '@coji/durably'
 import { type DurablyClient, httpClient } from '@coji/durably/client'
@@ -71,7 +71,7 @@ export class Rig implements AsyncDisposable {
     await worker.kill()
   }
 
-  /** Who called a step's function last. */
+  /** The process that called a step's function last. */
   async ownerOf(runId: string): Promise<FleetProcess> {
     return until(async () => {
       const { rows } = await this.database.query('SELECT worker FROM fleet_calls WHERE run_id = $1 ORDER BY ctid DESC LIMIT 1', [runId])

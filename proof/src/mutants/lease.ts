@@ -118,7 +118,7 @@ export const LEASE_MUTANTS: Mutant[] = [
   },
   {
     name: 'lease-of-unknown-age',
-    guard: 'who cannot know the age of its lease renews it before it starts a function',
+    guard: 'a worker that cannot know the age of its lease renews it before it starts a function',
     file: 'worker/execution.ts',
     find: 'return lease.isUnknown || lease.ms() >=',
     replace: 'return lease.ms() >=',

@@ -74,7 +74,7 @@ export class Crew {
     for (const member of this.#members.values()) member.send({ type: 'calm' })
   }
 
-  /** All work again, and have dealt with everything that they were told. */
+  /** Resolves when all work again and have handled every message. */
   async recover(): Promise<void> {
     for (;;) {
       const members = [...this.#members.values()]

@@ -15,7 +15,7 @@ export const FAULTS_IN_WORDS: Record<FaultName, string> = {
   server: 'the server crashes, backends are terminated (Postgres)',
 }
 
-/** Somebody may lose a lease for it. Who only has much to do may not. */
+/** A worker may lose a lease because of such a fault, but not because it only has much to do. */
 export function isStruck(faults: Faults): boolean {
   return [...faults].some((fault) => fault !== 'fan-out')
 }

@@ -84,7 +84,7 @@ async function openTwo({ sqlStore, sqlite }: Pick<Engine, 'sqlStore' | 'sqlite'>
   return { two, hands, close }
 }
 
-/** Lets promises settle and, for those who wait for a lock, time pass. */
+/** Lets promises settle and, for statements that wait for a lock, time pass. */
 async function until({ one: { env } }: Two, done: () => boolean): Promise<void> {
   for (let turns = 0; !done(); turns++) {
     if (turns === 10_000) throw new Error('a race does not come to its end')

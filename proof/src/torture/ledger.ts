@@ -1,8 +1,8 @@
-// The effect ledger — what functions really did, told by their own processes, outside the database.
+// The effect ledger — what functions really did, reported by their own processes, outside the database.
 //   E1. A line is one synchronous write, done before the function goes on: a SIGKILL loses only what had not happened.
 //   E2. Times are of the machine's monotonic clock, which all its processes share.
 //   E3. What a killed process left open ended when it was killed; nobody else knows that time but the killer.
-//   E4. Who asks for it has each line about an effect on the disk before the function goes on.
+//   E4. On request, each line about an effect is on disk before the function goes on.
 import { fsyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Acknowledged, Effect, JobExecution } from '../../../packages/durably/dist/testing/invariants/index.js'
@@ -19,7 +19,7 @@ type LedgerLine =
 interface EnteredStep {
   runId: string
   step: string
-  /** 0 where nobody told. */
+  /** 0 if it was not reported. */
   generation: number
   wasAborted: boolean
   once?: boolean
@@ -73,7 +73,7 @@ export class LedgerWriter {
     this.#write({ type: 'note', at: sharedClock(), note }, isEffect)
   }
 
-  /** Something was told that is not a job's fault. */
+  /** A worker reported an error that is not a job's fault. */
   trouble(code: string): void {
     this.#write({ type: 'trouble', code })
   }
@@ -84,7 +84,7 @@ export class LedgerWriter {
   }
 }
 
-/** An effect, and who called it. */
+/** An effect, and the process that called it. */
 export interface NotedEffect extends Effect {
   process: string
   execution: JobExecution | null
@@ -115,7 +115,7 @@ export function readLedger(folder: string, diedAt: ReadonlyMap<string, number>, 
   return reading
 }
 
-/** The first note that `isIt` knows, in any file: for who must know while everybody writes on. */
+/** The first note that `isIt` knows, in any file, while the processes go on writing. */
 export function findNote<T>(folder: string, mark: string, isIt: (note: unknown) => note is T): T | null {
   for (const process of readdirSync(folder)) {
     for (const text of linesOf(folder, process)) {

@@ -12,7 +12,7 @@ export interface PlaceOptions {
 export interface Place {
   /** Steps last about as long; so a lease must be longer than what is usual here takes. */
   leaseMs: number
-  /** Runs that a worker has in hand at once: as many as the machine can keep in time. */
+  /** How many runs a worker executes at once: as many as the machine can keep up with. */
   concurrency: number
   /** How often workers are struck, each time one of them. */
   strikesPerS: { kill: number; freeze: number; stop: number }
@@ -21,16 +21,16 @@ export interface Place {
   /** How far the clock of a process may be off. Where each process goes by its own, it is this that leases and sleeps are off by. */
   clockRangeMs: number
   clockIsOurs: boolean
-  /** What workers and clients may be told here. */
+  /** The codes of errors that workers and clients may get here. */
   expectedTroubles: ReadonlySet<string>
   faults: readonly Fault[]
   /** How often each of them came to pass, by its name. */
   figures(): Record<string, number>
   /** For the next worker; it meets the faults. */
   address(): StoreAddress
-  /** For who triggers; it meets them too. */
+  /** The store of clients that trigger; faults hit it, too. */
   client: SqlStore
-  /** For who judges. It meets as few faults as there can be. */
+  /** The store of the judge. As few faults as possible hit it. */
   store: SqlStore
   /** All reads of `look` see the database as it was at the first of them. */
   atOneMoment<T>(look: (store: SqlStore) => Promise<T>): Promise<T>

@@ -1,5 +1,5 @@
 // A Postgres server of our own, which crashes, and a line to it that loses, delays and cuts.
-//   - Workers and clients go through the line. Who judges does not; but the server is gone for them as well when it is.
+//   - Workers and clients go through the line. The judge does not; but when the server is gone, it is gone for the judge as well.
 import pg from 'pg'
 import { postgres } from '../../../packages/durably/dist/postgres/index.js'
 import { type SqlStore, sqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
@@ -10,7 +10,7 @@ import { settles } from './settles.ts'
 
 /** One that is waited for in vain within a lease, so that its write is sent again; one of about a lease, and one beyond. */
 const QUERY_TIMEOUTS_LEASES = [0.6, 1, 3]
-/** Who judges in the same process may keep it from its replies for so long. */
+/** A judge in the same process may delay the handling of replies for so long. */
 const CLIENT_TIMEOUT_MS = 3000
 
 const RESTART_MS_MIN = 5000
@@ -20,7 +20,7 @@ const RESTARTS_MIN = 3
 const LINE_FAULT_EVERY_MS = 250
 const TERMINATE_EVERY_MS = 1200
 const DELAY_LEASES_MAX = 1.5
-/** Rare: who waits for a connection waits much longer than a lease. */
+/** Rare, because a client waits for a connection much longer than for a lease. */
 const SWALLOWS_OF_WELCOMES = 0.02
 
 export async function openPostgresPlace(options: PlaceOptions): Promise<Place> {

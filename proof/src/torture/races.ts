@@ -114,21 +114,21 @@ export const RACES: ContestedRace[] = [
     fits: (first, second) => first === null || second === null || second.claim.generation > first.claim.generation,
   }),
 
-  contested('a reaper meets an owner who completes (river#1302)', [REAP_IN_PIECES, REAP_UNGUARDED], {
+  contested('a reaper meets an owner that completes (river#1302)', [REAP_IN_PIECES, REAP_UNGUARDED], {
     arrange: ({ other }) => lateOwner(other),
     first: reap,
     second: (world, owner) => send(world, owner.next(complete(), attachmentsOf(owner))),
     fits: (reaped, completed) => completed.ok === (reaped.length === 0),
   }),
 
-  contested('an owner who completes meets a reaper', [], {
+  contested('an owner that completes meets a reaper', [], {
     arrange: ({ one }) => lateOwner(one),
     first: (world, owner) => send(world, owner.next(complete(), attachmentsOf(owner))),
     second: reap,
     fits: (completed, reaped) => completed.ok === (reaped.length === 0),
   }),
 
-  contested('a reaper meets an owner who is late with its heartbeat', [REAP_THE_LIVING], {
+  contested('a reaper meets an owner that is late with its heartbeat', [REAP_THE_LIVING], {
     arrange: ({ other }) => lateOwner(other),
     first: reap,
     second: (world, owner) => send(world, owner.next(heartbeat())),
@@ -152,7 +152,7 @@ export const RACES: ContestedRace[] = [
     fits: (recorded, recordedNext) => recorded.ok !== (recordedNext?.ok ?? false),
   }),
 
-  contested('an owner who records a step meets a reader', [APPLY_IN_PIECES], {
+  contested('an owner that records a step meets a reader', [APPLY_IN_PIECES], {
     arrange: ({ one }) => held(one),
     first: (world, owner) => send(world, owner.next(recordStep(owner), attachmentsOf(owner))),
     second: async ({ store }, { run: { id } }) => ({
@@ -193,7 +193,7 @@ function contested<State, First, Second>(name: string, mutants: RaceMutant[], co
   return { name, mutants, run: (engine, dropIndex) => race(engine, contest, dropIndex) }
 }
 
-/** Somebody who was silent for longer than a lease. */
+/** An owner that was silent for longer than a lease. */
 async function lateOwner(world: World): Promise<Owner> {
   const owner = await held(world)
   world.env.jump(LEASE_MS + 1000)

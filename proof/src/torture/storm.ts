@@ -17,7 +17,7 @@ const STRIKE_EVERY_MS = 80
 const PAUSE_LEASES: PauseLeases = [0.3, 3]
 
 const ACT_EVERY_MS = 30
-/** At once: one who waits for an answer must not keep all others. */
+/** How many act at once: one that waits for an answer must not hold up the others. */
 const ACTING = 3
 const LOOK_EVERY_MS = 250
 const LOOK_RUNS = 300
@@ -60,7 +60,7 @@ export class Storm {
     this.#deps = deps
   }
 
-  /** Who is caught need not heal. */
+  /** An engine whose mutant is caught need not heal. */
   async run(): Promise<{ stormMs: number; healMs: number; caught: Violation[] }> {
     const { seconds, crew, people, place, faults, untilCaught } = this.#deps
     await crew.recover()

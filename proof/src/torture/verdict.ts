@@ -63,7 +63,7 @@ export function failuresAreThrown({ runs }: Rows): Violation[] {
     .map(({ id, reason, error }) => ({ invariant: 'I9', runId: id, what: `failed of ${reason}: ${error}` }))
 }
 
-/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whoever saw them first. */
+/** I7, I11: a completed run's output is made of exactly the values that its steps recorded, whichever worker saw them first. */
 function outputsAreRecords({ runs, steps }: Rows): Violation[] {
   const recorded = new Map<string, string[]>()
   for (const { runId, status, output } of steps) {
@@ -74,7 +74,7 @@ function outputsAreRecords({ runs, steps }: Rows): Violation[] {
     .map(({ id, output }) => ({ invariant: 'I11', runId: id, what: `its output ${output} is not what its steps recorded` }))
 }
 
-/** I2b, I11: what a worker was told that a step returned is what stands in its record. */
+/** I2b, I11: what a step returned to its worker is what its record says. */
 export function seenIsRecorded({ steps }: Pick<Rows, 'steps'>, { seen }: Pick<LedgerReading, 'seen'>): Violation[] {
   const recorded = new Map(
     steps.filter(({ status }) => status === 'completed').map((step) => [`${step.runId}/${step.name}`, step.output ?? 'null']),

@@ -1,6 +1,6 @@
-// WorkerProcess — the parent's hand on one worker process, from its start to its end.
-//   P1. It ends when it is killed or stopped; ending by itself is a finding, and so is not to end when it is asked to.
-//   P2. Who stops it leaves somebody behind who wakes it: a parent that dies leaves no frozen process.
+// WorkerProcess — controls one worker process for its parent, from its start to its end.
+//   P1. It ends when it is killed or stopped. If it ends by itself, or does not end when it is asked to, that is a violation.
+//   P2. A process of its own suspends it and wakes it again, so that a parent that dies leaves no frozen process.
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import type { FromWorker, ToWorker, WorkerSetup } from './worker.ts'
 /** The compiled file, also when the parent runs from its source. */
 const WORKER = join(REPO, 'proof', 'dist', 'torture', 'worker.js')
 const STDERR_KEPT = 2000
-/** A worker that takes longer to stop has a run in hand that does not end. */
+/** A worker that takes longer to stop executes a run that does not end. */
 const STOP_MS_MAX = 20_000
 
 export class WorkerProcess {
@@ -19,7 +19,7 @@ export class WorkerProcess {
   readonly role: WorkerSetup['role']
   readonly #child: ChildProcess
   readonly ended: Promise<void>
-  /** Why it ended, when nobody asked it to. */
+  /** Why it ended, if it was not asked to. */
   endedByItself: string | null = null
   diedAt: number | null = null
   /** It was asked to end, and had to be killed. */
@@ -39,7 +39,7 @@ export class WorkerProcess {
     this.#child.on('message', ({ type }: FromWorker) => {
       if (type === 'ready') this.#ready = true
     })
-    // A pipe that breaks in the middle of a send; the end itself is told by `exit`.
+    // A pipe may break in the middle of a message; the event `exit` reports the end itself.
     this.#child.on('error', () => {})
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -70,7 +70,7 @@ export class WorkerProcess {
     this.diedAt = sharedClock()
   }
 
-  /** SIGTERM: it is given a moment to let go of its runs. */
+  /** SIGTERM: it has a moment to give its runs back. */
   terminate(): void {
     this.#asked = true
     this.#child.kill('SIGTERM')
@@ -87,7 +87,7 @@ export class WorkerProcess {
     })
   }
 
-  /** Once it works and has dealt with everything that it was told before. */
+  /** Resolves when it works and has handled every earlier message. */
   async flushed(): Promise<void> {
     await this.#pause
     if (this.#asked) return this.ended

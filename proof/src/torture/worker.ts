@@ -12,7 +12,7 @@ import { type ClockFaults, wrongClock } from './wrong-clock.ts'
 
 export interface WorkerSetup {
   name: string
-  /** The same for all who sit there one after the other. */
+  /** The same for all processes that take this seat one after the other. */
   seat: number
   workload: 'inside' | 'outside'
   /** An outsider executes nothing: it triggers, sends signals and follows runs. */
@@ -60,7 +60,7 @@ interface Started {
   trigger(plan: Plan): Promise<void>
   calm(): void
   stop(): Promise<void>
-  /** As whoever is about to be shut down does it. */
+  /** As a process does that is about to be shut down. */
   letGo(): Promise<void>
 }
 

@@ -64,7 +64,7 @@ export function defineWorkload(durably: Durably, processName: string, ledger: Le
       await passTime(planned, signal)
       if (signal.aborted && !planned.deaf) {
         ledger.exit(entry, 'unfinished')
-        throw new Error(`${planned.name} stopped as it was told`)
+        throw new Error(`${planned.name} stopped when it was asked to`)
       }
       const throws = generation < planned.throwsBelow
       ledger.exit(entry, throws ? 'threw' : 'returned')
@@ -105,12 +105,12 @@ export function defineWorkload(durably: Durably, processName: string, ledger: Le
   }
 }
 
-/** Ends early when it is told to stop, unless it is deaf and its job goes on. */
+/** Ends early when it is asked to stop, unless it ignores its signal and its job goes on. */
 export function passTime({ ms, deaf }: Pick<PlannedStep, 'ms' | 'deaf'>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
     signal.addEventListener('abort', () => {
-      // Whoever goes on when its job has thrown is left behind, and may overlap with what comes next: nothing to judge.
+      // A function that goes on when its job has thrown is left behind, and may overlap with what comes next. That is not judged.
       if (deaf && (signal.reason as { code?: string } | undefined)?.code !== 'job_failed') return
       clearTimeout(timer)
       resolve()

@@ -1,4 +1,4 @@
-// Workloads — what is done while the storm lasts, who asks for it, and what must be true of it afterwards. The same storm for each.
+// Workloads — what is done while the storm lasts, which processes ask for it, and what must be true of it afterwards. The same storm for each.
 import type { Violation } from '../../../packages/durably/dist/testing/invariants/index.js'
 import { Client } from './client.ts'
 import type { Crew } from './crew.ts'

@@ -18,12 +18,12 @@ export interface WrongClock {
   setRight(): void
 }
 
-export function wrongClock({ rangeMs, skews, jumps }: ClockFaults, told: (offsetMs: number) => void): WrongClock {
+export function wrongClock({ rangeMs, skews, jumps }: ClockFaults, report: (offsetMs: number) => void): WrongClock {
   let offsetMs = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const set = (ms: number) => {
     offsetMs = ms
-    told(ms)
+    report(ms)
   }
   const jump = () => {
     timer = setTimeout(

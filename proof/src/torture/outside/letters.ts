@@ -38,7 +38,7 @@ function attemptsOf({ notes }: OutsideEvidence): Attempt[] {
   }
 }
 
-/** I22: who is called after a checkpoint was acknowledged goes on from it or from a later one, and from none that nobody made. */
+/** I22: a function that is called after a checkpoint was acknowledged goes on from it or from a later one that was made. */
 function checkpointsHold(byRun: Map<string, Attempt[]>, { graceMs, stoodStill }: OutsideEvidence): Violation[] {
   const violations: Violation[] = []
   for (const [runId, attempts] of byRun) {
@@ -56,7 +56,7 @@ function checkpointsHold(byRun: Map<string, Attempt[]>, { graceMs, stoodStill }:
   return violations
 }
 
-/** I20, I21: whoever followed saw what one attempt had, and in the end all of what was recorded. */
+/** I20, I21: a follower saw what one attempt had, and in the end all of what was recorded. */
 function textsAreReal(byRun: Map<string, Attempt[]>, { notes, rows, logs }: OutsideEvidence): Violation[] {
   const recorded = new Map(
     rows.steps.filter(({ name, status }) => name === 'letter' && status === 'completed').map(({ runId, output }) => [runId, output]),

@@ -4,7 +4,7 @@ export type OutsideNote =
   | { kind: 'awake'; runId: string; step: string }
   /** What became of a signal that was sent: `accepted`, or the code of the error. */
   | { kind: 'signal'; runId: string; key: string; value: string; answer: string }
-  /** Whoever was asked said that it did not take place, or that it did. */
+  /** `reconcile` or a decision said that the effect did not take place, or that it did. */
   | { kind: 'reconciled'; runId: string; step: string; wasNot: boolean }
   /** The effect itself, in the world outside. */
   | TookPlace

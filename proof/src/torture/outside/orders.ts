@@ -155,7 +155,7 @@ class Work {
     })
   }
 
-  /** Every line says who wrote it, so that a text tells what it is made of. The checkpoint is the text so far. */
+  /** Every line says who wrote it, so that a text shows what it is made of. The checkpoint is the text so far. */
   #letter({ lines, ms, deaf }: PlannedOrder): Promise<string> {
     const { runId } = this.#ctx
     return this.#ctx.stream<string, { text: string }>('letter', async (emit, checkpoint, { signal }) => {
@@ -194,12 +194,12 @@ class Work {
     return ledger.enterStep({ runId, step, generation: 0, wasAborted: signal.aborted, once, execution, stillMs })
   }
 
-  /** Unique to this execution, so that a second one cannot look like the first. Throws when it was told to stop and listens. */
+  /** Unique to this execution, so that a second one cannot look like the first. Throws when it was asked to stop and heeds that. */
   #leave(entry: number, name: string, deaf: boolean, signal: AbortSignal, isOver = true): string {
     const { ledger } = this.#deps
     const stops = signal.aborted && !deaf
     if (isOver || stops) ledger.exit(entry, stops ? 'unfinished' : 'returned')
-    if (stops) throw new Error(`${name} stopped as it was told`)
+    if (stops) throw new Error(`${name} stopped when it was asked to`)
     return this.#name(name)
   }
 

@@ -1,6 +1,6 @@
 // Outsider — somebody with a process of their own, who sends the signals that orders wait for and follows some of them.
-//   O1. It sends again until it hears that it was accepted, with the same key; sometimes it has not heard.
-//   O2. Outsiders contradict each other: the first that was accepted counts. Who takes the seat of a dead one says the same.
+//   O1. It sends again, with the same key, until it gets the answer that the signal was accepted; some answers count as lost.
+//   O2. Outsiders contradict each other: the first that was accepted counts. The successor of a dead one sends the same.
 //   O3. It is cut off from what it follows again and again, and goes on after the last event that it saw.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Durably, Run, RunView } from '../../../../packages/durably/dist/index.js'
@@ -23,7 +23,7 @@ const HEARS_NOT = 0.4
 const FOLLOWED_MAX = 4
 /** Events, until it is cut off. */
 const CUT_AFTER_MAX = 25
-/** What a sender who has not heard sends again, and what ends it. */
+/** The codes after which a sender does not send again. */
 const FINAL_ANSWERS = new Set(['signal_taken', 'run_ended', 'run_not_found'])
 
 export class Outsider {

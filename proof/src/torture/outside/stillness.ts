@@ -1,5 +1,5 @@
 // Stillness — for how long this process has done nothing. One that was stopped between its last look at its lease and the first
-// line of a function begins what it should not; nobody can keep it from that, and so it is told apart.
+// line of a function begins what it should not; nothing can prevent that, so such cases are recognized here.
 import { sharedClock } from '../ledger.ts'
 
 const TICK_MS = 20

@@ -2,7 +2,7 @@
 //   V1. An execution is a call of a job's function. What it begins although the record was acknowledged before that call is begun
 //       under a later lease.
 //   V2. A process that stood still before the first line of a function may have been replaced meanwhile; that is no broken promise.
-//   V3. Where processes go by clocks of their own and those are wrong, a lease can be taken from who has every reason to hold it;
+//   V3. Where processes go by clocks of their own and those are wrong, a lease can be taken from a worker that has every reason to hold it;
 //       so what is begun again counts only some time later.
 import { emptyRunView, type RunView, reduceRun } from '../../../../packages/durably/dist/client/run-view.js'
 import { createDurably } from '../../../../packages/durably/dist/durably.js'
@@ -29,7 +29,7 @@ export interface OutsideEvidence {
   ledger: LedgerReading
   notes: (Noted & { note: OutsideNote })[]
   bookings: BookingRow[]
-  /** What the log says of each letter to who reads it from the beginning. */
+  /** What the log says of each letter, read from the beginning. */
   logs: Map<string, { text: string; isDone: boolean; output: unknown }>
   history: History
   /** V3. */
@@ -205,15 +205,15 @@ function bookingsAreWhole({ bookings, rows }: OutsideEvidence): Violation[] {
     }))
 }
 
-/** I11: an output is made of exactly the values that were recorded, in the rows and for who follows. */
+/** I11: an output is made of exactly the values that were recorded, in the rows and for followers. */
 function outputsAreRecords({ rows, logs }: OutsideEvidence): Violation[] {
   const byRun = grouped(rows.steps.filter(isCompleted), ({ runId }) => runId)
   return rows.runs.filter(isOrder).flatMap(({ id, status, output }) => {
     if (status !== 'completed') return []
     const values = JSON.parse(output ?? '{}') as Record<string, unknown>
     const expected = Object.fromEntries((byRun.get(id) ?? []).map(({ name, output }) => [name, recordedValue(name, output)]))
-    const told = logs.get(id)?.output ?? values
-    const wrong = [values, told].find((one) => inOrder(one) !== inOrder(expected))
+    const followed = logs.get(id)?.output ?? values
+    const wrong = [values, followed].find((one) => inOrder(one) !== inOrder(expected))
     return wrong === undefined ? [] : [{ invariant: 'I11', runId: id, what: `its output ${inOrder(wrong)} is not ${inOrder(expected)}` }]
   })
 }
@@ -244,7 +244,7 @@ function sleepsAreLongEnough({ notes, graceMs }: OutsideEvidence, { place }: Evi
   })
 }
 
-/** I26: one sender alone is told that its signal was accepted, however often it asks, and its value is what the run gets. */
+/** I26: only one sender learns that its signal was accepted, however often it asks, and its value is what the run gets. */
 function firstSignalCounts({ notes, rows }: OutsideEvidence): Violation[] {
   const received = new Map(rows.steps.filter(({ name }) => name === 'approval').map(({ runId, output }) => [runId, output]))
   const accepted = new Map<string, { key: string; value: string; at: number }>()
@@ -266,7 +266,7 @@ function firstSignalCounts({ notes, rows }: OutsideEvidence): Violation[] {
   return violations
 }
 
-/** I10: who is not struck keeps its lease, however much else there is to do. */
+/** I10: a worker that no fault hits keeps its lease, however much else there is to do. */
 function leasesAreKept({ rows }: OutsideEvidence, { faults }: Evidence): Violation[] {
   if (isStruck(faults)) return []
   return rows.events
