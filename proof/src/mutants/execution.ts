@@ -27,7 +27,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'siblings-abandoned',
     guard: 'nothing ends while a step is in flight (X2)',
     file: 'worker/execution.ts',
-    find: 'if (!this.isLeaving) return this.#settled()',
+    find: 'if (!this.isLeaving) return this.#inFlight.settled()',
     replace: 'if (!this.isLeaving) return',
   },
   {

@@ -13,6 +13,7 @@ import type { Job } from '../model/job.ts'
 import type { Progress, RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
+import { Dismissal, type Dismissed } from './dismissal.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
 import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
 import { Owner, type OwnerDeps } from './lease/owner.ts'
@@ -20,10 +21,9 @@ import { type Claimed, RunClock } from './lease/run-clock.ts'
 import { Parking } from './steps/parking.ts'
 import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
 import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
+import { StepsInFlight } from './steps-in-flight.ts'
+import { stuckError } from './stuck-error.ts'
 import { TimeLimits } from './time-limit.ts'
-
-/** Shared by executions without steps: a Map of their own would cost more than a small task. */
-const NO_STEPS = new Map<string, never>()
 
 const NO_WAITS = encodeWaits([])
 
@@ -35,14 +35,6 @@ export interface ExecutionDeps extends OwnerDeps {
   runEvents: RunEvents
   heartbeatTimer: HeartbeatTimer
   heartbeatMs: number
-}
-
-/** `parked`: the job waits for what does not come in this execution. `left behind`: it was asked to stop and goes on. */
-export type Dismissal = 'parked' | 'left behind'
-
-/** Why the job function is not waited for any more. */
-export interface Dismissed {
-  readonly dismissed: Dismissal
 }
 
 /** Why an execution must stop. */
@@ -61,8 +53,7 @@ export class Execution {
   #parking: Parking | null = null
   /** Reported since the last write. */
   #progress: Progress | null = null
-  #dismissal: Dismissed | null = null
-  #onDismissed: ((outcome: Dismissed) => void)[] | null = null
+  readonly #dismissal = new Dismissal()
   /** Functions that ignore their signal are not waited for any more. */
   isLeaving = false
   /** Rolls back the open transaction; there is at most one. */
@@ -71,8 +62,7 @@ export class Execution {
   #abort: AbortController | null = null
   /** Why it must stop; `null` while it may go on. */
   interrupted: DurablyError | null = null
-  /** By the names of the steps. */
-  #inFlight: Map<string, Promise<unknown>> = NO_STEPS
+  readonly #inFlight = new StepsInFlight()
   /** When it was asked to stop. */
   #interruptedAt = Number.POSITIVE_INFINITY
   /** It holds its slot for longer than a lease and may never end by itself. */
@@ -130,8 +120,8 @@ export class Execution {
       run: this.run,
       env: this.#deps.env,
       claimedAt: this.clock.claimedAt,
-      settled: () => this.#settled(),
-      isQuiet: () => this.#inFlight.size === 0,
+      settled: () => this.#inFlight.settled(),
+      isQuiet: () => this.#inFlight.isEmpty,
       onParked: () => this.#parked(),
     })
     return this.#parking
@@ -162,15 +152,12 @@ export class Execution {
 
   /** Calls back when the job function need not be waited for any more. */
   whenDismissed(listener: (outcome: Dismissed) => void): void {
-    if (this.#dismissal) listener(this.#dismissal)
-    else if (this.#onDismissed) this.#onDismissed.push(listener)
-    else this.#onDismissed = [listener]
+    this.#dismissal.onDismissed(listener)
   }
 
-  #dismiss(why: Dismissal): void {
-    this.#dismissal ??= { dismissed: why }
+  #dismiss(why: Dismissed['dismissed']): void {
     this.undo?.(this.interrupted)
-    for (const listener of this.#onDismissed?.splice(0) ?? []) listener(this.#dismissal)
+    this.#dismissal.dismiss(why)
   }
 
   /** Before the process ends: functions that ignore their signal end with it, so the run is not held for them. */
@@ -263,21 +250,17 @@ export class Execution {
   }
 
   track<T>(name: string, step: Promise<T>): Promise<T> {
-    if (this.#inFlight === NO_STEPS) this.#inFlight = new Map()
-    this.#inFlight.set(name, step)
-    const settle = () => void this.#inFlight.delete(name)
-    step.then(settle, settle)
-    return step
+    return this.#inFlight.track(name, step)
   }
 
   /** The job function has ended: no step may start any more, the ones in flight are awaited (X2). */
   close(hasThrown: boolean): Promise<unknown> | undefined {
     this.#closed = true
-    if (this.#inFlight.size === 0) return undefined
+    if (this.#inFlight.isEmpty) return undefined
     if (hasThrown && !this.interrupted) this.#leave('job_failed', `the job of run ${this.run.id} threw`)
-    if (!this.isLeaving) return this.#settled()
+    if (!this.isLeaving) return this.#inFlight.settled()
     // A step that ignores its signal is not waited for; its record will be refused.
-    return Promise.race([this.#settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
+    return Promise.race([this.#inFlight.settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
   }
 
   /** Reports once an execution that holds its slot for longer than a lease and may never end by itself. */
@@ -286,16 +269,8 @@ export class Execution {
     const since = Math.min(this.#interruptedAt, this.#parking?.askedAt ?? this.#interruptedAt)
     if (this.isStuck || env.mono() - since < leaseMs) return
     this.isStuck = true
-    const { id, jobName } = this.run
-    const [wish, advice] = this.interrupted
-      ? [`was asked to stop (${this.interrupted.code})`, 'let them heed their signal']
-      : [`waits for ${this.#parking?.asked}`, 'do not await it inside of a step']
-    const steps = JSON.stringify([...this.#inFlight.keys()])
-    report(new DurablyError('run_stuck', `run ${id} of job ${JSON.stringify(jobName)} ${wish}, but steps ${steps} go on; ${advice}`), id)
-  }
-
-  async #settled(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values())
+    const { run, interrupted } = this
+    report(stuckError({ run, interrupted, waitsFor: this.#parking?.asked, steps: this.#inFlight.names }), run.id)
   }
 
   report(progress: Progress, encoded: string | null): void {
