@@ -45,7 +45,7 @@ export class Emitter {
   }
 
   /** For an event that costs something to make. */
-  emitIfHeard(type: EventType, make: () => Unnumbered<DurablyEvent>): void {
+  emitIfListened(type: EventType, make: () => Unnumbered<DurablyEvent>): void {
     if (this.#listeners.get(type)?.size) this.emit(make())
     else this.#sequence++
   }

@@ -29,7 +29,7 @@ export class RunEvents {
   }
 
   emit(type: EventType, sourceOf: () => EventSource): void {
-    this.#emitter.emitIfHeard(type, () => {
+    this.#emitter.emitIfListened(type, () => {
       const { run, payload = {}, step } = sourceOf()
       const steps = new Map(step && [[step.id, step]])
       const createdAt = iso(this.#env.wall())
