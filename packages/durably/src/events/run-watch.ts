@@ -60,7 +60,7 @@ export class RunWatch {
   }
 
   #lookLater(): TimerHandle {
-    return this.#deps.env.timer(this.#deps.pollingMs, () => void this.#look())
+    return this.#deps.env.timer(this.#deps.pollingMs, () => void this.#look(), Number.POSITIVE_INFINITY)
   }
 
   async #look(): Promise<void> {

@@ -7,6 +7,7 @@ export class Alarm {
   readonly #ring: () => void
   #timer: TimerHandle | null = null
   #firesAt = Number.POSITIVE_INFINITY
+  #latestAt = Number.POSITIVE_INFINITY
   #ringsAt = Number.POSITIVE_INFINITY
 
   constructor(env: Env, ring: () => void) {
@@ -14,10 +15,13 @@ export class Alarm {
     this.#ring = ring
   }
 
-  /** Rings at this time of the monotonic clock, whatever it was set to before; `Infinity` for never. */
-  set(at: number): void {
+  /**
+   * Rings at this time of the monotonic clock, whatever it was set to before; `Infinity` for never. With `latestAt` it is for a look that may
+   * be left out until then while nothing happens.
+   */
+  set(at: number, latestAt = at): void {
     this.#ringsAt = at
-    if (at < this.#firesAt) this.#arm(at)
+    if (at < this.#firesAt || latestAt < this.#latestAt) this.#arm(at, latestAt)
   }
 
   /** Rings at this time, or earlier if it was set so. */
@@ -31,11 +35,14 @@ export class Alarm {
     this.#ringsAt = Number.POSITIVE_INFINITY
   }
 
-  #arm(at: number): void {
+  #arm(at: number, latestAt: number): void {
     this.#disarm()
     this.#firesAt = at
+    this.#latestAt = latestAt
+    const now = this.#env.mono()
     // Whole milliseconds: a rounding error must not make the timer fire again and again just before its time.
-    this.#timer = this.#env.timer(Math.ceil(at - this.#env.mono()), () => this.#fire())
+    const ms = Math.ceil(at - now)
+    this.#timer = this.#env.timer(ms, () => this.#fire(), latestAt > at ? latestAt - now : undefined)
   }
 
   #disarm(): void {
@@ -48,7 +55,8 @@ export class Alarm {
     this.#timer = null
     this.#firesAt = Number.POSITIVE_INFINITY
     if (this.#ringsAt === Number.POSITIVE_INFINITY) return
-    if (this.#ringsAt > this.#env.mono()) return this.#arm(this.#ringsAt)
+    // Not to be left out: nobody has looked at this moment.
+    if (this.#ringsAt > this.#env.mono()) return this.#arm(this.#ringsAt, this.#ringsAt)
     this.#ringsAt = Number.POSITIVE_INFINITY
     this.#ring()
   }

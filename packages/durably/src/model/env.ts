@@ -9,8 +9,11 @@ export interface Env {
   wall(): number
   /** Milliseconds since some start. It never goes back. */
   mono(): number
-  /** Calls `fn` once, after `ms` milliseconds; returns a handle for `clear`. */
-  timer(ms: number, fn: () => void): TimerHandle
+  /**
+   * Calls `fn` once, after `ms` milliseconds; returns a handle for `clear`. With `latestMs` it only looks, every `ms`, whether something has
+   * changed: while it is certain that nothing happens, as it can be on a virtual clock, looks may be left out, but not for longer than that.
+   */
+  timer(ms: number, fn: () => void, latestMs?: number): TimerHandle
   /** Cancels a timer. One that has already fired is ignored. */
   clear(handle: TimerHandle): void
   /** Calls `fn` in a later turn of the event loop, after pending I/O and timers had a chance. */

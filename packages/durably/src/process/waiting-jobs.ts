@@ -13,7 +13,7 @@ export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLo
   const reported = new Set<string>()
   let timer: TimerHandle
   const again = () => {
-    timer = env.timer(EVERY_MS, () => void look().finally(() => left.aborted || again()))
+    timer = env.timer(EVERY_MS, () => void look().finally(() => left.aborted || again()), Number.POSITIVE_INFINITY)
   }
   const look = async () => {
     // An error of the store is the worker's to report.

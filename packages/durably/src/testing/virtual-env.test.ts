@@ -265,4 +265,77 @@ describe('virtualEnv', () => {
     await env.advance(15)
     expect(order).toEqual(['loaded@10', 'later@11', 'went on@15'])
   })
+
+  it('takes a duration as people write it', async () => {
+    const env = virtualEnv()
+    await env.advance('14d')
+    expect(env.mono()).toBe(14 * 86_400_000)
+    await expect(env.advance('14 days' as '14d')).rejects.toMatchObject({ code: 'invalid_argument' })
+  })
+
+  describe('looks (V6)', () => {
+    /** Looks every `everyMs`, as a worker does, and notes when. */
+    function looking(env: VirtualEnv, everyMs: number, latestMs = Number.POSITIVE_INFINITY) {
+      const looks: number[] = []
+      const again = () => {
+        handles.last = env.timer(everyMs, look, latestMs)
+      }
+      const look = () => {
+        looks.push(env.mono())
+        again()
+      }
+      const handles: { last: unknown } = { last: null }
+      again()
+      return { looks, handles }
+    }
+
+    it('come first and last while nothing happens, at the times that they always have', async () => {
+      const env = virtualEnv()
+      const { looks } = looking(env, 1000)
+      await env.advance(10_500)
+      expect(looks).toEqual([1000, 10_000])
+      expect(env.nextInMs()).toBe(500)
+      await env.advance(1000)
+      expect(looks).toEqual([1000, 10_000, 11_000])
+    })
+
+    it('come before and after a timer, which may change something', async () => {
+      const env = virtualEnv()
+      const { looks } = looking(env, 1000)
+      env.timer(5500, () => {})
+      await env.advance(20_000)
+      expect(looks).toEqual([1000, 5000, 6000, 20_000])
+    })
+
+    it('come again when another look has found something', async () => {
+      const env = virtualEnv()
+      const { looks } = looking(env, 1000)
+      let finds = 0
+      const other = () => {
+        if (env.mono() > 5000 && finds++ === 0) env.id()
+        env.timer(700, other, 5000)
+      }
+      env.timer(700, other, 5000)
+      await env.advance(20_000)
+      expect(looks).toContain(6000)
+      expect(looks.length).toBeLessThan(12)
+    })
+
+    it('come at the latest when they must', async () => {
+      const env = virtualEnv()
+      const { looks } = looking(env, 1000, 3500)
+      await env.advance(9000)
+      expect(looks).toEqual([1000, 4000, 7000, 9000])
+    })
+
+    it('can be cleared', async () => {
+      const env = virtualEnv()
+      const { looks, handles } = looking(env, 1000)
+      await env.advance(1000)
+      env.clear(handles.last)
+      await env.advance('1d')
+      expect(looks).toEqual([1000])
+      expect(env.nextInMs()).toBeNull()
+    })
+  })
 })

@@ -6,15 +6,23 @@
 //   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
 //   V4. Code that is loaded late takes no time.
 //   V5. Code that goes on for ever without letting time pass causes an error; the test does not hang.
+//   V6. Looks that nobody was told to take come in the first interval after something has happened and in the last one before something
+//       will. Those in between would find the same, so time leaps over them.
+import { type Duration, durationMs } from '../model/duration.ts'
 import { asyncLocalScope, type Env } from '../model/env.ts'
 import { monotonicUlids } from '../model/ulid.ts'
+import { isBefore, type Look, type Timer, VirtualLooks } from './virtual-looks.ts'
 
 /** An Env whose time stands still until the test moves it. The same seed and the same calls give the same times, ids and random numbers. */
 export interface VirtualEnv extends Env {
   /** Waits for code that is loaded with `import()`; no time passes meanwhile. */
   load: NonNullable<Env['load']>
-  /** Lets time pass: calls the timers that fall due, runs deferred turns, and lets promises settle in between. */
-  advance(ms: number): Promise<void>
+  /**
+   * Lets time pass: calls the timers that fall due, runs deferred turns, and lets promises settle in between.
+   *
+   * @example await env.advance('14d')
+   */
+  advance(duration: Duration): Promise<void>
   /** Runs deferred turns and lets promises settle; no time passes. */
   idle(): Promise<void>
   /** Milliseconds until the next timer is due; null if none is set. */
@@ -39,19 +47,13 @@ export interface VirtualEnvOptions {
 const TURNS_MAX = 100_000
 const START_MS = Date.UTC(2025, 0, 1)
 
-interface Timer {
-  at: number
-  /** Among all timers, in the order of their making. */
-  number: number
-  fn: () => void
-}
-
 /** Makes an Env whose time stands still until the test moves it, for `createDurably({ env })` and `memoryStore({ env })`. */
 export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: VirtualEnvOptions = {}): VirtualEnv {
   let mono = 0
   let wall = startMs
   /** In the order in which they fall due. */
   const timers: Timer[] = []
+  const looks = new VirtualLooks()
   let made = 0
   const turns: (() => void)[] = []
   const loading = new Set<Promise<unknown>>()
@@ -85,13 +87,14 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
     }
   }
 
-  async function advance(ms: number): Promise<void> {
-    const until = mono + ms
+  async function advance(duration: Duration): Promise<void> {
+    const until = mono + (typeof duration === 'number' ? duration : durationMs('the time to advance', duration))
+    looks.somethingHappened(mono)
     await idle()
     for (let timer = dueTimer(until); timer; timer = dueTimer(until)) {
       pass(timer.at - mono)
       timer.fn()
-      for (await settle(), timer = dueTimer(mono); timer; timer = dueTimer(mono)) {
+      for (await settle(), timer = dueTimer(until, mono); timer; timer = dueTimer(until, mono)) {
         timer.fn()
         await settle()
       }
@@ -108,27 +111,37 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
     wall += ms
   }
 
-  function dueTimer(until: number): Timer | undefined {
+  /** The next one by `by`, if time passes until `until`. */
+  function dueTimer(until: number, by = until): Timer | undefined {
     const next = timers[0]
-    return next && next.at <= until ? timers.shift() : undefined
+    const look = looks.next(mono, Math.min(until, next?.at ?? until))
+    if (look && look.at <= by && (!next || isBefore(look, next))) return look
+    if (!next || next.at > by) return undefined
+    looks.somethingHappened(next.at)
+    return timers.shift()
   }
 
   return {
     wall: () => Math.floor(wall),
     mono: () => mono,
-    timer(ms, fn) {
+    timer(ms, fn, latestMs) {
       const timer: Timer = { at: mono + Math.max(0, ms), number: made++, fn }
+      if (latestMs !== undefined) return looks.add({ ...timer, everyMs: ms, setAt: mono, latestAt: mono + latestMs })
+      looks.somethingHappened(mono)
       timers.splice(placeOf(timer, timers), 0, timer)
       return timer
     },
     clear(handle) {
-      if (!handle) return
+      if (!handle || looks.delete(handle as Look)) return
       const place = placeOf(handle as Timer, timers)
       if (timers[place] === handle) timers.splice(place, 1)
     },
     defer: (fn) => void turns.push(fn),
     // A ULID's clock starts above 0.
-    id: () => nextId(Math.max(1, Math.floor(wall))),
+    id() {
+      looks.somethingHappened(mono)
+      return nextId(Math.max(1, Math.floor(wall)))
+    },
     random,
     ...(scope && { scope }),
     load(code) {
@@ -139,7 +152,10 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
     },
     advance,
     idle,
-    nextInMs: () => (timers[0] ? Math.max(0, timers[0].at - mono) : null),
+    nextInMs() {
+      const at = Math.min(timers[0]?.at ?? Number.POSITIVE_INFINITY, looks.next(mono, mono)?.at ?? Number.POSITIVE_INFINITY)
+      return at === Number.POSITIVE_INFINITY ? null : Math.max(0, at - mono)
+    },
     jump(ms) {
       wall += ms
     },
@@ -150,13 +166,13 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
 }
 
 /** The place where it is, or would be inserted. */
-function placeOf({ at, number }: Timer, timers: readonly Timer[]): number {
+function placeOf(timer: Timer, timers: readonly Timer[]): number {
   let from = 0
   let to = timers.length
   while (from < to) {
     const middle = (from + to) >>> 1
     const other = timers[middle]
-    if (other && (other.at < at || (other.at === at && other.number < number))) from = middle + 1
+    if (other && isBefore(other, timer)) from = middle + 1
     else to = middle
   }
   return from

@@ -17,9 +17,12 @@ export class WakeUp {
     this.#end()
   }
 
-  /** True when woken, false at this time of the monotonic clock; `Infinity` sleeps until woken. */
-  async sleepUntil(at: number): Promise<boolean> {
-    if (!this.#woken) await this.#doze(at)
+  /**
+   * True when woken, false at this time of the monotonic clock; `Infinity` sleeps until woken. With `latestAt` it may sleep until then while
+   * nothing happens.
+   */
+  async sleepUntil(at: number, latestAt = at): Promise<boolean> {
+    if (!this.#woken) await this.#doze(at, latestAt)
     const woken = this.#woken
     this.#woken = false
     return woken
@@ -30,10 +33,10 @@ export class WakeUp {
     this.#alarm.clear()
   }
 
-  #doze(at: number): Promise<void> {
+  #doze(at: number, latestAt: number): Promise<void> {
     return new Promise((resolve) => {
       this.#sleeper = resolve
-      this.#alarm.set(at)
+      this.#alarm.set(at, latestAt)
     })
   }
 

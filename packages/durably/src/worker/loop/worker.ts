@@ -52,6 +52,8 @@ export class Worker {
   #turnedAt = Number.NEGATIVE_INFINITY
   /** When to look for lost runs again, also while there is always work. */
   #lookAgainAt = Number.NEGATIVE_INFINITY
+  /** When something falls due, as far as is known. */
+  #dueAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps
@@ -202,7 +204,7 @@ export class Worker {
           if (claimNext) continue
           failures = 0
           if (this.#active.size === 0) this.#executor.rest()
-          claimNext = await this.#wakeUp.sleepUntil(this.#lookAgainAt)
+          claimNext = await this.#wakeUp.sleepUntil(this.#lookAgainAt, this.#dueAt)
         }
       } catch (error) {
         this.#deps.report(error)
@@ -240,9 +242,11 @@ export class Worker {
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs
-    const sleepMs = Math.min(soonest, nextInMs ?? soonest, await this.#retention.purge())
+    const laterMs = stale ? soonest : Number.POSITIVE_INFINITY
+    const dueInMs = Math.min(nextInMs ?? laterMs, laterMs, await this.#retention.purge())
     this.#lookedAt = env.mono()
-    this.#lookAgainAt = this.#lookedAt + sleepMs
+    this.#lookAgainAt = this.#lookedAt + Math.min(soonest, dueInMs)
+    this.#dueAt = this.#lookedAt + dueInMs
     return { due, reaped }
   }
 
