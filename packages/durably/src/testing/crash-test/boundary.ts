@@ -1,5 +1,6 @@
 // Boundary — a store call that makes something durable, under a name that a person can read: claim, step "fetch", complete.
 // The same call has the same name in every world, so a fault can be aimed at it.
+import { decodeEffects } from '../../model/effect.ts'
 import type { OwnerWrite } from '../../store/owner-write.ts'
 
 export interface Boundary {
@@ -34,14 +35,16 @@ export class BoundaryNames {
     const times = (this.#seen.get(plain) ?? 0) + 1
     this.#seen.set(plain, times)
     const endsRun = writes.some(({ claim, verb }) => claim.runId === this.#runId && (verb.type === 'complete' || verb.type === 'fail'))
-    return { name: times === 1 ? plain : `${plain} #${times}`, endsRun }
+    return { name: numbered(plain, times), endsRun }
   }
 
-  #writeName({ claim, verb, events }: OwnerWrite): string {
+  #writeName({ claim, verb, events, effects }: OwnerWrite): string {
     const whose = claim.runId === this.#runId ? '' : ' of another run'
     const chunk = events.findLast(({ type }) => type === 'stream:chunk')?.payload
     if (verb.type === 'heartbeat' && chunk)
       return `${chunk.state === undefined ? 'chunks' : 'checkpoint'} of ${JSON.stringify(chunk.stepName)}${whose}`
+    const begun = decodeEffects(effects).at(-1)
+    if (verb.type === 'heartbeat' && begun) return `start of ${JSON.stringify(begun.name)}${whose}`
     if (verb.type !== 'recordStep') return verb.type + whose
     return `${verb.step.status === 'completed' ? 'step' : 'failed step'} ${JSON.stringify(verb.step.name)}${whose}`
   }
@@ -51,11 +54,17 @@ export class BoundaryNames {
 const ALIKE = /^(?:heartbeat|chunks of|checkpoint of)/
 const ALIKE_MAX = 3
 
-export function worthTrying(boundaries: readonly Boundary[]): Boundary[] {
+/** `shown` is its name for people: claims that found nothing are no boundaries, but they have numbers. */
+export function worthTrying(boundaries: readonly Boundary[]): (Boundary & { shown: string })[] {
   const times = new Map<string, number>()
-  return boundaries.filter(({ name }) => {
-    const plain = name.replace(/ #\d+$/, '')
-    times.set(plain, (times.get(plain) ?? 0) + 1)
-    return !ALIKE.test(plain) || (times.get(plain) ?? 0) <= ALIKE_MAX
+  return boundaries.flatMap((boundary) => {
+    const plain = boundary.name.replace(/ #\d+$/, '')
+    const time = (times.get(plain) ?? 0) + 1
+    times.set(plain, time)
+    return ALIKE.test(plain) && time > ALIKE_MAX ? [] : [{ ...boundary, shown: numbered(plain, time) }]
   })
+}
+
+function numbered(plain: string, time: number): string {
+  return time === 1 ? plain : `${plain} #${time}`
 }

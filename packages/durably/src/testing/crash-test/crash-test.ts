@@ -1,12 +1,15 @@
 // CrashTest — runs a job once undisturbed, then once for each durable boundary and each fault, and compares.
+import type { Decision } from '../../model/effect.ts'
 import type { Env } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
+import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { Store } from '../../store/store.ts'
 import { worthTrying } from './boundary.ts'
 import { CRASH_FAULTS, type CrashFault } from './crash-fault.ts'
 import { type CrashCase, type CrashFailure, CrashReport } from './crash-report.ts'
-import { CrashWorld, type CrashWorldOptions, type DefineJob, type Evidence, NeverEnded, type Target } from './crash-world.ts'
+import { CrashWorld, type CrashWorldOptions, type DefineJob, type Evidence, type Target } from './crash-world.ts'
 import { completedSteps, isReplayable, judge, type Problem, recordProblems, replayProblems, sameRecords } from './judge.ts'
+import { inTime, NeverEnded } from './never-ended.ts'
 
 /** The options of `crashTest`. */
 export interface CrashTestOptions {
@@ -18,8 +21,22 @@ export interface CrashTestOptions {
   seeds?: number
   /** Called before each run of the job, to undo what its steps have changed outside. Default: nothing. */
   beforeEach?: () => unknown
+  /** The answer to each `ctx.waitFor(name)` of the job and of its children, sent when a run waits for it. Default: no answer, so a wait times out. */
+  signals?: Readonly<Record<string, unknown>>
+  /** What to decide about a step with `effect: 'once'`, by its name, when a crash leaves it in doubt. Default: no decision; `reconcile` needs none. */
+  decisions?: Readonly<Record<string, Decision>>
   /** Opens the store of each run; it must use this `env` as its clock. Default: the memory store. */
   openStore?: (env: Env) => Store | Promise<Store>
+}
+
+const CRASH_TEST_OPTIONS: KeysOf<CrashTestOptions> = {
+  timeout: 1,
+  faults: 1,
+  seeds: 1,
+  beforeEach: 1,
+  signals: 1,
+  decisions: 1,
+  openStore: 1,
 }
 
 const TIMEOUT_MS = 5000
@@ -38,7 +55,8 @@ export async function crashTest<TInput>(
   input: NoInfer<TInput>,
   options: CrashTestOptions = {},
 ): Promise<CrashReport> {
-  const { timeout = TIMEOUT_MS, faults = CRASH_FAULTS, seeds = 1, openStore } = options
+  checkKeys('crashTest', options, CRASH_TEST_OPTIONS)
+  const { timeout = TIMEOUT_MS, faults = CRASH_FAULTS, seeds = 1, openStore, signals, decisions } = options
   if (typeof define !== 'function')
     throw new DurablyError('invalid_argument', 'crashTest takes a function that defines the job: (durably) => durably.defineJob(…)')
   const boundaries = new Set<string>()
@@ -47,15 +65,15 @@ export async function crashTest<TInput>(
   let jobName = ''
   let cases = 0
   for (let seed = 1; seed <= seeds; seed++) {
-    const world = { define: define as DefineJob<unknown>, input, seed, openStore, timeoutMs: timeout }
+    const world = { define: define as DefineJob<unknown>, input, seed, openStore, timeoutMs: timeout, script: { signals, decisions } }
     const trial = new Trial(world, options.beforeEach)
     const undisturbed = await trial.undisturbed()
     jobName = undisturbed.run.jobName
     for (const boundary of worthTrying(undisturbed.boundaries)) {
-      boundaries.add(boundary.name)
+      boundaries.add(boundary.shown)
       for (const fault of faults) {
         cases++
-        const place = { boundary: boundary.name, fault }
+        const place = { boundary: boundary.shown, fault }
         const problems = await trial.problemsOf({ boundary, fault })
         if (problems === 'not reached') notReached.push(place)
         else failures.push(...problems.map((problem) => ({ ...place, ...problem })))
@@ -113,7 +131,7 @@ class Trial {
   }
 
   async #run(more: Partial<CrashWorldOptions>): Promise<Evidence> {
-    await this.#beforeEach?.()
+    await inTime('beforeEach', this.#world, this.#beforeEach?.())
     return new CrashWorld({ ...this.#world, ...more }).run()
   }
 }

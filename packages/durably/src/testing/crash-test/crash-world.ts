@@ -2,20 +2,25 @@
 // Owns the processes and the passing of time. Does not judge.
 //   C1. One worker executes the run; the moment the fault is injected a second one starts, to take over what is lost.
 //   C2. The fault is injected once, at the first call that has the boundary's name.
-//   C3. Virtual time jumps to what the engine waits for next. While a user's function waits for the real world, it passes like real time.
+//   C3. A run that waits gets the scripted answer. If none is scripted and no time ends the wait, that is the end of the world, and the reason.
+//   C4. Virtual time jumps to what the engine waits for next. While a user's function waits for the real world, it passes like real time.
 import { createDurably, type Durably } from '../../durably.ts'
+import { ENGINE } from '../../engine.ts'
 import { memoryStore } from '../../memory.ts'
 import { type Env, sleep, systemEnv } from '../../model/env.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
-import type { CancelOutcome, Changed } from '../../store/runs.ts'
+import { endsLease, type OwnerWrite, type WriteOutcome } from '../../store/owner-write.ts'
+import { type CancelOutcome, type Changed, LEASE_MS_MAX } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import { type History, RowAudit, readRows, StreamAudit, type Violation } from '../invariants/index.ts'
 import type { CallFault, Intrusion } from '../simulator/fault-plan.ts'
 import { type Answer, SimProcess } from '../simulator/sim-process.ts'
 import { type VirtualEnv, virtualEnv } from '../virtual-env.ts'
+import { Answers, type Script } from './answers.ts'
 import { type Boundary, BoundaryNames } from './boundary.ts'
 import type { CrashFault } from './crash-fault.ts'
+import { inTime, NeverEnded } from './never-ended.ts'
 import { type Asked, Witness } from './witness.ts'
 
 /** The part of a job handle that is needed. */
@@ -32,6 +37,7 @@ export interface CrashWorldOptions {
   input: unknown
   seed: number
   openStore: ((env: Env) => Store | Promise<Store>) | undefined
+  script: Script
   /** Of real time. */
   timeoutMs: number
   /** Of virtual time. */
@@ -59,12 +65,12 @@ export interface Evidence {
   tookMs: number
 }
 
-export class NeverEnded extends Error {}
-
 const LEASE_MS = 30_000
 const MAX_RECOVERIES = 10
 /** Enough for another worker to notice, to take over and to be well under way. */
 const STOLEN_MS = LEASE_MS * 2
+/** Workers know when something falls due and are told of answers, so they need not look often, and a sleep of a year is short. */
+const POLLING_MS = LEASE_MS_MAX
 /** Long enough for late writes to arrive. */
 const AFTERMATH_MS = STOLEN_MS + 5000
 /** The engine's own pauses are shorter; only a heartbeat is further away. */
@@ -81,25 +87,29 @@ export class CrashWorld {
   readonly #audit = new RowAudit()
   readonly #streams = new StreamAudit(this.#witness.ledger.streams)
   readonly #boundaries: Boundary[] = []
-  readonly #processes: SimProcess[] = []
+  readonly #workers: { process: SimProcess; durably: Durably }[] = []
+  readonly #answers: Answers
+  #outsider: Promise<Durably> | null = null
   #store!: Store
   #names: BoundaryNames | null = null
   #runId = ''
   #faultInjected = false
   #allEnded = false
+  #whyStuck: string | null = null
   #cancelled: (CancelOutcome | Changed)['outcome'] | null = null
   #broken: { error: unknown } | null = null
 
   constructor(options: CrashWorldOptions) {
     this.#options = options
     this.#base = virtualEnv({ seed: options.seed })
+    this.#answers = new Answers(options.script)
   }
 
   async run(): Promise<Evidence> {
     const { openStore } = this.#options
-    this.#store = openStore ? await openStore(this.#base) : memoryStore({ env: this.#base })
+    this.#store = openStore ? await inTime('openStore', this.#options, openStore(this.#base)) : memoryStore({ env: this.#base })
     try {
-      await this.#store.migrate()
+      await inTime('migrate() of the store', this.#options, this.#store.migrate())
       return await this.#live()
     } finally {
       await this.#end()
@@ -123,7 +133,7 @@ export class CrashWorld {
 
   /** Ends this world: none of its processes goes on. */
   async #end(): Promise<void> {
-    for (const process of this.#processes) process.kill()
+    for (const { process } of this.#workers) process.kill()
     const until = this.#reality.mono() + GHOSTS_MS_MAX
     while (this.#witness.hasGhosts && this.#reality.mono() < until) await sleep(this.#reality, 1)
     await this.#store.close()
@@ -136,19 +146,36 @@ export class CrashWorld {
       store: this.#store,
       plan: { ofCall: (_, verb, args) => this.#faultOf(process, verb, args) },
       leaseMs: LEASE_MS,
-      onApplied: (_, verb, answer) => this.#applied(verb, answer),
+      looksLate: true,
+      onApplied: (_, verb, answer, args) => this.#applied(verb, answer, args),
       onDeath: ({ name }) => this.#witness.ledger.processDied(name, this.#base.mono()),
     })
-    this.#processes.push(process)
     const durably = createDurably({
       store: process.store,
       env: process.env,
       logger: false,
+      pollingInterval: POLLING_MS,
       staleThreshold: LEASE_MS,
       maxRecoveries: MAX_RECOVERIES,
     })
-    const job = await this.#options.define(this.#witness.over(durably, process), this.#witness.clockOf(process))
+    this.#workers.push({ process, durably })
+    const job = await this.#define(this.#witness.over(durably, process), this.#witness.clockOf(process))
     return { durably, job }
+  }
+
+  async #define(durably: Durably, env: Env): Promise<Triggerable<unknown>> {
+    return inTime('the function that defines the job', this.#options, this.#options.define(durably, env))
+  }
+
+  /** An instance that executes nothing: it has the jobs, so that signals are checked as they are where users send them. */
+  #openOutsider(): Promise<Durably> {
+    const open = async () => {
+      const outsider = createDurably({ store: this.#store, env: this.#base, logger: false })
+      await this.#define(outsider, this.#base)
+      return outsider
+    }
+    this.#outsider ??= open()
+    return this.#outsider
   }
 
   #faultOf(process: SimProcess, verb: string, args: readonly unknown[]): CallFault | Intrusion | null {
@@ -197,7 +224,9 @@ export class CrashWorld {
     this.#open('w2').then(({ durably }) => durably.start(), this.#fail)
   }
 
-  #applied(verb: string, answer: Answer): void {
+  #applied(verb: string, answer: Answer, args: readonly unknown[]): void {
+    if (verb === 'runs.apply' && 'value' in answer)
+      this.#endLeases(args[0] as readonly OwnerWrite[], answer.value as readonly WriteOutcome[])
     // A claim that found nothing made nothing durable.
     if (verb === 'runs.claim' && 'value' in answer && (answer.value as readonly RunRow[]).length === 0) {
       const claim = this.#boundaries.findLastIndex(({ name }) => name.startsWith('claim'))
@@ -212,6 +241,30 @@ export class CrashWorld {
     this.#audit.look(rows.runs, rows.steps, this.#base.wall())
     this.#streams.look(rows)
     this.#allEnded = rows.runs.every((run) => isTerminal(run.status))
+    const isKnown = (jobName: string) => this.#workers.some(({ durably }) => durably.jobs.has(jobName))
+    this.#whyStuck = this.#answers.whyStuck(rows.runs, this.#base.wall(), isKnown)
+    if (await this.#answers.answer(rows.runs, () => this.#openOutsider())) this.#wakeWorkers()
+  }
+
+  /** The promises of a job function that waits never settle: it is over when its run was put away. */
+  #endLeases(writes: readonly OwnerWrite[], outcomes: readonly WriteOutcome[]): void {
+    for (const [i, { verb, claim }] of writes.entries())
+      if (outcomes[i]?.ok && endsLease(verb)) this.#witness.ledger.leaseEnded(claim.runId, claim.generation, this.#base.mono())
+  }
+
+  /** A job function that waits in a lost execution is over when its worker, which executes one at a time, has left it. */
+  #endWhatWasLeft(): void {
+    const { executions } = this.#witness.ledger
+    for (const { process, durably } of this.#workers) {
+      const entered = executions.filter((execution) => execution.process === process.name)
+      const left = durably[ENGINE].worker.vitals?.busySlots === 0 ? entered : entered.slice(0, -1)
+      for (const execution of left) execution.endedAt ??= this.#base.mono()
+    }
+  }
+
+  #wakeWorkers(): void {
+    for (const { process, durably } of this.#workers)
+      if (process.alive && process.wokeAt <= this.#base.mono()) durably[ENGINE].worker.wake()
   }
 
   readonly #fail = (error: unknown): void => {
@@ -247,17 +300,21 @@ export class CrashWorld {
     for (;;) {
       await this.#base.idle()
       if (this.#broken) throw this.#broken.error
+      this.#endWhatWasLeft()
       if (this.#allEnded && !this.#witness.isWorking) return
+      if (this.#whyStuck !== null) throw new NeverEnded(this.#whyStuck)
       await this.#letTimePass()
     }
   }
 
-  /** C3. */
+  /** C4. */
   async #letTimePass(): Promise<void> {
     const { timeoutMs, patienceMs = Number.POSITIVE_INFINITY } = this.#options
     const before = this.#reality.mono()
     if (before - this.#began > timeoutMs)
-      throw new NeverEnded(`the run did not end within ${timeoutMs} ms; if its steps take longer, raise the option "timeout"`)
+      throw new NeverEnded(
+        `the run did not end within ${timeoutMs} ms: ${this.#witness.inFlight}; if it takes longer, raise the option "timeout"`,
+      )
     if (this.#base.mono() > patienceMs) throw new NeverEnded(`the run did not end within ${Math.ceil(patienceMs / 60_000)} virtual minutes`)
     const nextMs = this.#base.nextInMs()
     if (nextMs !== null && (nextMs <= LEAP_MS || !this.#witness.waitsForRealTime)) return this.#base.advance(nextMs)
@@ -276,6 +333,7 @@ export class CrashWorld {
       ledger: { executions, effects, streams },
       maxRecoveries: MAX_RECOVERIES,
       faultFree: !this.#faultInjected && !this.#options.records,
+      plans: { steps: this.#witness.plans, jobs: new Map() },
     }
     this.#streams.compare(history)
     return {

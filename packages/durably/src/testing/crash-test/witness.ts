@@ -2,8 +2,10 @@
 // run. It wraps the instance that the user's definition gets, and changes nothing of what either side sees.
 import type { Durably } from '../../durably.ts'
 import type { Env, TimerHandle } from '../../model/env.ts'
-import type { JobContext, StepFunction, StepOptions, StreamFunction } from '../../model/job.ts'
+import type { ChildRunOptions, JobContext, StepFunction, StepOptions, StreamFunction, Triggers } from '../../model/job.ts'
+import { ChildNames } from '../../worker/steps/child-names.ts'
 import type { StepInfo } from '../../worker/steps/step-wrapper.ts'
+import { type StepPlan, stepKey } from '../invariants/index.ts'
 import { SimLedger } from '../simulator/sim-ledger.ts'
 import type { SimProcess } from '../simulator/sim-process.ts'
 
@@ -14,11 +16,16 @@ export interface Asked {
   steps: Set<string>
 }
 
+/** Nothing more is known of a sleep, a wait or a child. */
+const WITHOUT_FUNCTION: StepPlan = { kind: 'wait', isInvoked: false, triesMax: 1, enqueues: false, timeoutMs: null }
+
 type JobFunction = (ctx: JobContext, payload: unknown) => unknown
 
 export class Witness {
   readonly ledger = new SimLedger()
   readonly asked: Asked[] = []
+  /** The steps that have no function. */
+  readonly plans = new Map<string, StepPlan>()
   /** How many step functions are in flight, those of dead processes included. */
   readonly #steps = new Map<SimProcess, number>()
   readonly #timers = new Map<SimProcess, Set<TimerHandle>>()
@@ -53,14 +60,24 @@ export class Witness {
     }
   }
 
-  /** Functions of live processes are under way, and none of them waits for virtual time. */
+  /** Functions of live processes are under way, and none of them waits for virtual time. Those of a process that stands still wait for it to go on. */
   get waitsForRealTime(): boolean {
-    return this.isWorking && !this.#waitsForTimer((process) => process.alive)
+    const { executions, effects } = this.ledger
+    const awake = [...this.#timers.keys()].filter((process) => process.wokeAt <= process.now).map(({ name }) => name)
+    const isUnderWay = [...executions, ...effects].some(({ endedAt, process }) => endedAt === null && awake.includes(process))
+    return isUnderWay && !this.#waitsForTimer((process) => process.alive)
   }
 
   /** A function of a live process has not ended. */
   get isWorking(): boolean {
-    return this.ledger.executions.some(({ endedAt }) => endedAt === null) || this.ledger.effects.some(({ endedAt }) => endedAt === null)
+    return this.ledger.isAtWork
+  }
+
+  /** What is waited for, in words. */
+  get inFlight(): string {
+    const steps = this.ledger.effects.filter(({ endedAt }) => endedAt === null).map(({ step }) => JSON.stringify(step))
+    if (steps.length > 0) return `step ${[...new Set(steps)].join(', ')} has not settled`
+    return this.isWorking ? 'the job function waits for something outside of its steps' : 'no function is executing'
   }
 
   /** The process is dead, but its functions cannot be killed: what they wait for still settles. */
@@ -101,7 +118,43 @@ export class Witness {
         }
       })
     }
-    return bound(ctx, { run, stream })
+    const transaction = (name: string, ...rest: unknown[]): unknown => {
+      steps.add(name)
+      return Reflect.apply(ctx.transaction, ctx, [name, ...rest])
+    }
+    return bound(ctx, { run, stream, transaction, ...this.#waitsThrough(ctx, steps) })
+  }
+
+  #waitsThrough(ctx: JobContext, steps: Set<string>): Partial<JobContext> {
+    const asks = (step: string) => {
+      steps.add(step)
+      this.plans.set(stepKey({ runId: ctx.runId, step }), WITHOUT_FUNCTION)
+    }
+    const names = new ChildNames()
+    const asksFor = (verb: 'trigger' | 'invoke', job: Triggers<never, unknown>, options: ChildRunOptions | undefined) =>
+      asks(options?.name ?? names.next(verb, job?.name))
+    return {
+      sleep: (name, duration) => {
+        asks(name)
+        return ctx.sleep(name, duration)
+      },
+      sleepUntil: (name, time) => {
+        asks(name)
+        return ctx.sleepUntil(name, time)
+      },
+      waitFor: (name: string, options?: Parameters<JobContext['waitFor']>[1]) => {
+        asks(name)
+        return ctx.waitFor(name, options)
+      },
+      trigger: (job, input, options) => {
+        asksFor('trigger', job, options)
+        return ctx.trigger(job, input, options)
+      },
+      invoke: (job, input, options) => {
+        asksFor('invoke', job, options)
+        return ctx.invoke(job, input, options)
+      },
+    }
   }
 
   async #step(process: SimProcess, { runId, stepName, signal }: StepInfo, next: () => Promise<unknown>): Promise<unknown> {

@@ -28,6 +28,8 @@ export interface SimWorld {
   leaseMs: number
   /** How long a call without a fault takes at most, there and back. */
   latencyMs?: number
+  /** A process looks for work only when something falls due, as far as it knows; others wake it for the rest. */
+  looksLate?: boolean
   /** How many requests of a process can be under way at a time; any number unless given. */
   lineWidth?: number
   /** Called when the store has carried out a request that arrived at `arrivedMs`. */
@@ -106,7 +108,7 @@ export class SimProcess {
     this.env = {
       wall: () => base.wall() + skewMs + (this.isClockSet ? this.#clockSet.byMs : 0),
       mono: () => base.mono() - this.sleptMs,
-      timer: (ms, fn) => this.#timer(ms, fn),
+      timer: (ms, fn, latestMs = ms) => this.#timer(world.looksLate && Number.isFinite(latestMs) ? latestMs : ms, fn),
       clear: (timer) => {
         if (!timer) return
         ;(timer as Timer).isCleared = true
