@@ -58,6 +58,21 @@ describe('a job that waits survives every fault at every boundary', () => {
     expect(seen).toContain('wait_timeout')
   })
 
+  test('with an answer that comes at once, also if the definition takes its time', async () => {
+    const waits: number[] = []
+    const define = async (durably: Durably, env: Env) => {
+      await new Promise((resolve) => setTimeout(resolve, 3))
+      return job(async (ctx) => {
+        const asked = await ctx.run('ask', () => env.mono())
+        await ctx.waitFor('approval', { timeout: '7d' })
+        waits.push(await ctx.run('answered', () => env.mono() - asked))
+      })(durably)
+    }
+    expect(String(await crashTest(define, {}, { signals: { approval: true } }))).toContain('survives all')
+    // A lease or two pass until a lost run is taken over.
+    expect(Math.max(...waits)).toBeLessThan(180_000)
+  })
+
   test('with signals in parallel with steps, and one that carries nothing', async () => {
     const define = job(async (ctx) => {
       const [go, step] = await Promise.all([ctx.waitFor('go'), ctx.run('beside', () => 'beside')])

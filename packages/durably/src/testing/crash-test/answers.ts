@@ -27,14 +27,13 @@ export class Answers {
     this.#script = script
   }
 
-  /** Sends what the runs wait for, through an instance that has their jobs; resolves with whether anything was sent. */
-  async answer(runs: readonly RunRow[], open: () => Promise<Durably>): Promise<boolean> {
+  /** Sends what the runs wait for, through an instance that has their jobs. */
+  async answer(runs: readonly RunRow[], open: () => Promise<Durably>): Promise<void> {
     const news = runs.flatMap((run) =>
       questionsOf(run).filter(({ wait, ...question }) => this.#isAnswered(question) && !this.#sent.has(wait)),
     )
     for (const { wait } of news) this.#sent.add(wait)
     for (const question of news) await this.#send(question, await open())
-    return news.length > 0
   }
 
   /** Why none of the runs that have not ended can ever go on; `null` while one can. `isKnown`: whether a worker has this job. */

@@ -69,7 +69,7 @@ const LEASE_MS = 30_000
 const MAX_RECOVERIES = 10
 /** Enough for another worker to notice, to take over and to be well under way. */
 const STOLEN_MS = LEASE_MS * 2
-/** Workers know when something falls due and are told of answers, so they need not look often, and a sleep of a year is short. */
+/** Workers know when something falls due, and an answer comes before they look again, so they need not look often, and a year is short. */
 const POLLING_MS = LEASE_MS_MAX
 /** Long enough for late writes to arrive. */
 const AFTERMATH_MS = STOLEN_MS + 5000
@@ -90,6 +90,8 @@ export class CrashWorld {
   readonly #workers: { process: SimProcess; durably: Durably }[] = []
   readonly #answers: Answers
   #outsider: Promise<Durably> | null = null
+  #takingOver: Promise<void> = Promise.resolve()
+  #answering: Promise<void> = Promise.resolve()
   #store!: Store
   #names: BoundaryNames | null = null
   #runId = ''
@@ -221,7 +223,7 @@ export class CrashWorld {
   }
 
   #takeOver(): void {
-    this.#open('w2').then(({ durably }) => durably.start(), this.#fail)
+    this.#takingOver = this.#open('w2').then(({ durably }) => durably.start(), this.#fail)
   }
 
   #applied(verb: string, answer: Answer, args: readonly unknown[]): void {
@@ -243,7 +245,8 @@ export class CrashWorld {
     this.#allEnded = rows.runs.every((run) => isTerminal(run.status))
     const isKnown = (jobName: string) => this.#workers.some(({ durably }) => durably.jobs.has(jobName))
     this.#whyStuck = this.#answers.whyStuck(rows.runs, this.#base.wall(), isKnown)
-    if (await this.#answers.answer(rows.runs, () => this.#openOutsider())) this.#wakeWorkers()
+    this.#answering = this.#answers.answer(rows.runs, () => this.#openOutsider())
+    await this.#answering
   }
 
   /** The promises of a job function that waits never settle: it is over when its run was put away. */
@@ -260,11 +263,6 @@ export class CrashWorld {
       const left = durably[ENGINE].worker.vitals?.busySlots === 0 ? entered : entered.slice(0, -1)
       for (const execution of left) execution.endedAt ??= this.#base.mono()
     }
-  }
-
-  #wakeWorkers(): void {
-    for (const { process, durably } of this.#workers)
-      if (process.alive && process.wokeAt <= this.#base.mono()) durably[ENGINE].worker.wake()
   }
 
   readonly #fail = (error: unknown): void => {
@@ -299,6 +297,8 @@ export class CrashWorld {
   async #untilAllEnded(): Promise<void> {
     for (;;) {
       await this.#base.idle()
+      // Definitions may wait for the real world, and no time passes meanwhile.
+      await Promise.allSettled([this.#takingOver, this.#answering])
       if (this.#broken) throw this.#broken.error
       this.#endWhatWasLeft()
       if (this.#allEnded && !this.#witness.isWorking) return

@@ -28,7 +28,7 @@ export interface SimWorld {
   leaseMs: number
   /** How long a call without a fault takes at most, there and back. */
   latencyMs?: number
-  /** A process looks for work only when something falls due, as far as it knows; others wake it for the rest. */
+  /** A process looks for work only when something falls due, as far as it knows. */
   looksLate?: boolean
   /** How many requests of a process can be under way at a time; any number unless given. */
   lineWidth?: number
