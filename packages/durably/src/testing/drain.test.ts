@@ -76,7 +76,7 @@ describe('drain', () => {
     const job = durably.defineJob({ name: 'approval', input: nothing }, (ctx) => ctx.waitFor('approve'))
     const { id } = await job.trigger({})
     await expect(drain(durably, env)).rejects.toThrow(
-      `nothing is due any more, but not every run has ended: run ${id} of job "approval" is waiting`,
+      new RegExp(`not every run has ended.\\nRun ${id} of job "approval" waits for signal "approve".*\\nSomebody must send it`),
     )
   })
 
@@ -90,6 +90,6 @@ describe('drain', () => {
     const { env, store, durably } = setup()
     const elsewhere = createDurably({ store, env }).defineJob({ name: 'elsewhere', input: nothing }, () => {})
     const { id } = await elsewhere.trigger({})
-    await expect(drain(durably, env)).rejects.toThrow(`run ${id} of job "elsewhere" is pending, and this instance does not define its job`)
+    await expect(drain(durably, env)).rejects.toThrow(`Run ${id} of job "elsewhere" is due, but this process has no job of that name`)
   })
 })

@@ -28,7 +28,7 @@ export async function drain(durably: Durably, env: VirtualEnv): Promise<number> 
     const dueInMs = await nextInMs(durably, env)
     if (dueInMs !== null) waitedMs = 0
     else if (waitedMs >= PATIENCE_MS)
-      throw new Error(`drain: nothing is due any more, but not every run has ended: ${described(durably, left)}`)
+      throw new Error(`drain: nothing is due any more, but not every run has ended.\n${await explained(durably, left)}`)
     else waitedMs += LOOK_MS
     await env.advance(dueInMs ?? LOOK_MS)
   }
@@ -60,7 +60,8 @@ async function activeRuns(durably: Durably): Promise<Run[]> {
   return [...running, ...(await durably.getRuns({ status: 'pending', limit: SHOWN_MAX }))]
 }
 
-function described(durably: Durably, runs: readonly Run[]): string {
-  const why = ({ jobName, phase }: Run) => (durably.jobs.has(jobName) ? phase : `${phase}, and this instance does not define its job`)
-  return runs.map((run) => `run ${run.id} of job ${JSON.stringify(run.jobName)} is ${why(run)}`).join(', ')
+/** A run that waits for another one is explained by the same lines. */
+async function explained(durably: Durably, runs: readonly Run[]): Promise<string> {
+  const texts = await Promise.all(runs.map(async ({ id }) => (await durably.explain(id)).text))
+  return [...new Set(texts.flatMap((text) => text.split('\n')))].join('\n')
 }
