@@ -30,6 +30,7 @@ export type {
   Triggers,
   WaitForOptions,
 } from './model/job.ts'
+export type { Labels } from './model/labels.ts'
 export type { Log, LogLevel, LogRow } from './model/log.ts'
 export type { Phase } from './model/phase.ts'
 export type { RetentionOption } from './model/retention.ts'

@@ -238,7 +238,9 @@ describe('types of events, plugins and errors', () => {
     const plugin: Plugin = { name: 'none', install() {} }
     expectTypeOf(durably.use(plugin)).toEqualTypeOf<Durably>()
     expectTypeOf<Durably['db']>().toHaveProperty('selectFrom')
-    expectTypeOf<keyof DurablyTables>().toEqualTypeOf<'runs' | 'steps' | 'logs' | 'run_events' | 'signals' | 'schema_versions'>()
+    expectTypeOf<keyof DurablyTables>().toEqualTypeOf<
+      'runs' | 'steps' | 'logs' | 'run_events' | 'signals' | 'run_labels' | 'schema_versions'
+    >()
     expectTypeOf(new DurablyError('run_failed', '').code).toEqualTypeOf<ErrorCode>()
     // @ts-expect-error not a code
     new DurablyError('oops', '')

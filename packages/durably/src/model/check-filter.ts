@@ -1,13 +1,15 @@
 // What is wrong with a filter, and the order of the list that it asks for.
+import { checkWantedLabels } from './labels.ts'
 import { PHASES } from './phase.ts'
 import type { Run } from './run.ts'
 import { checkWatchFilter, type RunConditions, type RunFilter, wrong } from './run-filter.ts'
 
 export function checkFilter({ limit, ...filter }: RunFilter): void {
   checkWatchFilter(filter)
-  const { phase = [], direction = 'next' } = filter
+  const { phase = [], direction = 'next', labels } = filter
   for (const one of [phase].flat()) if (!PHASES.includes(one)) throw wrong('phase', `one of ${PHASES.join(', ')}`, one)
   if (!['next', 'previous'].includes(direction)) throw wrong('direction', '"next" or "previous"', direction)
+  if (labels !== undefined) checkWantedLabels(labels)
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) throw wrong('limit', 'a positive whole number', limit)
 }
 

@@ -4,6 +4,7 @@ import { type Duration, durationMs } from './duration.ts'
 import type { Decision } from './effect.ts'
 import { DurablyError } from './errors.ts'
 import { checkKeys, type KeysOf, nearest } from './known-keys.ts'
+import type { Labels } from './labels.ts'
 import type { LogLevel } from './log.ts'
 import { checkName } from './name.ts'
 import type { RetryPolicy } from './retry-policy.ts'
@@ -148,6 +149,8 @@ export interface ChildRunOptions {
   name?: string
   /** Of all runs with the same key, at most one executes at a time; the others wait. Default none. */
   concurrencyKey?: string
+  /** In addition to those of this run; where both have a name, the value is this one. */
+  labels?: Labels
 }
 
 /** The options of `ctx.waitFor`. */

@@ -1,5 +1,6 @@
 // RunFilter — which runs are asked for. What a page checks before it asks is here; `check-filter.ts` comes with the first list.
 import { DurablyError } from './errors.ts'
+import type { Labels } from './labels.ts'
 import type { Phase } from './phase.ts'
 import { RUN_STATUSES, type RunStatus } from './run.ts'
 
@@ -28,6 +29,8 @@ export interface RunConditions {
   idempotencyKey?: string
   /** Triggered by this run, with `ctx.trigger` or `ctx.invoke`. */
   parentRunId?: string
+  /** With all of these labels. Name the one that the fewest runs have first. */
+  labels?: Labels
 }
 
 /** Which runs `getRuns` returns, and which page of them. */

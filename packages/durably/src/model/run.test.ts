@@ -14,6 +14,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     status: 'pending',
     idempotencyKey: null,
     concurrencyKey: null,
+    labels: null,
     currentStepIndex: 0,
     progress: null,
     streams: null,

@@ -5,6 +5,7 @@ import type { Codec } from './codec.ts'
 import { iso } from './env.ts'
 import { DurablyError } from './errors.ts'
 import type { Failure } from './failure.ts'
+import type { Labels } from './labels.ts'
 import { type Phase, phase } from './phase.ts'
 import { type WaitingFor, waitsOf } from './waiting-for.ts'
 
@@ -43,6 +44,8 @@ export interface RunRow {
   idempotencyKey: string | null
   /** Of all runs with this key, at most one is `running`. */
   concurrencyKey: string | null
+  /** Its labels, a JSON object whose values are texts; null without labels. */
+  labels: string | null
   /** The number of completed steps. */
   currentStepIndex: number
   /** What `ctx.progress` last reported, encoded. */
@@ -129,6 +132,8 @@ interface RunFields {
   idempotencyKey: string | null
   /** The concurrency key it was triggered with, or null. */
   concurrencyKey: string | null
+  /** The labels it was triggered with, and those of the run that triggered it; `{}` without labels. */
+  labels: Labels
   /** How many steps it has completed. */
   currentStepIndex: number
   /** What the job last reported with `ctx.progress`; null if nothing. */
@@ -196,6 +201,7 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
     phase: phase(row, nowMs),
     idempotencyKey: row.idempotencyKey,
     concurrencyKey: row.concurrencyKey,
+    labels: (readColumn(row, 'labels', codec) as Labels | undefined) ?? {},
     currentStepIndex: row.currentStepIndex,
     progress: (readColumn(row, 'progress', codec) as Progress | undefined) ?? null,
     output: row.status === 'completed' ? readColumn(row, 'output', codec) : null,
@@ -225,7 +231,7 @@ export function printOf(run: RunRow | Run, phase = (run as Run).phase): string {
   return `${run.id} ${run.version} ${run.updatedAt} ${run.lastEventSequence} ${phase}`
 }
 
-export function readColumn<C extends 'payload' | 'progress' | 'output' | 'failure'>(
+export function readColumn<C extends 'payload' | 'labels' | 'progress' | 'output' | 'failure'>(
   row: Pick<RunRow, 'id'> & { [column in C]?: string | null },
   column: C,
   codec: Codec,

@@ -1,4 +1,4 @@
-// What a filter asks the store for. It comes late: a page that only triggers and executes runs lists none.
+// What a filter asks the store for, and what is checked of labels. It comes late: a page that only triggers and executes runs needs none of it.
 import { checkFilter, isByEnd } from '../model/check-filter.ts'
 import { timeMs } from '../model/duration.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -6,6 +6,8 @@ import { checkName } from '../model/name.ts'
 import type { RunConditions, RunFilter, Time } from '../model/run-filter.ts'
 import { isUlid, monotonicUlids } from '../model/ulid.ts'
 import type { RunPlace, RunQuery } from '../store/runs.ts'
+
+export { labelsOf } from '../model/labels.ts'
 
 /** Each of them is looked up in each status. */
 const JOBS_MAX = 20
@@ -23,7 +25,7 @@ export function runQuery(filter: RunFilter): RunQuery {
 
 function conditions(given: RunConditions): RunQuery {
   const { status, phase, jobName, createdAfter, createdBefore, finishedAfter, finishedBefore } = given
-  const { concurrencyKey, idempotencyKey, parentRunId } = given
+  const { concurrencyKey, idempotencyKey, parentRunId, labels } = given
   return {
     ...(status !== undefined && { statuses: several('status', status) }),
     ...(phase !== undefined && { phases: several('phase', phase) }),
@@ -35,6 +37,7 @@ function conditions(given: RunConditions): RunQuery {
     ...(concurrencyKey !== undefined && { concurrencyKey: checkName('concurrencyKey', concurrencyKey) }),
     ...(idempotencyKey !== undefined && { idempotencyKey: checkName('idempotencyKey', idempotencyKey) }),
     ...(parentRunId !== undefined && { parentRunId: checkName('parentRunId', parentRunId) }),
+    ...(labels !== undefined && { labels }),
   }
 }
 

@@ -6,11 +6,13 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { type Job, validate } from '../model/job.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
+import type { Labels } from '../model/labels.ts'
 import { checkName } from '../model/name.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { timeOfId } from '../model/ulid.ts'
 import { PARENT, type Parent } from '../store/parent.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
+import { lazyRunQuery, type RunQueryCode } from './lazy-run-query.ts'
 
 /** The options of `trigger`, and of each item of `batchTrigger`. */
 export interface TriggerOptions {
@@ -22,6 +24,8 @@ export interface TriggerOptions {
   idempotencyKey?: string
   /** Of all runs with the same key, also of different jobs, at most one executes at a time; the others wait. At most 512 bytes. */
   concurrencyKey?: string
+  /** By which the run is found: `getRuns({ labels })`. Runs that it triggers have them too. At most 16; see `Labels`. */
+  labels?: Labels
   /** The run starts this much later: milliseconds, or a text such as `'5m'`. Give either this or `runAt`. */
   delay?: Duration
   /** The run starts at this time (a `Date`, or milliseconds since 1970); at once if it is past. Give either this or `delay`. */
@@ -38,6 +42,7 @@ export interface TriggerOptions {
 export const TRIGGER_OPTIONS: KeysOf<TriggerOptions> = {
   idempotencyKey: 1,
   concurrencyKey: 1,
+  labels: 1,
   delay: 1,
   runAt: 1,
   deadline: 1,
@@ -118,11 +123,13 @@ export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerIn
   }
 }
 
-/** At once, if the schema answers at once. */
+/** At once, if the schema answers at once and there are no labels, or their code is there. */
 function readInputs(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
   const payloads = readPayloads(job, inputs)
-  if (payloads instanceof Promise) return payloads.then((read) => newRunsOf(deps, job, inputs, read))
-  return newRunsOf(deps, job, inputs, payloads)
+  const labels = inputs.some(({ options }) => options?.labels !== undefined) ? lazyRunQuery(deps.env) : undefined
+  if (payloads instanceof Promise || labels instanceof Promise)
+    return Promise.all([payloads, labels]).then(([read, code]) => newRunsOf(deps, job, inputs, read, code))
+  return newRunsOf(deps, job, inputs, payloads, labels)
 }
 
 function readPayloads(job: Job, inputs: readonly BatchTriggerInput<unknown>[]): unknown[] | Promise<unknown[]> {
@@ -143,8 +150,18 @@ async function readOn(payloads: unknown[], next: Promise<unknown>, read: (i: num
   return payloads
 }
 
-function newRunsOf(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[], payloads: readonly unknown[]): NewRun[] {
-  return inputs.map(({ options = {} }, i) => newRun(deps, job, payloads[i], options, inputName(job, inputs, i)))
+function newRunsOf(
+  deps: TriggerDeps,
+  job: Job,
+  inputs: readonly BatchTriggerInput<unknown>[],
+  payloads: readonly unknown[],
+  code: RunQueryCode | undefined,
+): NewRun[] {
+  return inputs.map(({ options = {} }, i) => {
+    const run = newRun(deps, job, payloads[i], options, inputName(job, inputs, i))
+    if (code && options.labels !== undefined) run.labels = code.labelsOf(options.labels, run.labels)
+    return run
+  })
 }
 
 function store<T>(
@@ -188,6 +205,7 @@ function newRun({ env, codec }: TriggerDeps, job: Job, payload: unknown, options
     parentRunId: options[PARENT]?.runId ?? null,
     parentStep: options[PARENT]?.step ?? null,
     parentToken: options[PARENT]?.token ?? null,
+    labels: options[PARENT]?.labels ?? null,
   }
 }
 

@@ -1,5 +1,5 @@
-// The filter of a list of runs, as query parameters: by the names of its fields, `jobName` as `job`. Lists of values are given as often as
-// there are values. A parameter that is not known is refused: without it, a command would reach more runs than its caller meant.
+// The filter of a list of runs, as query parameters: by the names of its fields, `jobName` as `job`, and a label as `label.` and its name. Lists
+// of values are given as often as there are values. A parameter that is not known is refused: without it, a command would reach more runs than its caller meant.
 import { checkFilter } from '../model/check-filter.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
@@ -26,21 +26,29 @@ export async function pageFilter(call: Call): Promise<PageFilter> {
 
 const SEVERAL = ['status', 'phase', 'job']
 const TIMES = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']
-const PARAMETERS = Object.keys(RUN_FILTER).map((field) => (field === 'jobName' ? 'job' : field))
+const LABEL = 'label.'
+const { jobName: _, labels: __, ...SAME_NAME } = RUN_FILTER
+const PARAMETERS = ['job', ...Object.keys(SAME_NAME)]
 
 function refuseUnknown(query: URLSearchParams): void {
-  const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))
+  const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name) && !name.startsWith(LABEL))
   if (unknown !== undefined)
-    throw new DurablyError('invalid_argument', `there is no parameter ${JSON.stringify(unknown)}; there are ${PARAMETERS.join(', ')}`)
+    throw new DurablyError(
+      'invalid_argument',
+      `there is no parameter ${JSON.stringify(unknown)}; there are ${PARAMETERS.join(', ')}, and ${LABEL}<name> for a label`,
+    )
 }
 
 function valuesOf(query: URLSearchParams): Record<string, unknown> {
   const values: Record<string, unknown> = {}
+  const labels: [string, string][] = []
   for (const name of new Set(query.keys())) {
+    const value = () => queryParameter(query, name) ?? ''
     if (SEVERAL.includes(name)) values[name === 'job' ? 'jobName' : name] = query.getAll(name)
-    else if (name !== 'limit') values[name] = readOne(name, queryParameter(query, name) ?? '')
+    else if (name.startsWith(LABEL)) labels.push([name.slice(LABEL.length), value()])
+    else if (name !== 'limit') values[name] = readOne(name, value())
   }
-  return values
+  return labels.length === 0 ? values : { ...values, labels: Object.fromEntries(labels) }
 }
 
 function readOne(name: string, text: string): string | number {

@@ -9,6 +9,8 @@ export interface Parent {
   step: string
   /** The claim of the run. */
   token: string
+  /** Those that the child has, as its row has them. */
+  labels: string | null
   /** Stores it together with others that are asked for now; `runs` is where `trigger` would have stored it. */
   create(child: NewRun, runs: RunStore): Promise<Created>
 }

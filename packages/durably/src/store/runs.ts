@@ -1,4 +1,5 @@
 import type { Failure } from '../model/failure.ts'
+import type { Labels } from '../model/labels.ts'
 import type { Phase } from '../model/phase.ts'
 import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
 import type { Claim, OwnerWrite, WriteOutcome } from './owner-write.ts'
@@ -76,6 +77,8 @@ export interface NewRun {
   idempotencyKey: string | null
   /** Of all runs with this key, at most one is `running`. */
   concurrencyKey: string | null
+  /** Its labels, a JSON object whose values are texts; null without labels. */
+  labels: string | null
   /** When it was triggered, as ISO-8601 text. */
   createdAt: string
   /** It is due this long after the store has it, in milliseconds; null without a delay. */
@@ -256,6 +259,8 @@ export interface RunQuery {
   idempotencyKey?: string
   /** Triggered by this run. */
   parentRunId?: string
+  /** All of these labels; an empty object matches every run. */
+  labels?: Labels
   /** This id or a greater one. */
   fromId?: string
   /** A smaller id than this. */

@@ -3,6 +3,7 @@
 import type { Unsubscribe } from '../events/emitter.ts'
 import type { StartOptions } from '../lifecycle.ts'
 import type { Duration } from '../model/duration.ts'
+import type { Labels } from '../model/labels.ts'
 import type { TriggerOptions } from '../runs/trigger.ts'
 import type { CancelOutcome } from '../store/runs.ts'
 import type { TaskStateChange } from './state-change.ts'
@@ -68,6 +69,8 @@ export interface PageRequest {
   state?: TaskState
   /** Only tasks of this type. Default: of any. */
   taskType?: string
+  /** Only tasks with all of these labels. Default: with any. */
+  labels?: Labels
   /** How many tasks are returned at most. Default 100. */
   limit?: number
   /** The `cursor` of the page before. Default: the first page. */

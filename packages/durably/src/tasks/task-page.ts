@@ -12,11 +12,16 @@ const LIMIT = 100
 export async function readPage(
   getRows: (filter: RunFilter) => Promise<RunRow[]>,
   record: (row: RunRow) => TaskRecord,
-  { state, taskType, limit = LIMIT, cursor }: PageRequest,
+  { state, taskType, labels, limit = LIMIT, cursor }: PageRequest,
 ): Promise<Page> {
   if (state !== undefined && !TASK_STATES.includes(state))
     throw new DurablyError('invalid_argument', `state must be one of ${TASK_STATES.join(', ')}, got ${JSON.stringify(state)}`)
-  const filter = { limit, ...(state && { status: STATUS_OF[state] }), ...(taskType !== undefined && { jobName: taskType }) }
+  const filter = {
+    limit,
+    ...(state && { status: STATUS_OF[state] }),
+    ...(taskType !== undefined && { jobName: taskType }),
+    ...(labels !== undefined && { labels }),
+  }
   const tasks: TaskRecord[] = []
   for (let after = cursor ?? null; ; ) {
     const rows = await getRows({ ...filter, ...(after !== null && { cursor: after }) })

@@ -2,6 +2,7 @@
 import type { Codec } from '../model/codec.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import type { Labels } from '../model/labels.ts'
 import { type RunRow, readColumn } from '../model/run.ts'
 import { stateOfRow, type TaskState } from './task-state.ts'
 
@@ -25,6 +26,8 @@ export interface TaskRecord<TPayload = unknown> {
   readonly envelope: TaskEnvelope<TPayload>
   /** Its state. */
   readonly state: TaskState
+  /** The labels that it was enqueued with; `{}` without labels. */
+  readonly labels: Labels
   /** How many executions have failed. */
   readonly attempts: number
   /** After so many executions the task is `Dead`, unless the retry policy gives up earlier. `Infinity` if the policy alone decides. */
@@ -59,6 +62,7 @@ export function taskRecord(row: RunRow, codec: Codec, maxAttempts: number, nowMs
     id: row.id,
     envelope: { taskType: row.jobName, payload: readColumn(row, 'payload', codec), contentType: CONTENT_TYPE },
     state: stateOfRow(row, nowMs),
+    labels: (readColumn(row, 'labels', codec) as Labels | undefined) ?? {},
     attempts: row.attempts,
     maxAttempts,
     lastError: row.error,

@@ -144,6 +144,20 @@ describe.each(CLIENTS)('the %s client', (name) => {
     expect(await within(100, client.getRuns({ status: 'failed' }))).toEqual([])
   })
 
+  test('triggers with labels, and lists and watches runs by them', async () => {
+    const { client, within } = await setup(name)
+    const labels = { tenant: 'a & b=ü', 'app/kind': 'x' }
+    const run = await within(100, client.trigger('echo', 1, { labels }))
+    expect(run.labels).toEqual(labels)
+    await within(100, client.batchTrigger('echo', [{ payload: 2, options: { labels: { tenant: 'other' } } }, { payload: 3 }]))
+    expect(await within(100, client.getRuns({ labels, status: 'pending', limit: 5 }))).toEqual([run])
+    expect(await within(100, client.getRuns({ labels: { ...labels, 'app/kind': 'y' } }))).toEqual([])
+    const watched = client.watchRuns({ labels })[Symbol.asyncIterator]()
+    expect((await within(100, watched.next())).value).toEqual([run])
+    await watched.return?.()
+    await expect(within(100, client.getRuns({ labels: { 'not a name': 'x' } }))).rejects.toEqual(refused('invalid_argument'))
+  })
+
   test('tells steps, logs, jobs and counts', async () => {
     const { client, durably, within } = await setup(name)
     const { id } = await within(100, client.trigger('echo', STRANGE))

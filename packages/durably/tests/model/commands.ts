@@ -1,6 +1,7 @@
 // Every verb of the Store, and time, as fast-check commands. A command holds small numbers and words;
 // whom they mean is decided when it runs, so that any command makes sense at any moment and shrinking may drop others.
 import * as fc from 'fast-check'
+import type { Labels } from '../../src/model/labels.ts'
 import { PHASES } from '../../src/model/phase.ts'
 import { RUN_STATUSES, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus } from '../../src/model/run.ts'
 import { type ClaimRequest, LEASE_MS_MAX, type NewRun, type Reaped, type RunCount, type RunPlace } from '../../src/store/runs.ts'
@@ -42,6 +43,7 @@ const newRun = fc.record({
     { parentStep: 's2' },
   ),
   concurrencyKey: often(null, 'c1', 'c2'),
+  labels: often(null, '{"l":"1"}', '{"l":"2"}', '{"m":"1","l":"1"}', '{"m":""}'),
   /** From the moment that the store has it, or a time of the clock. */
   due: often(null, { delayMs: 1 }, { delayMs: LEASE_MS }, { runAtMs: 0 }, { runAtMs: 2 * LEASE_MS }),
   deadline: often(null, { deadlineMs: 0 }, { deadlineMs: 2 * LEASE_MS }, { deadlineAtMs: -1 }, { deadlineAtMs: 2 * LEASE_MS }),
@@ -240,6 +242,7 @@ const query = fc.record(
     concurrencyKey: fc.constantFrom('c1', 'c2'),
     idempotencyKey: fc.constantFrom('k1', 'k2'),
     parent: some,
+    labels: fc.constantFrom<Labels>({ l: '1' }, { l: '1', m: '1' }, { m: '1', l: '1' }, { m: '' }),
     fromId: fc.constantFrom('pre-003', 'run-001', 'run-004', 'sun'),
     beforeId: fc.constantFrom('run-003', 'run-010', 'sun-005'),
     finishedFromMs: fc.constantFrom(0, -LEASE_MS, -3 * LEASE_MS),

@@ -345,6 +345,7 @@ function fits(row: RunRow, query: port.RunQuery, now: number): boolean {
     isWanted(query.concurrencyKey, row.concurrencyKey),
     isWanted(query.idempotencyKey, row.idempotencyKey),
     isWanted(query.parentRunId, row.parentRunId),
+    Object.entries(query.labels ?? {}).every(([name, value]) => JSON.parse(row.labels ?? '{}')[name] === value),
     query.fromId === undefined || row.id >= query.fromId,
     query.beforeId === undefined || row.id < query.beforeId,
     query.finishedFrom === undefined || (row.finishedAt ?? 0) >= query.finishedFrom,

@@ -39,12 +39,18 @@ function read(nodes: readonly Plan[]): number {
 }
 
 /** Full pages of each pair of job and status; where conditions are asked of each row, what the leading one fits. */
-function boundOf({ limit = 0, statuses, jobNames, phases, concurrencyKey, idempotencyKey, parentRunId }: RunQuery): number {
+function boundOf(query: RunQuery): number {
+  const { limit = 0, statuses, jobNames, phases, concurrencyKey, idempotencyKey, parentRunId, labels } = query
+  // The rows of each label, in its index and in its table, and those of the runs; of a rare label all of them.
+  if (labels) return (1 + 2 * Object.keys(labels).length) * (concurrencyKey || Object.values(labels).some(isRare) ? 100 : 2 * limit)
   if (phases && !jobNames) return ROWS / 20 + limit
   if (concurrencyKey ?? idempotencyKey ?? parentRunId) return 200
   const ofFinished = 5 * limit
   return Math.max(limit * (jobNames?.length ?? 1) * (statuses?.length ?? 5), ofFinished)
 }
+
+/** Of runs that a hundred have at most. */
+const isRare = (value: string) => value !== 'many'
 
 /** Nine in ten have completed; the others are pending, most of them asleep, or have failed. Ids are in the order of creation. */
 async function fill(db: Kysely<DurablyTables>): Promise<void> {
@@ -55,6 +61,10 @@ async function fill(db: Kysely<DurablyTables>): Promise<void> {
       CASE WHEN i % 10 = 7 THEN 'key ' || (i % 400) END, CASE WHEN i % 10 = 3 THEN 'once ' || i END,
       CASE WHEN i % 500 = 0 THEN 'parent' WHEN i % 500 < 5 THEN 'parent ' || (i / 500) END, i::text
     FROM (SELECT i, CASE WHEN i % 20 = 0 THEN 'failed' WHEN i % 20 = 1 THEN 'pending' ELSE 'completed' END AS status FROM generate_series(1, ${ROWS}) AS i) AS made`)
+  await run(`INSERT INTO run_labels (name, value, run_id)
+    SELECT 'tenant', CASE WHEN rowNumber % 2 = 0 THEN 'many' ELSE 'tenant ' || (rowNumber % 400) END, id FROM (SELECT id, row_number() OVER (ORDER BY id) AS rowNumber FROM runs) AS made
+    UNION ALL SELECT 'kind', 'many', id FROM runs
+    UNION ALL SELECT 'rare', 'yes', id FROM runs WHERE right(id, 3) = '444'`)
   await run('ANALYZE')
 }
 

@@ -4,7 +4,7 @@ import { postgres } from '../../src/postgres/index.ts'
 import { MIGRATIONS } from '../../src/store/sql/migrations/index.ts'
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
-import { BACK_TO_VERSION_5 } from '../sql/back-to-version-5.ts'
+import { BACK_TO_VERSION_5, BACK_TO_VERSION_6 } from '../sql/back-to-version.ts'
 import { asVersion4, expectChildrenByStep } from '../sql/children-of-version-4.ts'
 import { answering } from '../sql/fake-driver.ts'
 import { openStore } from '../sql/place.ts'
@@ -43,7 +43,7 @@ describe('migrate', () => {
     const { store } = await migratedPostgres()
     const runs = asVersion4()
     await store.runs.create(Object.values(runs))
-    for (const statement of BACK_TO_VERSION_5) await run(store, statement)
+    for (const statement of [...BACK_TO_VERSION_6.postgres, ...BACK_TO_VERSION_5]) await run(store, statement)
     await run(store, 'DROP INDEX runs_parent_step')
     await run(store, 'ALTER TABLE runs DROP COLUMN parent_step')
     await run(store, 'CREATE INDEX runs_parent ON runs (parent_run_id, id) WHERE parent_run_id IS NOT NULL')

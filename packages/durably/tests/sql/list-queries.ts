@@ -22,6 +22,15 @@ const CONDITIONS: RunQuery[] = [
   { finishedFrom: 1, finishedBefore: 9_000_000_000_000, statuses: ['completed'], jobNames: ['job'] },
   { concurrencyKey: 'key 7', statuses: ['completed'], jobNames: ['job'] },
   { parentRunId: 'parent', statuses: ['completed'], jobNames: ['job'] },
+  { labels: { tenant: 'many' } },
+  { labels: { tenant: 'tenant 7' } },
+  { labels: { tenant: 'tenant 7', kind: 'many' } },
+  { labels: { tenant: 'many', kind: 'many' } },
+  { labels: { tenant: 'many', rare: 'yes' } },
+  { labels: { tenant: 'tenant 7' }, statuses: ['completed'], jobNames: ['job'], phases: ['completed'] },
+  { labels: { tenant: 'many' }, fromId: 'from', beforeId: 'id' },
+  { labels: { tenant: 'many', kind: 'many' }, concurrencyKey: 'key 7' },
+  { labels: { tenant: 'many' }, finishedFrom: 1 },
 ]
 
 const isByEnd = ({ finishedFrom, finishedBefore }: RunQuery) => finishedFrom !== undefined || finishedBefore !== undefined

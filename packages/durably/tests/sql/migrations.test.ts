@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../../src/store/sql/migrations/schema-version.ts
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
 import { countingDialect } from '../../src/testing/counting-dialect.ts'
-import { BACK_TO_VERSION_5 } from './back-to-version-5.ts'
+import { BACK_TO_VERSION_5, BACK_TO_VERSION_6 } from './back-to-version.ts'
 import { asVersion4, expectChildrenByStep } from './children-of-version-4.ts'
 import { DRIVERS } from './drivers.ts'
 import { answering } from './fake-driver.ts'
@@ -211,7 +211,7 @@ async function run({ db }: SqlStore, sql: string): Promise<Record<string, unknow
 
 /** As version 4 left it. */
 async function backTo4(store: SqlStore): Promise<void> {
-  for (const statement of BACK_TO_VERSION_5) await run(store, statement)
+  for (const statement of [...BACK_TO_VERSION_6.sqlite, ...BACK_TO_VERSION_5]) await run(store, statement)
   await run(store, 'DROP INDEX runs_parent_step')
   await run(store, 'ALTER TABLE runs DROP COLUMN parent_step')
   await run(store, 'CREATE INDEX runs_parent ON runs (parent_run_id, id) WHERE parent_run_id IS NOT NULL')

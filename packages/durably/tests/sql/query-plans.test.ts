@@ -97,7 +97,7 @@ async function claimMs(store: SqlStore, backlog: number, wanted: number): Promis
 
 async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Promise<void> {
   const store = { runs } as SqlStore
-  const claim = await claimed(store, { jobName: 'watched' })
+  const claim = await claimed(store, { jobName: 'watched', labels: '{"tenant":"many"}' })
   const line = { id: 'line', runId: claim.runId, stepName: null, level: 'info' as const, message: '', data: null, timestamp: '' }
   const riders = {
     events: [{ type: 'step:start' as const, payload: {}, createdAt: '' }],
@@ -145,7 +145,14 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
 }
 
 async function fill(store: SqlStore): Promise<void> {
-  await store.runs.create(Array.from({ length: 6000 }, (_, i) => newRun({ concurrencyKey: i % 3 ? `key ${i % 50}` : null })))
+  await store.runs.create(
+    Array.from({ length: 6000 }, (_, i) =>
+      newRun({
+        concurrencyKey: i % 3 ? `key ${i % 50}` : null,
+        labels: i % 2 ? JSON.stringify({ tenant: `tenant ${i % 9}`, kind: 'many' }) : null,
+      }),
+    ),
+  )
   await store.db.executeQuery(CompiledQuery.raw(`UPDATE runs SET status = 'completed', finished_at = 1 WHERE rowid % 2`))
   await store.db.executeQuery(CompiledQuery.raw('ANALYZE'))
 }

@@ -19,6 +19,7 @@ describe.each(WORLDS)('observing (%s)', (world) => {
       id: task.id,
       envelope: { taskType: 'send_email', payload: { to: 'ada' }, contentType: 'application/json' },
       state: 'Queued',
+      labels: {},
       attempts: 0,
       maxAttempts: 5,
       lastError: null,
@@ -26,6 +27,14 @@ describe.each(WORLDS)('observing (%s)', (world) => {
       createdAt: now,
       updatedAt: now,
     })
+  })
+
+  test('tasks are found by the labels that they were enqueued with', async () => {
+    const { queue } = await setup(world)
+    const task = await queue.enqueue({ taskType: 'works', payload: 1, labels: { tenant: 'acme' } })
+    await queue.enqueue({ taskType: 'works', payload: 2, labels: { tenant: 'other' } })
+    expect(await queue.list({ labels: { tenant: 'acme' }, taskType: 'works' })).toEqual({ tasks: [task], cursor: null })
+    expect(task.labels).toEqual({ tenant: 'acme' })
   })
 
   test('every verb that takes a task takes its id, or the record that enqueue returned (003 §観測)', async () => {

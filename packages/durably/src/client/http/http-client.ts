@@ -102,6 +102,8 @@ function hasKey(options: { idempotencyKey?: string } | undefined): boolean {
   return options?.idempotencyKey !== undefined
 }
 
+type Asked = Omit<RunFilter, 'cursor'> & { cursor?: string | undefined }
+
 interface RunPage {
   runs: Run[]
   nextCursor: string | null
@@ -109,14 +111,15 @@ interface RunPage {
 }
 
 /** A filter as the query parameters of the server. It refuses an empty list there: an empty text is no value. */
-function query(filter: object): string {
+function query({ labels, ...filter }: Asked): string {
   const parameters = new URLSearchParams()
-  for (const [field, value] of Object.entries(filter)) {
-    const values: unknown[] = value === undefined ? [] : [value].flat()
-    if (Array.isArray(value) && value.length === 0) values.push('')
-    for (const one of values) parameters.append(field === 'jobName' ? 'job' : field, one instanceof Date ? one.toISOString() : String(one))
+  const add = (field: string, value: unknown) => {
+    for (const one of (value as readonly unknown[] | undefined)?.length === 0 ? [''] : [value].flat())
+      if (one !== undefined) parameters.append(field, one instanceof Date ? one.toISOString() : String(one))
   }
-  const text = parameters.toString()
+  for (const [field, value] of Object.entries(filter)) add(field === 'jobName' ? 'job' : field, value)
+  for (const name in labels) add(`label.${name}`, labels[name])
+  const text = String(parameters)
   return text && `?${text}`
 }
 

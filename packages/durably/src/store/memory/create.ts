@@ -20,7 +20,7 @@ function createOne(tables: Tables, run: NewRun): Created {
 }
 
 function newRow(run: NewRun, nowMs: number): RunRow {
-  const { id, jobName, payload, idempotencyKey, concurrencyKey, createdAt, parentRunId, parentStep } = run
+  const { id, jobName, payload, idempotencyKey, concurrencyKey, labels, createdAt, parentRunId, parentStep } = run
   const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)
   const deadlineAt = run.deadlineMs === null ? run.deadlineAt : nowMs + run.deadlineMs
   return {
@@ -30,6 +30,7 @@ function newRow(run: NewRun, nowMs: number): RunRow {
     status: 'pending',
     idempotencyKey,
     concurrencyKey,
+    labels,
     currentStepIndex: 0,
     progress: null,
     streams: null,

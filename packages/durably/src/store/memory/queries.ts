@@ -1,3 +1,4 @@
+import type { Labels } from '../../model/labels.ts'
 import { phase } from '../../model/phase.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { RunPlace, RunQuery } from '../runs.ts'
@@ -51,6 +52,7 @@ function fits(row: RunRow, query: RunQuery, nowMs: number): boolean {
     concurrencyKey,
     idempotencyKey,
     parentRunId,
+    labels,
     fromId = '',
     beforeId,
     finishedFrom,
@@ -64,9 +66,15 @@ function fits(row: RunRow, query: RunQuery, nowMs: number): boolean {
     (concurrencyKey === undefined || row.concurrencyKey === concurrencyKey) &&
     (idempotencyKey === undefined || row.idempotencyKey === idempotencyKey) &&
     (parentRunId === undefined || row.parentRunId === parentRunId) &&
+    (!labels || hasLabels(row, labels)) &&
     row.id >= fromId &&
     (beforeId === undefined || row.id < beforeId) &&
     (finishedFrom === undefined || (finishedAt !== null && finishedAt >= finishedFrom)) &&
     (finishedBefore === undefined || (finishedAt !== null && finishedAt < finishedBefore))
   )
+}
+
+function hasLabels(row: RunRow, wanted: Labels): boolean {
+  const labels = JSON.parse(row.labels ?? '{}') as Labels
+  return Object.entries(wanted).every(([name, value]) => labels[name] === value)
 }

@@ -9,6 +9,7 @@ const facts = {
   payload: null,
   idempotencyKey: null,
   concurrencyKey: null,
+  labels: null,
   createdAt: '',
   parentRunId: null,
   parentStep: null,

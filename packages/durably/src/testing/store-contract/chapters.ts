@@ -15,6 +15,7 @@ import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
 import { fencing } from './fencing.ts'
 import { keptChildren } from './kept-children.ts'
+import { labels } from './labels.ts'
 import { logsChapter } from './logs.ts'
 import { oldestDueChapter } from './oldest-due.ts'
 import { ownerWrites } from './owner-writes.ts'
@@ -62,6 +63,7 @@ export const storeContract: Chapter[] = [
   streamEnds,
   logsChapter,
   queries,
+  labels,
   waitedFor,
   counts,
   purge,

@@ -3,13 +3,14 @@
 import { DurablyError } from '../../model/errors.ts'
 import type { ChildRunOptions, Triggers } from '../../model/job.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
+import { labelsOf } from '../../model/labels.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { PARENT, type Parent } from '../../store/parent.ts'
 import { ChildQueue, type ChildQueueDeps } from './child-queue.ts'
 import { readForRun } from './read-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
-const CHILD_RUN_OPTIONS: KeysOf<ChildRunOptions> = { name: 1, concurrencyKey: 1 }
+const CHILD_RUN_OPTIONS: KeysOf<ChildRunOptions> = { name: 1, concurrencyKey: 1, labels: 1 }
 
 type ChildTrigger = { concurrencyKey?: string; [PARENT]: Parent }
 
@@ -38,7 +39,7 @@ export class ChildSteps {
     given: ChildRunOptions,
   ): Promise<RunRow> {
     checkChild(job, given)
-    const { concurrencyKey } = given
+    const { concurrencyKey, labels = {} } = given
     const { execution, store } = deps
     const { runId, token } = execution.owner.claim
     const queue = this.#queue
@@ -49,6 +50,7 @@ export class ChildSteps {
         runId,
         token,
         step: stepName,
+        labels: labelsOf(labels, execution.run.labels),
         // If the store refuses the child because the lease is lost, it also refuses the record of that failure.
         async create(run, runs) {
           // A handle of another instance may belong to another database.

@@ -1,5 +1,5 @@
 // Rows go in as one array per column, so that no JSON is made of a payload; 1,000 runs are one statement.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import { notStored } from '../../not-stored.ts'
 import type { Created, NewRun, RunStore } from '../../runs.ts'
@@ -24,6 +24,7 @@ interface Columns {
   parents: (string | null)[]
   parentSteps: (string | null)[]
   parentTokens: (string | null)[]
+  labels: (string | null)[]
 }
 type CreateValues = Columns & { now: number; at: string }
 
@@ -33,8 +34,8 @@ const LOOKS_MAX = 3
 export function createRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
-      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[]) WITH ORDINALITY
-      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, parent_token, position))`
+      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[], ${p('labels')}::text[]) WITH ORDINALITY
+      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, parent_token, labels, position))`
   /** Locked in the order of their ids, so that nobody takes one back meanwhile. */
   const held = sql`held AS MATERIALIZED (
     SELECT r.id, r.lease_owner FROM ${t.runs} AS r WHERE r.id IN (SELECT parent_run_id FROM given WHERE parent_token IS NOT NULL) AND ${canMove('complete')}
@@ -46,22 +47,26 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
       (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = g.job_name AND known.idempotency_key = g.idempotency_key))`
   const events = (p: Param<CreateValues>) =>
     sql`, events AS (INSERT INTO ${into.events} SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)`
+  const labels = sql`, labels AS (INSERT INTO ${t.labels} SELECT label.key, label.value, created.id FROM created, json_each_text(created.labels::json) AS label)`
   /**
    * A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. In the order of
    * steps and keys, so that two batches with the same ones wait for each other instead of meeting in a deadlock.
    */
-  const insert = statement<CreateValues>(
-    (p) => sql`${syntax.clock(p)}, ${given(p)}, ${held},
+  const insertWith = (labels: RawBuilder<unknown>) =>
+    statement<CreateValues>(
+      (p) => sql`${syntax.clock(p)}, ${given(p)}, ${held},
       created AS (
-        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
-        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', least(due, greatest(coalesce(deadline, due), ${syntax.now(p)})), deadline, parent_run_id, parent_step, 1
+        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, labels, last_event_sequence)
+        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', least(due, greatest(coalesce(deadline, due), ${syntax.now(p)})), deadline, parent_run_id, parent_step, labels, 1
         FROM (SELECT given.*, coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)) AS due, coalesce(deadline_at, ${syntax.now(p)} + time_limit) AS deadline FROM given) AS given
         WHERE parent_token IS NULL OR EXISTS (SELECT 1 FROM held WHERE held.id = given.parent_run_id AND held.lease_owner = given.parent_token)
         ORDER BY CASE WHEN parent_step IS NOT NULL THEN parent_run_id END, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
         ON CONFLICT DO NOTHING RETURNING *)
-      ${eventLog ? events(p) : sql``}
+      ${eventLog ? events(p) : sql``}${labels}
       SELECT NULL::bigint AS position, r.*${syntax.readAt} FROM created AS r UNION ALL ${known}`,
-  )
+    )
+  const insert = insertWith(sql``)
+  const insertLabelled = insertWith(labels)
   const look = statement<CreateValues>((p) => sql`WITH ${given(p)} ${known}`)
 
   return async (runs, { within } = {}) => {
@@ -70,7 +75,7 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
     const valuesOf = (some: readonly NewRun[]) => ({ ...columnsOf(some), now, at: iso(now) })
     const found = new Found(runs)
     const chunks = chunkedRuns(runs)
-    const queries = chunks.map((chunk) => insert(valuesOf(chunk)))
+    const queries = chunks.map((chunk) => (chunk.some((run) => run.labels !== null) ? insertLabelled : insert)(valuesOf(chunk)))
     const results = within ? await session.writeWithin(within, queries) : await session.write(queries)
     chunks.forEach((chunk, i) => {
       found.add(chunk, results[i] ?? [])
@@ -102,6 +107,7 @@ function columnsOf(runs: readonly NewRun[]): Columns {
     parents: runs.map((run) => run.parentRunId),
     parentSteps: runs.map((run) => run.parentStep),
     parentTokens: runs.map((run) => run.parentToken),
+    labels: runs.map((run) => run.labels),
   }
 }
 

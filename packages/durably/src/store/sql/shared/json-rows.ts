@@ -19,9 +19,9 @@ function harmless(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD').toWellFormed() : value
 }
 
-/** New runs in chunks; their payloads are what makes them large. */
+/** New runs in chunks; their payloads and labels are what makes them large. */
 export function chunkedRuns(runs: readonly NewRun[]): NewRun[][] {
-  return chunked(runs, (run) => run.payload?.length ?? 0)
+  return chunked(runs, ({ payload, labels }) => (payload?.length ?? 0) + (labels?.length ?? 0))
 }
 
 const CHUNK_ROWS = 1000

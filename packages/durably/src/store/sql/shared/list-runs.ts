@@ -7,6 +7,7 @@ import { PHASES } from '../../../model/phase.ts'
 import { RUN_STATUSES, type RunStatus } from '../../../model/run.ts'
 import type { RunQuery } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
+import { byFirstLabel, haveLabels } from './labelled-runs.ts'
 import { isPhase, statusOf } from './phase.ts'
 
 type Fragment = RawBuilder<unknown>
@@ -38,10 +39,11 @@ function leads({ tables: t, syntax }: ListDeps, query: RunQuery, now: Fragment):
   const statuses = statusesOf(query)?.map((status) => hasStatus(status, query, now))
   if (statuses?.length === 0 || jobNames?.length === 0) return []
   const by = (index: string) => sql`${t.runs} AS r ${syntax.by(t.index(index))}`
-  const all = (from: Fragment) => [
+  const all = (from: Fragment, where = haveLabels(t, Object.entries(query.labels ?? {}), sql`r.id`)) => [
     {
       from,
       where: [
+        ...where,
         ...(statuses ? [sql`(${sql.join(statuses, sql` OR `)})`] : []),
         ...(jobNames ? [sql`r.job_name IN (${sql.join(jobNames)})`] : []),
       ],
@@ -51,6 +53,10 @@ function leads({ tables: t, syntax }: ListDeps, query: RunQuery, now: Fragment):
   if (query.idempotencyKey !== undefined) return all(by('runs_idempotent'))
   if (query.concurrencyKey !== undefined) return all(by('runs_concurrency'))
   if (isByEnd(query)) return all(by('runs_finished_at'))
+  if (isByLabel(query)) {
+    const { from, where } = byFirstLabel(t, query)
+    return all(from, where)
+  }
   if (limit === undefined || !(statuses || jobNames)) return all(sql`${t.runs} AS r`)
   const from = by(jobNames ? 'runs_job' : 'runs_status')
   return (statuses ?? RUN_STATUSES.map((status) => hasStatus(status, {}, now))).flatMap((status) =>
@@ -79,16 +85,27 @@ function hasStatus(status: RunStatus, { phases }: RunQuery, now: Fragment): Frag
 function others(query: RunQuery): Fragment[] {
   const { parentRunId, idempotencyKey, concurrencyKey, fromId = '', beforeId, finishedFrom, finishedBefore, after, oldestFirst } = query
   const past = oldestFirst ? sql`>` : sql`<`
-  const conditions = [sql`r.id >= ${fromId}`]
+  const id = idOf(query)
+  const conditions = [sql`${id} >= ${fromId}`]
   if (parentRunId !== undefined) conditions.push(sql`r.parent_run_id = ${parentRunId}`)
   if (idempotencyKey !== undefined) conditions.push(sql`r.idempotency_key = ${idempotencyKey}`)
   if (concurrencyKey !== undefined) conditions.push(sql`r.concurrency_key = ${concurrencyKey}`)
-  if (beforeId !== undefined) conditions.push(sql`r.id < ${beforeId}`)
+  if (beforeId !== undefined) conditions.push(sql`${id} < ${beforeId}`)
   if (isByEnd(query)) conditions.push(sql`r.finished_at >= ${finishedFrom ?? 0}`)
   if (finishedBefore !== undefined) conditions.push(sql`r.finished_at < ${finishedBefore}`)
   if (after && isByEnd(query)) conditions.push(sql`(r.finished_at, r.id) ${past} (${after.finishedAt ?? 0}, ${after.id})`)
-  else if (after) conditions.push(sql`r.id ${past} ${after.id}`)
+  else if (after) conditions.push(sql`${id} ${past} ${after.id}`)
   return conditions
+}
+
+/** In the index that leads, so that it is searched and read in order. */
+function idOf(query: RunQuery): Fragment {
+  return isByLabel(query) ? sql`l.run_id` : sql`r.id`
+}
+
+function isByLabel(query: RunQuery): boolean {
+  const { parentRunId, idempotencyKey, concurrencyKey, labels = {} } = query
+  return Object.keys(labels).length > 0 && (parentRunId ?? idempotencyKey ?? concurrencyKey) === undefined && !isByEnd(query)
 }
 
 function isByEnd({ finishedFrom, finishedBefore }: RunQuery): boolean {
@@ -98,6 +115,6 @@ function isByEnd({ finishedFrom, finishedBefore }: RunQuery): boolean {
 function orderOf(query: RunQuery): Fragment {
   const { limit = Number.MAX_SAFE_INTEGER, oldestFirst } = query
   const way = oldestFirst ? sql`ASC` : sql`DESC`
-  const order = isByEnd(query) ? sql`r.finished_at ${way}, r.id ${way}` : sql`r.id ${way}`
+  const order = isByEnd(query) ? sql`r.finished_at ${way}, r.id ${way}` : sql`${idOf(query)} ${way}`
   return sql`ORDER BY ${order} LIMIT CAST(${limit} AS bigint)`
 }

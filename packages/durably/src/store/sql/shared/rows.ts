@@ -16,6 +16,7 @@ export function runRow(row: Row): RunRow {
     status: read.oneOf('status', RUN_STATUSES),
     idempotencyKey: read.textOrNull('idempotency_key'),
     concurrencyKey: read.textOrNull('concurrency_key'),
+    labels: read.textOrNull('labels'),
     currentStepIndex: read.integer('current_step_index'),
     progress: read.textOrNull('progress'),
     streams: read.textOrNull('streams'),

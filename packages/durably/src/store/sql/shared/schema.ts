@@ -13,6 +13,7 @@ export interface DurablyTables {
   logs: LogsTable
   run_events: RunEventsTable
   signals: SignalsTable
+  run_labels: RunLabelsTable
   schema_versions: SchemaVersionsTable
 }
 
@@ -52,6 +53,7 @@ export interface RunsTable {
   parent_run_id: string | null
   parent_step: string | null
   retry_generation: number
+  labels: string | null
 }
 
 export interface StepsTable {
@@ -94,6 +96,13 @@ export interface SignalsTable {
   created_at: string
 }
 
+/** By which runs are found; what a run has is in its own row. */
+export interface RunLabelsTable {
+  name: string
+  value: string
+  run_id: string
+}
+
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
@@ -107,6 +116,7 @@ export interface Tables {
   logs: RawBuilder<unknown>
   events: RawBuilder<unknown>
   signals: RawBuilder<unknown>
+  labels: RawBuilder<unknown>
   versions: RawBuilder<unknown>
   /** Index names live in the same namespace as tables, so they carry the prefix too. A new index is put where its table is. */
   index(name: string): RawBuilder<unknown>
@@ -133,6 +143,7 @@ export function tablesOf(prefix: string, schema?: string): Tables {
     logs: named('logs'),
     events: named('run_events'),
     signals: named('signals'),
+    labels: named('run_labels'),
     versions: named('schema_versions'),
     index,
     oldIndex: named,

@@ -16,9 +16,9 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
   /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string; now: number }>(
     (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
-        status, run_at, deadline_at, parent_run_id, parent_step, last_event_sequence)
+        status, run_at, deadline_at, parent_run_id, parent_step, labels, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
-        'pending', min(${due(p)}, max(coalesce(${deadline(p)}, ${due(p)}), ${p('now')})), ${deadline(p)}, e.value ->> 9, e.value ->> 10, 1
+        'pending', min(${due(p)}, max(coalesce(${deadline(p)}, ${due(p)}), ${p('now')})), ${deadline(p)}, e.value ->> 9, e.value ->> 10, e.value ->> 13, 1
       FROM ${syntax.elements(p('rows'))} AS e WHERE e.value ->> 12 IS NULL
         OR EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = e.value ->> 9 AND ${canMove('complete')} AND r.lease_owner = e.value ->> 12)
       ON CONFLICT DO NOTHING`,
@@ -67,6 +67,7 @@ function toRow(run: NewRun) {
     run.parentStep,
     run.deadlineMs,
     run.parentToken,
+    run.labels,
   ]
 }
 

@@ -1,0 +1,19 @@
+// Takes back what later versions of the schema changed, one version after the other.
+
+const WITHOUT_LABELS = ['DROP TABLE run_labels', 'ALTER TABLE runs DROP COLUMN labels', 'DELETE FROM schema_versions WHERE version > 6']
+
+/** A trigger must go before the column that it reads. */
+export const BACK_TO_VERSION_6: Record<'sqlite' | 'postgres', readonly string[]> = {
+  sqlite: ['DROP TRIGGER run_labels_insert', 'DROP TRIGGER run_labels_delete', ...WITHOUT_LABELS],
+  postgres: WITHOUT_LABELS,
+}
+
+/** From version 6, on SQLite and on Postgres. */
+export const BACK_TO_VERSION_5: readonly string[] = [
+  ...['runs_status', 'runs_job', 'runs_idempotent', 'runs_concurrency', 'runs_parent', 'logs_line'].map((index) => `DROP INDEX ${index}`),
+  'CREATE UNIQUE INDEX runs_idempotency_key ON runs (job_name, idempotency_key)',
+  'CREATE INDEX runs_status_concurrency_key ON runs (status, concurrency_key)',
+  'CREATE INDEX runs_status_created_at ON runs (status, created_at)',
+  'CREATE INDEX logs_timestamp ON logs (run_id, timestamp)',
+  'DELETE FROM schema_versions WHERE version > 5',
+]
