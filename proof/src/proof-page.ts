@@ -93,6 +93,7 @@ const INVARIANTS: [string, string][] = [
     'a tab that got the lead without stealing it reclaims running runs at once; one that stole it, or lost it since, waits for leases to expire',
   ],
   ['I36', 'a leading tab that is awake keeps the lead; one that is suspended for long is replaced if another tab waits'],
+  ['I37', 'a run has the labels that it was given, or those of the run that triggered it, and is found by them; no other run is'],
 ]
 
 export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides }: ProofFigures): string {

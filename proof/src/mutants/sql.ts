@@ -59,6 +59,22 @@ export const SQL_MUTANTS: Mutant[] = [
     replace: "WHEN r.deadline_at < 0 THEN ${of('reclaimTimedOut')}",
   },
   {
+    name: 'sql-label-rows-lost',
+    guard: 'SQL: each label of a run has a row by which the run is found',
+    store: 'sqlite',
+    file: 'store/sql/migrations/0007-labels.ts',
+    find: 'FROM json_each(NEW.labels); END',
+    replace: 'FROM json_each(NEW.labels) LIMIT 1; END',
+  },
+  {
+    name: 'sql-second-label-ignored',
+    guard: 'SQL: a run is found by all of the labels that are asked for',
+    store: 'sqlite',
+    file: 'store/sql/shared/labelled-runs.ts',
+    find: 'return labels.map(',
+    replace: 'return labels.slice(0, 0).map(',
+  },
+  {
     name: 'sql-awaited-child-purged',
     guard: 'SQL: an ended child is kept as long as its parent may ask for it',
     store: 'sqlite',

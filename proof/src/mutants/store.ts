@@ -258,6 +258,27 @@ export const STORE_MUTANTS: Mutant[] = [
     replace: "return status !== 'completed' || this.known",
   },
   {
+    name: 'labels-lost',
+    guard: 'a run has the labels that it was given',
+    file: 'store/memory/create.ts',
+    find: 'concurrencyKey,\n    labels,',
+    replace: 'concurrencyKey,\n    labels: labels && null,',
+  },
+  {
+    name: 'second-label-ignored',
+    guard: 'a run is found by all of the labels that are asked for',
+    file: 'store/memory/queries.ts',
+    find: 'return Object.entries(wanted).every(',
+    replace: 'return Object.entries(wanted).slice(0, 1).every(',
+  },
+  {
+    name: 'labels-not-inherited',
+    guard: 'a child has the labels of its parent',
+    file: 'worker/steps/child-step.ts',
+    find: 'labels: labelsOf(labels, execution.run.labels)',
+    replace: 'labels: labelsOf(labels, null)',
+  },
+  {
     name: 'deletes-the-living',
     guard: 'only a run that has ended is deleted',
     file: 'store/memory/client-moves.ts',

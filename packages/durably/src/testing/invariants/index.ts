@@ -4,6 +4,7 @@ import * as deadlines from './deadlines.ts'
 import * as effects from './effects.ts'
 import * as endings from './endings.ts'
 import type { History, Invariant, Violation } from './history.ts'
+import * as labels from './labels.ts'
 import * as ownership from './ownership.ts'
 import * as steps from './steps.ts'
 import * as streams from './streams.ts'
@@ -40,8 +41,8 @@ export { StreamAudit } from './stream-audit.ts'
 export { flat } from './stream-texts.ts'
 
 /** Every invariant that can be read off a finished history; those of single moments are in RowAudit and DueAudit. */
-const INVARIANTS: Invariant[] = [ownership, steps, streams, endings, waits, attempts, children, effects, deadlines].flatMap((chapter) =>
-  Object.values<Invariant>(chapter),
+const INVARIANTS: Invariant[] = [ownership, steps, streams, endings, waits, attempts, children, effects, deadlines, labels].flatMap(
+  (chapter) => Object.values<Invariant>(chapter),
 )
 
 export function checkInvariants(history: History): Violation[] {

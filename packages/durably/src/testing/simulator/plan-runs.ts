@@ -1,5 +1,6 @@
 // Plans what the runs of a simulated world do, decided by its seed: chains and fans of steps of every kind, short and as long as a lease,
 // some of which fail. Each world has its own mix of kinds; nearly half of the worlds have steps and streams only.
+import type { Labels } from '../../model/labels.ts'
 import { chance, oneOf, pick } from './chance.ts'
 import {
   type Inner,
@@ -30,6 +31,7 @@ const SPECIAL_SHARE = 0.5
 const DEPTH_MAX = 2
 const DEPTH_MAX_OF_FAMILIES = 3
 const CROWD_SHARE = 0.1
+const LABELS_SHARE = 0.4
 const CROWD_MIN = 20
 const CROWD_MAX = 120
 const KINDS_OF_FAMILIES: readonly string[] = ['child', 'sleep', 'wait']
@@ -88,10 +90,16 @@ class Planner {
       spoiled: this.#knows('spoiled', name, 0.3) ? this.#spoil(name) : undefined,
       idempotencyKey: chance(seed, `${name} key`) < 0.5 ? `key-${pick(seed, `${name} which key`, 0, 3)}` : undefined,
       concurrencyKey: this.#lane(name),
+      labels: chance(seed, `${name} labels`) < LABELS_SHARE ? this.#labels(name) : undefined,
       delayMs: this.#knows('due', name, 0.3) ? pick(seed, `${name} delay`, 1, 20_000) : undefined,
       deadlineMs: this.#knows('deadline', name, 0.3) ? pick(seed, `${name} deadline`, 2000, 90_000) : undefined,
       atMs: pick(seed, `${name} time`, 0, withinMs),
     }
+  }
+
+  #labels(name: string): Labels {
+    const one = (label: string) => `${label} ${pick(this.#seed, `${name} ${label}`, 0, 1)}`
+    return { tenant: one('tenant'), kind: one('kind') }
   }
 
   #job(name: string): string {

@@ -1,4 +1,5 @@
 // What a run of a simulated world is planned to do: its steps, and what happens in each.
+import type { Labels } from '../../model/labels.ts'
 
 export const SHAPES = ['chain', 'fan'] as const
 
@@ -118,6 +119,7 @@ export interface PlannedRun {
   spoiled: PlannedSpoil | undefined
   idempotencyKey: string | undefined
   concurrencyKey: string | undefined
+  labels: Labels | undefined
   delayMs: number | undefined
   deadlineMs: number | undefined
   atMs: number

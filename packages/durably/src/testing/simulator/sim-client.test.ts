@@ -10,7 +10,15 @@ import type { SimProcess } from './sim-process.ts'
 import { defineWorkload } from './workload.ts'
 
 const STEADY_JOBS = { attempts: 1, delayMs: 0, jitter: false, timeoutMs: undefined }
-const NOTHING = { steps: [], spoiled: undefined, concurrencyKey: undefined, delayMs: undefined, deadlineMs: undefined, atMs: 100 }
+const NOTHING = {
+  steps: [],
+  spoiled: undefined,
+  concurrencyKey: undefined,
+  labels: undefined,
+  delayMs: undefined,
+  deadlineMs: undefined,
+  atMs: 100,
+}
 const KEYED: PlannedRun = { ...NOTHING, job: 'chain', idempotencyKey: 'key' }
 const PLAIN: PlannedRun = { ...NOTHING, job: 'chain', idempotencyKey: undefined }
 

@@ -75,15 +75,16 @@ export class SimClient {
   }
 
   async #trigger(life: Life, planned: PlannedRun): Promise<void> {
-    const { job, steps, spoiled, idempotencyKey, concurrencyKey, delayMs, deadlineMs } = planned
+    const { job, steps, spoiled, idempotencyKey, concurrencyKey, labels, delayMs, deadlineMs } = planned
     const options = {
       ...(idempotencyKey && { idempotencyKey }),
       ...(concurrencyKey && { concurrencyKey }),
+      ...(labels && { labels }),
       ...(delayMs !== undefined && { delay: delayMs }),
       ...(deadlineMs !== undefined && { deadline: deadlineMs }),
     }
     try {
-      const run = await life.jobs.get(job)?.trigger({ steps, ...(spoiled && { spoiled }) }, options)
+      const run = await life.jobs.get(job)?.trigger({ steps, ...(spoiled && { spoiled }), ...(labels && { labels }) }, options)
       this.#due.delete(planned)
       if (run)
         this.#deps.ledger.acknowledged.push({

@@ -15,6 +15,7 @@ import type { CutLine } from './cut-line.ts'
 import { ExplainedRuns } from './explained-runs.ts'
 import { FaultInjector, type SimWorker } from './fault-injector.ts'
 import { type CallFaults, FaultPlan } from './fault-plan.ts'
+import { checkFoundByLabels } from './found-by-labels.ts'
 import type { SimFigures } from './judge.ts'
 import { loadLazyCode } from './load-lazy-code.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
@@ -307,12 +308,13 @@ class Simulation {
       hadClockJump: this.#plan.happened.some((fault) => fault.endsWith('clock jump')),
       steadyJobs: this.#steadyJobs,
     })
+    const byLabels = await this.#whenAnswered(checkFoundByLabels(this.#store, kept.runs))
     const cuts = this.#sql?.line.cuts ?? 0
     await this.#store.close()
     forgetScopes()
     return {
       seed: this.#seed,
-      violations: [...this.#stuck, ...this.#explained.violations, ...violations],
+      violations: [...this.#stuck, ...this.#explained.violations, ...violations, ...byLabels],
       faults: this.#plan.happened,
       trace: this.#trace,
       figures: { ...figures, ...this.#faults.counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },

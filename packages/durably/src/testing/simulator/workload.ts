@@ -2,6 +2,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Durably } from '../../durably.ts'
 import { hasCode } from '../../model/errors.ts'
+import type { Labels } from '../../model/labels.ts'
 import { NonRetryableError, type RetryPolicy, retry } from '../../model/retry-policy.ts'
 import type { JobHandle } from '../../runs/job-handle.ts'
 import { transactionLimitMs } from '../../worker/steps/transaction-limit.ts'
@@ -26,10 +27,11 @@ import type { SimProcess } from './sim-process.ts'
 import { type SteadyJobs, steady } from './steady-jobs.ts'
 import { retryAfterOf, type StepValue, type StreamState, Work, type WorkDeps } from './work.ts'
 
-/** The payload of a run. `by`: the step that triggered it, as `run/step`. */
+/** The payload of a run. `by`: the step that triggered it, as `run/step`. `labels`: those that it was given. */
 export interface SimPayload {
   steps: PlannedStep[]
   spoiled?: PlannedSpoil | undefined
+  labels?: Labels | undefined
   by?: string
 }
 
