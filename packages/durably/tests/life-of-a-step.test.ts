@@ -45,7 +45,7 @@ test.each(stops.slice(1).map((stop, i) => ({ ...stop, before: stops[i]?.file ?? 
 )
 
 test('every other file that the section names exists', () => {
-  const named = Array.from(SECTION.matchAll(/`((?:worker|store|sqlite|postgres)(?:\/[\w-]+)*(?:\.ts)?)`/g), ([, path = '']) => path)
+  const named = Array.from(SECTION.matchAll(/`((?:worker|events|store|sqlite|postgres)(?:\/[\w-]+)*(?:\.ts)?)`/g), ([, path = '']) => path)
   expect(named.length).toBeGreaterThan(stops.length)
   expect(named.filter((path) => !existsSync(join(SOURCE, path)))).toStrictEqual([])
 })
