@@ -148,6 +148,18 @@ describe('architecture', () => {
     expect(cycles).toStrictEqual([])
   })
 
+  test('SQLite and Postgres have the same file names, except for what the README of their folder names', () => {
+    const namesIn = (database: string) => readdirSync(new URL(`../src/store/sql/${database}/`, import.meta.url))
+    const [sqlite, postgres] = [namesIn('sqlite'), namesIn('postgres')]
+    const lonely = [
+      ...sqlite.filter((name) => !postgres.includes(name)).map((name) => `sqlite/${name}`),
+      ...postgres.filter((name) => !sqlite.includes(name)).map((name) => `postgres/${name}`),
+    ]
+    const page = readFileSync(new URL('../src/store/sql/README.md', import.meta.url), 'utf8')
+    expect(sqlite.length).toBeGreaterThan(10)
+    expect(lonely.filter((name) => !page.includes(`- \`${name}`))).toStrictEqual([])
+  })
+
   test('nothing but model/env.ts knows the time, sets timers or throws dice', () => {
     const wrong = sources.filter(({ path, code }) => path !== KNOWS_THE_TIME && CLOCKS_AND_CHANCE.test(code))
     expect(wrong.map(({ path, code }) => `${path}: ${CLOCKS_AND_CHANCE.exec(code)?.[0]}`)).toStrictEqual([])
