@@ -166,9 +166,31 @@ describe('architecture', () => {
   })
 })
 
+const RULE = /\b(?:PG|[A-Z])\d{1,2}[a-c]?\b/g
+const RULE_HEAD = /^\s*(?:\/\/|\*|-) +((?:PG|[A-Z])\d{1,2}[a-c]?)\. /gm
+/** Invariants have their numbers in docs/proof.md. V8 is an engine. */
+const NO_RULE = /^(?:I\d+[a-c]?|V8)$/
+const CITED_EVERYWHERE = ['store/store.ts', 'store/owner-write.ts']
+
+const rulesIn = (text: string) => Array.from(text.matchAll(RULE_HEAD), ([, rule = '']) => rule)
+
 describe('tidy', () => {
   test('every file is named after its idea', () => {
     expect(all.filter(({ path }) => NAMELESS.test(path)).map(({ path }) => path)).toStrictEqual([])
+  })
+
+  test('every rule that a comment cites can be found from there', () => {
+    const page = readFileSync(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8')
+    const rules = new Map(sources.map(({ path, text }) => [path, rulesIn(text)]))
+    const everywhere = [...rulesIn(page), ...CITED_EVERYWHERE.flatMap((path) => rules.get(path) ?? [])]
+    const missing = sources.flatMap(({ path, text, imports }) => {
+      const near = sources.filter((other) => dirname(other.path) === dirname(path)).map((other) => other.path)
+      const known = [...everywhere, ...[...near, ...imports.map(({ target }) => target)].flatMap((other) => rules.get(other) ?? [])]
+      const cited = Array.from(text.matchAll(COMMENTS), ([comment]) => comment.match(RULE) ?? []).flat()
+      return cited.filter((rule) => !NO_RULE.test(rule) && !known.includes(rule)).map((rule) => `${path}: ${rule}`)
+    })
+    expect(everywhere).toContain('R6')
+    expect(missing).toStrictEqual([])
   })
 
   test('no type is switched off', () => {

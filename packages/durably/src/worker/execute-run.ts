@@ -158,7 +158,7 @@ async function validatedCompletion(
   }
 }
 
-/** P1, P2. A deadline that is over leaves no other attempt. */
+/** The next attempt, if the policy of the job allows one (model/retry-policy.ts) and it would start before the deadline. */
 async function failureOrRetry(deps: WorkerDeps, execution: Execution, job: Job, error: unknown, failedStepName = ''): Promise<EndingVerb> {
   const ending = failure(deps, error, failedStepName)
   const { attempt } = execution

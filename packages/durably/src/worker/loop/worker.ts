@@ -250,7 +250,7 @@ export class Worker {
     return { due, reaped }
   }
 
-  /** H3. After a pause of the machine our own leases are renewed first: reaping at once would take our own runs back. */
+  /** After a pause of the machine our own leases are renewed first: reaping at once would take our own runs back. */
   #beatLate(): boolean {
     const late = this.#active.executions().filter(({ heartbeat }) => heartbeat.isLate)
     for (const { heartbeat } of late) heartbeat.beatNow()

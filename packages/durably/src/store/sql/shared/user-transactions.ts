@@ -25,7 +25,7 @@ export function transact(deps: SqlDeps, database: Database): NonNullable<Store['
       return await session.transact((place) =>
         transactOn(place, async (trx) => {
           const write: OwnerWrite = await body(trx.db)
-          // A query of the user's in between would answer `changes()` for ours (A1).
+          // On SQLite a query of the user's in between would change what `changes()` answers to our statements (sqlite/apply.ts).
           await trx.seal()
           bodyEnded = true
           const [update, ...rest] = queriesOf(write, valuesOf(write, env))
