@@ -13,8 +13,9 @@ import { sameFileCheck } from './same-file.ts'
 const STATEMENTS_MAX = 200
 
 export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
-  const kept = new LruMap<string, SqliteStatement>(STATEMENTS_MAX)
+  const statements = new LruMap<string, SqliteStatement>(STATEMENTS_MAX)
   const checkFile = sameFileCheck(database)
+  /** Whether a transaction is open. */
   let isOpen = false
 
   /** P3. */
@@ -26,16 +27,16 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
 
   return {
     prepare(sql) {
-      const known = kept.get(sql)
+      const known = statements.get(sql)
       if (known) return known
       const statement = adapt(database, sql, checked)
-      kept.set(sql, statement)
+      statements.set(sql, statement)
       return statement
     },
     close() {
       // While statements are prepared, SQLite closes only when they are garbage collected, and an open transaction keeps its lock until then.
       if (isOpen) undo(database)
-      kept.clear()
+      statements.clear()
       database.close()
     },
   }

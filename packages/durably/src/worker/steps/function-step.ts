@@ -22,6 +22,7 @@ export async function functionStep(
         throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
       checkKeys('ctx.run', options, STEP_OPTIONS)
       const { parking } = steps.deps.execution
+      // An earlier execution has left a wait, such as the pause before the next attempt, that is not over yet.
       const wait = parking.isOver(name) === false && parking.get(name)
       if (wait) return { wait }
       const effects = options.effect === 'once' ? await otherStepsFor(steps) : undefined
@@ -31,7 +32,7 @@ export async function functionStep(
   )
 }
 
-/** A step waits for its next try, or for a decision about an effect. */
+/** The two things that such a step can wait for: its next attempt, and a decision about its effect. */
 function mayWait({ retry, effect, reconcile }: StepOptions): boolean {
   return retry !== undefined || (effect === 'once' && !reconcile)
 }
@@ -47,14 +48,14 @@ async function execute(
   await steps.deps.execution.assureLease()
   const call = steps.start(called)
   let hasTakenPlace = false
-  // Calls of the function that did not throw: a plugin around it may throw, or call it again.
-  let begun = 0
+  // How many calls of the function have not thrown. Counted here, because a plugin around it may throw itself, or call it again.
+  let callsWithoutError = 0
   const fn: StepBody['call'] = async (step) => {
-    begun++
+    callsWithoutError++
     try {
       return await body.call(step)
     } catch (error) {
-      begun--
+      callsWithoutError--
       throw error
     }
   }
@@ -68,6 +69,6 @@ async function execute(
   } catch (error) {
     body.giveUp()
     const reason = hasTakenPlace && effects ? effects.unrecordedEffect(call.name, error) : error
-    return steps.fail(call, reason, { retry, mayHaveWorked: begun > 0 })
+    return steps.fail(call, reason, { retry, mayHaveWorked: callsWithoutError > 0 })
   }
 }
