@@ -17,7 +17,7 @@ const SLOW_MS = 250
 interface CommitQueueDeps {
   runs: RunStore
   env: Env
-  /** How many runs this process executes: when each of them has a write waiting, no more will come. */
+  /** How many runs this process executes. When each of them has a write waiting, no further write can come. */
   writers: () => number
 }
 

@@ -1,8 +1,8 @@
 // Owner — makes the writes of one lease: their order, what is attached to them, and when the lease is lost.
 //   O1. One write at a time, in the order asked: write numbers must arrive in order (W2).
-//   O2. An unknown outcome is sent again, unchanged, until the lease is over (R3, R6).
-//   O3. A refusal ends it: the run has another owner, nothing is sent after (R1).
-//   O4. Only `store_rejected` is thrown: the data cannot be stored, sending it again would not help.
+//   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6).
+//   O3. After a refusal nothing more is sent: the run has another owner (R1).
+//   O4. `write` throws only `store_rejected`: the data cannot be stored, so sending it again would not help.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
 import { hasCode, isBroken } from '../../model/errors.ts'
@@ -24,11 +24,11 @@ export interface OwnerDeps {
   report: (error: unknown, runId?: string) => void
 }
 
-/** The execution of the run. */
+/** What the owner needs of the execution of the run. */
 interface Holder {
   /** Why the run must not go on. */
   readonly interrupted: unknown
-  /** The next write takes what is attached; this is the last moment to attach something. */
+  /** Called before a write takes what is attached: the last moment to attach something. */
   beforeWrite(): void
   /** The store has taken the write. */
   accepted(write: OwnerWrite): void
@@ -37,7 +37,7 @@ interface Holder {
 }
 
 type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
-/** The lease's length is the owner's to add. */
+/** What a caller wants to write. The owner adds the length of the lease. */
 export type Writing = WithoutLease<OwnerVerb>
 
 /** Attaches what goes with a write, and returns a function that takes it back. */
@@ -68,10 +68,10 @@ export class Owner {
   /** Transactions that have not ended: they run or wait for their turn. */
   #transactions = 0
   #number = 0
-  /** Ends the wait for an answer, also for one that may never come. */
+  /** Settles the write that is under way. With `lost` it does not wait any longer for an answer, which may never come. */
   #answer: ((answer: WriteOutcome | 'lost') => void) | null = null
   lost = false
-  /** Somebody else has the run. */
+  /** Whether another worker is known to have the run. */
   isTaken = false
   /** The ending is being written; nothing can be attached any more. */
   sealed = false
@@ -165,7 +165,7 @@ export class Owner {
   async #send(verb: Writing, attach?: Attach): Promise<boolean> {
     const { env, turn, leaseMs } = this.#deps
     const lease = this.#lease
-    // Counted from the first sending: it may be that one which took effect.
+    // The lease is renewed as of the first time that the write is sent, because that one may have taken effect.
     let sent = lease.now()
     if (turn.spent(sent.mono)) {
       await turn.breathe()

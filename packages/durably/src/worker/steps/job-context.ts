@@ -1,4 +1,4 @@
-// JobContext — the `ctx` of a running job. It only hands on: each kind of step has a file of its own.
+// JobContext — the `ctx` of a running job. It only passes calls on: each kind of step has a file of its own.
 import type { Emitter } from '../../events/emitter.ts'
 import type { Codec } from '../../model/codec.ts'
 import { type Duration, durationMs, timeMs } from '../../model/duration.ts'
@@ -142,7 +142,7 @@ export class RunningJobContext implements JobContext {
     return readForRun(deps, 'the code of child runs', deps.children)
   }
 
-  /** Values that a call leaves out stay as they were, also those of an earlier execution. */
+  /** A total or message that a call leaves out stays as it was, even if an earlier execution reported it. */
   progress(current: number, newTotal?: number, newMessage?: string): void {
     const { codec } = this.#deps
     const execution = this.#execution

@@ -2,8 +2,9 @@
 //   J1. A completed step is found by its name and never runs again; its recorded value is returned.
 //   J2. A step starts without a read or a write; its end is one write, which renews the lease.
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
-//   J4. A call is in flight until it is recorded or has said what it waits for; the run neither parks nor ends before. Only an error that
-//       is thrown beside an open transaction reaches the job before it is recorded; its record precedes every later write (O1).
+//   J4. A call is in flight until its result is recorded or it is known what it waits for; until then the run neither parks nor ends.
+//       One exception: if a step throws while a transaction is open beside it, the job gets the error before the failure is recorded.
+//       The record is still written before every later one (O1).
 import type { Duration } from '../../model/duration.ts'
 import { iso } from '../../model/env.ts'
 import { DurablyError, hasCode } from '../../model/errors.ts'
@@ -25,10 +26,10 @@ import { type StepScope, wrapStep } from './step-wrapper.ts'
 
 export interface StepCall {
   name: string
-  /** Its place among the calls of the job. */
+  /** The order in which the job called its steps, from 0. */
   index: number
   startedAt: number
-  /** Aborts when the time of the step around it is over: then the call neither starts nor is recorded. */
+  /** Aborts when the timeout of the step that it is nested in is over: then the call neither starts nor is recorded. */
   expired: AbortSignal | undefined
 }
 
@@ -91,7 +92,7 @@ export class StepRunner {
     return { name, index, startedAt: env.wall(), expired }
   }
 
-  /** Emits `step:start`, right before a function of the user is called; the lease was assured before. */
+  /** Emits `step:start`, right before a function of the user is called. The caller has called `assureLease` before. */
   start(call: StepCall): StepCall {
     const { execution, env } = this.deps
     // The execution may have been interrupted while the lease was renewed.
@@ -146,7 +147,7 @@ export class StepRunner {
     return { value: this.completed(call, output) }
   }
 
-  /** Its value, decoded from the record. */
+  /** The value of a step whose record was accepted, decoded from that record. */
   completed(call: StepCall, output: string | null): unknown {
     const { execution, codec } = this.deps
     execution.parking.forget(call.name)

@@ -1,7 +1,7 @@
 // Session — how a verb reaches the database.
 //   Q1. `write` is one transaction; there is no branching between its statements, so a batch can be sent at once.
-//   Q2. Writes of one run take effect in the order they were asked for (W2): on one connection none that waits for a lock
-//       is overtaken by another of its run; with several of them, an owner waits for each answer before it asks again.
+//   Q2. Writes of one run take effect in the order in which they were asked for (W2). With one connection, a write that waits for a
+//       lock is not overtaken by the next one. With several connections, an owner waits for each answer before it writes again.
 //   Q3. It rejects with a DurablyError only. A rejected write left nothing behind, or its outcome is unknown (S2).
 import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
 import type { TransactionWords } from './transaction.ts'
@@ -15,7 +15,7 @@ export interface TransactionPlace {
   words: TransactionWords
 }
 
-/** `first`: what keeps runs alive goes ahead of everything else that waits. */
+/** `first`: ahead of everything else that waits. Writes that keep leases alive take this turn. */
 export type Turn = 'first'
 
 export interface Session {
@@ -24,7 +24,10 @@ export interface Session {
   write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]>
   /** As `write`, inside a transaction of Kysely that the caller began and will end. */
   writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]>
-  /** Gives `work` a connection of its own for a transaction; begun again only if it could not begin. Rejects with `TransactionFailed` then. */
+  /**
+   * Gives `work` a connection of its own for a transaction. `work` is called again only while the transaction could not begin; once it has
+   * begun, an error becomes `TransactionFailed`.
+   */
   transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T>
   /** Lets what is under way finish, then closes the connection. */
   close(): Promise<void>

@@ -4,12 +4,12 @@ import type { CompiledQuery, DatabaseConnection } from 'kysely'
 import type { Row } from './session.ts'
 import type { Script } from './transaction-word.ts'
 
-/** How a database spells them. */
+/** The statements that begin and end a transaction of this database. */
 export interface TransactionWords {
   begin: CompiledQuery
   commit: CompiledQuery
   rollback: CompiledQuery
-  /** To find them in a text of the user's. */
+  /** How to find such statements in a text of the user's. */
   script: Script
   /** For a database that ends a transaction by itself and then goes on without one: SQLite, when the disk is full. */
   watch?: {
@@ -21,9 +21,9 @@ export interface TransactionWords {
   }
 }
 
-/** What became of the transaction when `work` did not get through. */
+/** The transaction around `work` has failed. */
 export class TransactionFailed extends Error {
-  /** `work` threw, and everything was undone; otherwise nobody knows. */
+  /** True if `work` threw and everything was rolled back. False if it is unknown whether the transaction was committed. */
   readonly isUndone: boolean
   constructor(cause: unknown, isUndone: boolean) {
     super('the transaction failed', { cause })
@@ -31,7 +31,7 @@ export class TransactionFailed extends Error {
   }
 }
 
-/** Answers with the rows that each statement returned. */
+/** Returns the rows that each statement returned. */
 export async function writeOn(
   connection: DatabaseConnection,
   words: TransactionWords,
@@ -60,7 +60,7 @@ export async function begin(connection: DatabaseConnection, words: TransactionWo
   }
 }
 
-/** Answers with its own error: after a lost connection, a full disk or an I/O error the database has rolled back by itself already. */
+/** Returns its own error instead of throwing it: after a lost connection, a full disk or an I/O error the database has rolled back by itself already. */
 export async function rollBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<unknown> {
   try {
     await connection.executeQuery(rollback)

@@ -5,7 +5,7 @@
 //   A2. The events of a stream are deleted after the log lines, so that statement cannot ask changes(): it looks for the event of the
 //       step instead. The transaction holds SQLite's write lock from its start, so nothing changes between the statements.
 //       A database that can write several tables in one statement needs none of this (postgres/apply.ts).
-//   A3. A write whose update returned nothing is looked at once more: it was refused, or applied before (W2).
+//   A3. If the update of a write returned nothing, one more read shows whether the write was refused or had been applied before (W2).
 import { type CompiledQuery, sql } from 'kysely'
 import type { WriteOutcome } from '../../owner-write.ts'
 import type { RunStore } from '../../runs.ts'
@@ -48,7 +48,7 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   }
 }
 
-/** A3. */
+/** A3. Not accepted if there is no such row. */
 async function lookAgain(session: Session, query: CompiledQuery): Promise<WriteOutcome> {
   const [run] = await session.read(query, 'first')
   return outcomeOf(run)

@@ -1,4 +1,4 @@
-// The statements of owner writes where one statement changes one table; `apply` says in which order they go and why.
+// The statements of owner writes, each of which changes one table. Their order, and the reasons for it, are in apply.ts.
 import { type RawBuilder, sql } from 'kysely'
 import type { SqlDeps } from '../shared/deps.ts'
 import { isActive } from '../shared/guards.ts'
@@ -13,7 +13,7 @@ function previousWrote(p: Param<WriteValues>): RawBuilder<unknown> {
 
 export function ownerQueries(deps: SqlDeps): OwnerQueries {
   const { statement, tables: t, into, syntax, eventLog } = deps
-  /** The table has no other name in RETURNING. */
+  /** SQLite does not know the alias `r` inside RETURNING. */
   const cancelOfOwned = (p: Param<WriteValues>) =>
     sql`coalesce(cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${t.runs} AS parent WHERE parent.id = ${p('parentRunId')}))`
   const update = (move: OwnerMove): Statement<WriteValues> =>
@@ -21,7 +21,7 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
       (p) =>
         sql`UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, p('now'))} WHERE ${isAccepted(move, deps, p)} RETURNING ${cancelOfOwned(p)} AS cancel_requested_at`,
     )
-  /** Each is compiled at its first use. */
+  /** The update for each kind of write, compiled when it is first used. */
   const updates = new Map<OwnerMove, Statement<WriteValues>>()
   function updateFor(move: OwnerMove): Statement<WriteValues> {
     const known = updates.get(move) ?? update(move)

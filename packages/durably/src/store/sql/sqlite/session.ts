@@ -14,10 +14,10 @@ import type { Transport } from './transport/transport.ts'
 export class SqliteSession implements Session {
   readonly #transport: Transport
   readonly #env: Env
-  /** Q2. While a write waits for a lock of the database, reads go on: they take only the second mutex. */
+  /** Writes take both mutexes, reads only the second: so reads go on while a write waits for a lock of the database (Q2). */
   readonly #writes = new Mutex()
   readonly #connection = new Mutex()
-  /** Called before the first use of the connection, again if it failed. */
+  /** Called before the first use of the connection; if it fails, the next use calls it again. */
   #prepare: (() => Promise<void>) | undefined
   #closing: Promise<void> | undefined
 

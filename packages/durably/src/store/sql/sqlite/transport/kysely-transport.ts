@@ -1,5 +1,5 @@
-// Any SQLite dialect of Kysely. Its own transactions begin deferred, which fails at once with BUSY_SNAPSHOT when another
-// connection wrote in between; ours take the write lock first.
+// kyselyTransport — for any SQLite dialect of Kysely. Kysely's own transactions take the write lock with their first write, and fail at
+// once with BUSY_SNAPSHOT if another connection wrote in between. Ours take it when they begin.
 import { CompiledQuery } from 'kysely'
 import type { OpenedSql } from '../../open-sql.ts'
 import { isBatching } from '../../shared/batching-connection.ts'
@@ -8,7 +8,7 @@ import { type TransactionWords, writeOn } from '../../shared/transaction.ts'
 import { SQLITE_WORDS } from '../script.ts'
 import type { Transport } from './transport.ts'
 
-/** Takes no lock before its first statement. */
+/** A transaction that takes no lock before its first statement. */
 const DEFERRED: TransactionWords = { ...SQLITE_WORDS, begin: CompiledQuery.raw('begin') }
 
 export function kyselyTransport({ db, dialect }: Pick<OpenedSql, 'db' | 'dialect'>): Transport {
