@@ -27,7 +27,7 @@ function stop(tables: Tables, record: RunRecord): CancelOutcome['outcome'] {
   return 'requested'
 }
 
-/** Runs that it triggered share its cancel, unless it has come to another end. */
+/** A cancel of a run reaches the runs that it triggered, unless it has completed or failed. */
 function passesOn({ status }: RunRow): boolean {
   return !isTerminal(status) || status === TRANSITIONS.cancel.to
 }

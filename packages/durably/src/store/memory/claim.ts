@@ -10,7 +10,7 @@ export function claim(tables: Tables, { jobNames, tokens, leaseMs }: ClaimReques
   const sentBefore = adopt(tables, tokens)
   if (sentBefore.length > 0) return sentBefore
   const claimed: RunRow[] = []
-  /** Of those that this claim has taken: as it was before, for one statement of a database would see nothing else. */
+  /** `cancelRequestedAt` of each run that this claim has taken, as it was before: one statement of a database sees no other value. */
   const asked = new Map<string, number | null>()
   for (const token of tokens) {
     const row = claimOne(tables, jobNames, token, leaseMs, asked)

@@ -23,13 +23,13 @@ export function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {})
     recoveries: 0,
     attempts: 0,
     retryGeneration: row.leaseGeneration,
-    // One that is over would only let it fail again.
+    // A deadline that is over would make the run fail again at once.
     deadlineAt: row.deadlineAt !== null && row.deadlineAt > tables.nowMs ? row.deadlineAt : null,
   })
   return { outcome: 'retried', run: { ...row } }
 }
 
-/** Those that a step failed by and that never got through: it waits for another one. */
+/** A signal that made a step fail, and that no step has accepted, is removed: the run will wait for another one. */
 function forgetRefusedSignals({ kept, own }: RunRecord): void {
   const failed = new Set(kept.steps.flatMap(({ name, status }) => (status === 'failed' ? name : [])))
   own.signals = kept.signals.filter(({ name }) => !failed.has(name) || kept.completedStepNames.has(name))

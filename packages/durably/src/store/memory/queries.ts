@@ -9,7 +9,7 @@ export function get(tables: Tables, id: string): RunRow | null {
   return copyOf(tables.records.get(id)?.row)
 }
 
-/** Rows never leave (M3). */
+/** Copies, because callers must not get the rows of the store (M3). */
 export function copyOf(row: RunRow | undefined): RunRow | null {
   return row ? { ...row } : null
 }

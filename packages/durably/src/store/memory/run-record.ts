@@ -9,9 +9,9 @@ import type { StepRow } from '../../model/step.ts'
 interface Belongings {
   readonly steps: StepRow[]
   readonly completedStepNames: Set<string>
-  /** By `seq`. */
+  /** Ordered by `seq`. */
   events: EventRow[]
-  /** In the order they came. */
+  /** In the order in which they were stored. */
   readonly logs: LogRow[]
   signals: SignalRow[]
 }
@@ -30,12 +30,12 @@ export class RunRecord {
     this.row = row
   }
 
-  /** To read. */
+  /** For reading: shared and empty while nothing was stored. */
   get kept(): ReadonlyBelongings {
     return this.#own ?? NONE
   }
 
-  /** To put something there. */
+  /** For writing: made when it is first used. */
   get own(): Belongings {
     this.#own ??= { steps: [], completedStepNames: new Set(), events: [], logs: [], signals: [] }
     return this.#own

@@ -3,7 +3,7 @@
 //   M1. `records` is the truth; every order holds the very row objects of the records.
 //   M2. A column that an order goes by changes only in here: status by `move`, the end of a lease by `renewLease`,
 //       the due time of a run that is parked by `signalled`.
-//   M3. Rows never leave and never enter: what comes in and goes out is a copy.
+//   M3. No caller ever has a row object of the store: what comes in and what goes out are copies.
 import { isStreamEvent } from '../../model/chunks.ts'
 import { type Env, iso } from '../../model/env.ts'
 import type { RecordedEvent } from '../../model/event.ts'
@@ -29,9 +29,9 @@ export class Tables {
   readonly records = new Map<string, RunRecord>()
   readonly byId = new SortedSet<RunRow>(byId)
   readonly known = new KnownRuns()
-  /** The running ones. */
+  /** The running rows, by the end of their lease. */
   readonly leases = new SortedSet(byLeaseEnd)
-  /** Those that have ended. */
+  /** The rows that have ended, by their end. */
   readonly ended: Record<TerminalStatus, SortedSet<RunRow>> = {
     completed: new SortedSet<RunRow>(byEnd),
     failed: new SortedSet<RunRow>(byEnd),
@@ -43,10 +43,10 @@ export class Tables {
   readonly #bounds: Bounds
   #endedCount = 0
   readonly #queues = new Map<string, JobQueue>()
-  /** By the keys that they hold. */
+  /** The running rows that hold a concurrency key, by that key. */
   readonly #holders = new Map<string, RunRow>()
   readonly #byToken = new Map<string, RunRow>()
-  /** Of every run. */
+  /** The ids of all stored log lines, of every run. */
   readonly #logIds = new Set<string>()
 
   constructor(env: Pick<Env, 'wall'>, bounds: Bounds) {
@@ -54,7 +54,7 @@ export class Tables {
     this.#bounds = bounds
   }
 
-  /** Every verb has one time, whatever the clock does meanwhile. */
+  /** Called first by every verb, so that the verb has one time, whatever the clock does meanwhile. */
   begin(): void {
     const nowMs = this.#env.wall()
     if (nowMs !== this.nowMs) {

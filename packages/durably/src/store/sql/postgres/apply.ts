@@ -1,4 +1,4 @@
-// Owner writes: one is one statement, and so are many, as long as no two change the same run.
+// Owner writes: a group of them is one statement, as long as no two of them change the same run.
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'

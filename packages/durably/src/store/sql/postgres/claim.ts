@@ -1,11 +1,11 @@
 // A claim as one statement, for as many runs as there are tokens.
-//   C1. Only runs that are taken get locked: a candidate that someone else is taking is passed over, and nobody has to
-//       pass over one that is not taken.
-//   C2. Two claims can pick two runs of one free key; the index of running keys lets one of them through. The other one
-//       asks again for a single run: what it had picked with it is not lost twice. It still asks under all its tokens,
-//       for it may have lost to itself: a claim that is sent again while the first one is under way.
-//   C3. As many claims as there are spare candidates can pass over each other. Nothing claimed although there were
-//       candidates is a lost race, not an empty queue.
+//   C1. A claim locks only the runs that it takes, and skips candidates that another claim has locked. So no claim skips a run that
+//       nobody takes.
+//   C2. Two claims can pick two runs of the same free key. The unique index of running keys accepts one of them; the other claim fails
+//       as a whole, and asks again for a single run, so that one taken key does not cost it a whole group again. It still sends all its
+//       tokens, because it may have met itself: a claim that was sent again while the first one was under way.
+//   C3. A claim can find all its candidates locked by others. If it took nothing although there were candidates, that is a lost race, not an
+//       empty queue, and it tries again.
 import { sql } from 'kysely'
 import type { RunRow } from '../../../model/run.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
@@ -15,14 +15,14 @@ import { canMove } from '../shared/guards.ts'
 import type { Statement } from '../shared/statement.ts'
 import { isKeyTaken } from './classify-error.ts'
 
-/** After so many lost races the answer is that there is nothing: other processes work through the queue faster. */
+/** After so many lost races a claim returns no runs: other processes work through the queue faster. */
 const RACES_MAX = 8
 
 export function claimRuns(deps: SqlDeps): RunStore['claim'] {
   const { session, env } = deps
   const compiled = new Map<number, Statement<ClaimValues>>()
 
-  /** A limit that stands in the text keeps the plan; sizes are rounded up, so there are few texts. */
+  /** With the limit as a part of the text Postgres keeps the plan. Sizes are rounded up, so that there are few texts. */
   function claimUpTo(wanted: number): Statement<ClaimValues> {
     const size = 2 ** Math.ceil(Math.log2(wanted))
     const known = compiled.get(size) ?? claimStatement(deps, size + SPARE_CANDIDATES)

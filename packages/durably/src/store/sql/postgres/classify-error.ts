@@ -1,4 +1,4 @@
-// What went wrong, in our words: by SQLSTATE, or, where the server could not say anything, by what the driver noticed.
+// Maps errors of Postgres to the codes of `DurablyError`: by SQLSTATE, or, if the server sent none, by what the driver reports.
 import { DurablyError, type ErrorCode } from '../../../model/errors.ts'
 
 export function classifyError(thrown: unknown): DurablyError {
@@ -11,8 +11,8 @@ export function classifyError(thrown: unknown): DurablyError {
 }
 
 /**
- * A key that another process took between the pick and the update, or a token that a claim sent twice has under way:
- * pick again. By the name of the index (with any prefix), for every other duplicate is a fault.
+ * Another claim took the key between the pick and the update, or the same claim was sent twice and the first one is under way: then the claim
+ * picks again. It is recognized by the name of the index (with any prefix), because every other duplicate is a mistake.
  */
 export function isKeyTaken(error: unknown): boolean {
   if (!(error instanceof DurablyError) || sqlStateOf(error.cause) !== '23505') return false
@@ -20,7 +20,7 @@ export function isKeyTaken(error: unknown): boolean {
   return typeof constraint === 'string' && /runs_(running_key|lease_owner)$/.test(constraint)
 }
 
-/** A prepared statement returns a table whole that was migrated meanwhile: prepared anew, it works. */
+/** A prepared statement selects all columns of a table that was migrated meanwhile. It works once it is prepared again. */
 export function isOutdatedPlan(thrown: unknown): boolean {
   return sqlStateOf(thrown) === '0A000' && read(thrown, 'routine') === 'RevalidateCachedQuery'
 }
@@ -30,7 +30,7 @@ export function isAborted(thrown: unknown): boolean {
   return sqlStateOf(thrown) === '25P02'
 }
 
-/** Serialization failure or deadlock, of a query of the user's or of a `trigger({ tx })`, which has classified it. */
+/** A serialization failure or a deadlock. If it met a `trigger({ tx })`, its error is classified already. */
 export function isConflict(thrown: unknown): boolean {
   return /^(40001|40P01)$/.test(sqlStateOf(thrown instanceof DurablyError ? thrown.cause : thrown) ?? '')
 }

@@ -28,7 +28,7 @@ interface Columns {
 }
 type CreateValues = Columns & { now: number; at: string }
 
-/** A run that was neither stored nor found has just been deleted. */
+/** How often to look for a run that was neither stored nor found, because it was deleted at this moment. */
 const LOOKS_MAX = 3
 
 export function createRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['create'] {
@@ -36,11 +36,11 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
       ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[], ${p('labels')}::text[]) WITH ORDINALITY
       AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, parent_token, labels, position))`
-  /** Locked in the order of their ids, so that nobody takes one back meanwhile. */
+  /** The parents of new children, locked so that no reaper takes one back meanwhile. The order of their ids avoids deadlocks. */
   const held = sql`held AS MATERIALIZED (
     SELECT r.id, r.lease_owner FROM ${t.runs} AS r WHERE r.id IN (SELECT parent_run_id FROM given WHERE parent_token IS NOT NULL) AND ${canMove('complete')}
     ORDER BY r.id FOR SHARE)`
-  /** PG1: those that were there when the statement began. */
+  /** The runs that were there when the statement began (PG1). */
   const known = sql`SELECT g.position, r.*${syntax.readAt} FROM given AS g JOIN ${t.runs} AS r ON r.id = coalesce(
       (SELECT same.id FROM ${t.runs} AS same WHERE same.id = g.id),
       (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = g.parent_run_id AND child.parent_step = g.parent_step),
@@ -115,7 +115,7 @@ function textOrNull(ms: number | null): string | null {
   return ms === null ? null : String(ms)
 }
 
-/** Which run was asked for and which one there is. */
+/** Finds for each requested run the one that is stored. */
 class Found {
   readonly #runs: readonly NewRun[]
   readonly #byId: ReadonlyMap<unknown, NewRun>
@@ -137,7 +137,7 @@ class Found {
     }
   }
 
-  /** One key twice in a batch: the second one has the run of the first. */
+  /** If a key is twice in a batch, the second request gets the run of the first. */
   #rowOf(run: NewRun): Row | undefined {
     const own = this.#rows.get(run)
     if (own) return own

@@ -1,6 +1,6 @@
 // Owner writes as one statement: the guarded update of a run takes its lock, and the rest is selected from what it
 // returned, so a refused write writes nothing and a takeover waits until the step is committed.
-//   G1. One write binds its values; several come as the rows `w` of one JSON parameter. Nothing else differs.
+//   G1. A single write binds its values; several writes are the rows `w` of one JSON parameter. Nothing else differs.
 //   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are the parents of runs that end.
 import { type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
@@ -13,7 +13,7 @@ import type { Param, Statement } from '../shared/statement.ts'
 type P = Param<WriteValues>
 type Fragment = RawBuilder<unknown>
 
-/** What the writes of a statement consist of; each form is compiled at its first use. */
+/** Which parts the writes of a statement have. Each combination is compiled when it is first used. */
 interface Form {
   moves: OwnerMove[]
   steps: boolean
@@ -34,7 +34,7 @@ export class OwnerStatements {
   readonly #single = new Map<string, Statement<WriteValues>>()
   readonly #group = new Map<string, Statement<GroupValues>>()
 
-  /** Which of the writes that were not accepted are there already (W2). */
+  /** Finds out which of the writes that were not accepted had been applied before (W2). */
   readonly applied: Statement<GroupValues>
 
   constructor(deps: SqlDeps) {

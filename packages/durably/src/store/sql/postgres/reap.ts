@@ -1,4 +1,4 @@
-// A reaper as one statement. A run whose owner is writing is passed over: its lease is being renewed.
+// A reap as one statement. A run that its owner is writing to is skipped: its lease is being renewed.
 import { type RawBuilder, sql } from 'kysely'
 import { REAP_MAX, type RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
@@ -12,7 +12,7 @@ export function reapRuns({ statement, session, env, tables: t, into, syntax, eve
         SELECT r.id, r.last_event_sequence,
           CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
           CASE WHEN r.status <> ${target('reclaimCrashLoop')} THEN '{}' WHEN r.reason = 'timeout' THEN ${p('deadlinePayload')} ELSE ${p('payload')} END, ${p('at')} FROM reaped AS r)`
-  /** One that was taken back by the same statement cannot be changed again, and need not be: it is due. */
+  /** A parent that the same statement took back cannot be changed a second time, and need not be: it is due already. */
   const parents = (now: RawBuilder<unknown>) => sql`parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(now, sql`ended.count`)}
         FROM (SELECT r.parent_run_id, count(*)::integer AS count FROM reaped AS r WHERE ${isTerminal()} GROUP BY 1) AS ended
         WHERE r.id = ended.parent_run_id AND ${isActive()} AND NOT EXISTS (SELECT 1 FROM reaped WHERE reaped.id = r.id))`

@@ -4,7 +4,7 @@ import { notConfirmed } from '../shared/detect.ts'
 import type { DurablyTables } from '../shared/schema.ts'
 import type { Session } from '../shared/session.ts'
 
-/** MATERIALIZED. */
+/** The oldest version that has MATERIALIZED. */
 const OLDEST = 12
 
 const SETTINGS = CompiledQuery.raw(

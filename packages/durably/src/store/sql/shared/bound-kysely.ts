@@ -26,7 +26,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, sc
   let failure: unknown
   let isDoubtful = false
   let turn: Promise<unknown> = Promise.resolve()
-  /** D3. */
+  /** After a query that failed: finds out whether the transaction is still there (D3). */
   async function settle(): Promise<void> {
     if (!isDoubtful || over || !probe) return
     isDoubtful = false
@@ -37,7 +37,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, sc
     }
     over ??= new EndedByItself(failure)
   }
-  /** The query is sent at once then: nothing comes between. */
+  /** Called right before a query is sent, so that nothing can happen in between. */
   function admit({ sql }: CompiledQuery): void {
     const word = transactionWord(sql, script)
     if (word)

@@ -8,13 +8,13 @@ import { runRow } from './rows.ts'
 import type { Row } from './session.ts'
 import type { Param } from './statement.ts'
 
-/** Runs that may wait for the same keys as those before them; a longer queue makes a claim smaller. */
+/** How many runs a claim looks at beyond those that it wants, because some may wait for the same concurrency key. */
 export const SPARE_CANDIDATES = 16
 
 export interface ClaimValues {
-  /** A JSON array. */
+  /** The names of the jobs, as a JSON array. */
   jobs: string
-  /** A JSON array. */
+  /** The claim tokens, as a JSON array. */
   tokens: string
   wanted: number
   /** How many runs of a job it looks at. */
@@ -46,12 +46,12 @@ export function startEvents({ syntax }: Pick<SqlDeps, 'syntax'>, claimed: Fragme
     UNION ALL SELECT r.id, ${before} + 1 + e.key, 'stream:reset', e.value ->> 0, ${at} FROM ${claimed} CROSS JOIN ${syntax.elements(sql`r.streams`)} AS e WHERE true`
 }
 
-/** SQLite takes the tables of a CROSS JOIN in their order: a look for each token, however many runs are running. */
+/** SQLite reads the tables of a CROSS JOIN in their order: one lookup for each token, however many runs are running. */
 export function heldUnder({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax'>, tokens: Fragment, run: Fragment): Fragment {
   return sql`${syntax.texts(tokens)} AS token CROSS JOIN ${t.runs} AS ${run} WHERE ${run}.lease_owner = token.value`
 }
 
-/** Of several runs `c` that wait for one key, only the first: one statement would take them all. */
+/** 1 for the first of several runs `c` that wait for the same key: without it, one statement would claim them all. */
 export const turnOfKey = sql`row_number() OVER (
   PARTITION BY c.concurrency_key, CASE WHEN c.concurrency_key IS NULL THEN c.id END ORDER BY c.run_at, c.id)`
 

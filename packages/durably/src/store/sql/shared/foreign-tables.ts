@@ -1,6 +1,6 @@
 import { DurablyError, hasCode } from '../../../model/errors.ts'
 
-/** Tables that are there although they were never created, or that lack the columns they were created with, are of somebody else. */
+/** A table that exists before Durably created it, or that lacks the columns Durably gives it, belongs to another program. */
 export function notOurs(error: unknown): unknown {
   if (!(error instanceof Error) || !(hasCode(error, 'not_migrated') || /already exists|constraint/.test(error.message))) return error
   return new DurablyError(

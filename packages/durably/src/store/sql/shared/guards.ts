@@ -8,7 +8,7 @@ import type { SqlDeps } from './deps.ts'
 import type { Tables } from './schema.ts'
 import type { Param } from './statement.ts'
 
-/** The run `r` is where the move starts. */
+/** The run `r` has a status from which this move can be made. */
 export function canMove(move: Move): RawBuilder<unknown> {
   return isOneOf(sql`r.status`, TRANSITIONS[move].from)
 }
@@ -30,14 +30,14 @@ export function isVersion(p: Param<{ ifVersion: number | null }>): RawBuilder<un
   return sql`r.version = coalesce(${p('ifVersion')}, r.version)`
 }
 
-/** The signal `s` was received by a step that failed by it, and never got through: it waits for another one when it is retried. */
+/** The signal `s` made a step fail, and no step has accepted it: when the run is retried, it waits for another one. */
 export function isRefused(t: Pick<Tables, 'steps'>): RawBuilder<unknown> {
   const step = (status: StepStatus) =>
     sql`EXISTS (SELECT 1 FROM ${t.steps} AS step WHERE step.run_id = s.run_id AND step.name = s.name AND step.status = ${sql.lit(status)})`
   return sql`${step('failed')} AND NOT ${step('completed')}`
 }
 
-/** The run `r` can be retried; below one that was asked to stop it would be cancelled at once. */
+/** The run `r` can be retried. If its parent was asked to stop it cannot: it would be cancelled at once. */
 export function isRetryable(t: Pick<Tables, 'runs'>): RawBuilder<unknown> {
   return sql`${canMove('retry')} AND NOT EXISTS (
     SELECT 1 FROM ${t.runs} AS parent WHERE parent.id = r.parent_run_id AND parent.cancel_requested_at IS NOT NULL)`
@@ -53,7 +53,7 @@ export function isActive(status?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`NOT (${isTerminal(status)})`
 }
 
-/** Runs below the run `r` share its cancel, unless it has come to another end. */
+/** A cancel of the run `r` reaches the runs below it, unless `r` has completed or failed. */
 export function passesOn(): RawBuilder<unknown> {
   return sql`NOT (${isOneOf(
     sql`r.status`,

@@ -1,5 +1,5 @@
 // The list of runs as one statement. Every index of runs ends with the id, so each of them has its runs in the order of the list.
-//   L1. One condition leads: its index is walked in the order of the list until the page is full, and the others are asked of each row.
+//   L1. One condition leads: its index is read in the order of the list until the page is full, and the others are checked for each row.
 //       So a page reads at most the runs that fit the leading condition and the range of ids.
 //   L2. Jobs and statuses lead together: the first of each pair are merged.
 import { type RawBuilder, sql } from 'kysely'
@@ -33,7 +33,7 @@ interface Lead {
   where: Fragment[]
 }
 
-/** L1, the narrowest first. Without a limit there is no page to fill, and the database may go through them as it likes. */
+/** The condition that leads (L1), the narrowest that is given. Without a limit there is no page to fill, so the database may choose. */
 function leads({ tables: t, syntax }: ListDeps, query: RunQuery, now: Fragment): Lead[] {
   const { jobNames, limit } = query
   const statuses = statusesOf(query)?.map((status) => hasStatus(status, query, now))

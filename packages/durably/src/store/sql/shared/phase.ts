@@ -1,4 +1,4 @@
-// `phase(row, now)` of the run `r`, as SQL; a test holds the two together.
+// The phase of the run `r` as SQL, like `phase(row, now)` in model/phase.ts; a test compares the two.
 import { type RawBuilder, sql } from 'kysely'
 import { PHASES, type Phase } from '../../../model/phase.ts'
 import type { RunStatus } from '../../../model/run.ts'
@@ -7,7 +7,7 @@ type Fragment = RawBuilder<unknown>
 
 const awaitsSignal = sql`(coalesce(r.waiting_for, '') LIKE '%"kind":"signal"%' OR coalesce(r.waiting_for, '') LIKE '%"kind":"child"%')`
 
-/** Of runs with the same status; the other statuses have one phase each. */
+/** How to tell apart the phases that share a status; every other status has one phase. */
 const WHEN: { readonly [phase in Phase]?: { status: RunStatus; is: (now: Fragment) => Fragment } } = {
   pending: { status: 'pending', is: (now) => sql`r.run_at <= ${now}` },
   sleeping: { status: 'pending', is: (now) => sql`r.run_at > ${now} AND NOT ${awaitsSignal}` },

@@ -1,4 +1,4 @@
-// Rows as the database gives them, checked and renamed. What cannot be read is said so, with the row and the column.
+// Rows as the database returns them, checked and renamed. A value that cannot be read is an error that names the row and the column.
 import { DurablyError } from '../../../model/errors.ts'
 import { EVENT_TYPES, type EventRow } from '../../../model/event.ts'
 import { LOG_LEVELS, type LogRow } from '../../../model/log.ts'

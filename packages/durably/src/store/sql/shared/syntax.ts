@@ -1,19 +1,19 @@
 import type { RawBuilder } from 'kysely'
 import type { Param } from './statement.ts'
 
-/** The few words that databases spell differently. */
+/** The few fragments of SQL that differ between the databases. */
 export interface Syntax {
   /** The members of a JSON array as rows with `key` (from 0) and `value`; the array may be a column of a table before it. */
   elements(json: RawBuilder<unknown>): RawBuilder<unknown>
-  /** After a table in FROM: go by this index, whatever the planner thinks of others. */
+  /** Stands after a table in FROM: use this index, whatever the planner would choose. */
   by(index: RawBuilder<unknown>): RawBuilder<unknown>
   /** The members of a JSON array of texts as rows with `key` (from 0) and `value`. */
   texts(json: RawBuilder<unknown>): RawBuilder<unknown>
-  /** Opens a statement that asks for the time. */
+  /** Stands at the beginning of a statement that uses `now`. */
   clock(p: Param<{ now: number }>): RawBuilder<unknown>
-  /** The time that decides, in milliseconds; the same wherever it stands in a statement. */
+  /** The store's time, in milliseconds; the same everywhere in a statement. */
   now(p: Param<{ now: number }>): RawBuilder<unknown>
-  /** After the columns of a run that is read: the time that decides, as `read_at`, where it is not that of the process. */
+  /** Stands after the columns of a run that is read: the store's time as `read_at`, if the store has a clock of its own. */
   readAt: RawBuilder<unknown>
   /** How many members a JSON array has; 0 for NULL. */
   count(json: RawBuilder<unknown>): RawBuilder<unknown>
@@ -33,11 +33,11 @@ export interface Syntax {
   creationOrder: RawBuilder<unknown>
   /** The type of a text that is looked up or ordered: by its bytes, whatever the language of the database. */
   key: RawBuilder<unknown>
-  /** After the column of a table whose rows go with their run. */
+  /** Stands after a column that refers to a run: the row is deleted with its run. */
   belongsTo(runs: RawBuilder<unknown>): RawBuilder<unknown>
-  /** Rows that belong to a run go with it by themselves. */
+  /** Whether the database deletes the rows of a run together with it. */
   cascades: boolean
-  /** Ends a CREATE TABLE whose rows are small and always found by their primary key: the rows stand in its index. */
+  /** Ends a CREATE TABLE whose rows are small and always found by their primary key: they are stored in its index. */
   clustered: RawBuilder<unknown>
   /** The type of a column that holds milliseconds, or a count without an end. */
   bigint: RawBuilder<unknown>

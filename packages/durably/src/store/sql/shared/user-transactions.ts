@@ -14,7 +14,7 @@ import { TransactionFailed } from './transaction.ts'
 
 class Refused extends Error {}
 
-/** The user's rows first, the step last: the run is locked only while its record is written. */
+/** The user's rows are written first and the step last, so that the run is locked only while its record is written. */
 export function transact(deps: SqlDeps, database: Database): NonNullable<Store['transact']> {
   const { session, env } = deps
   const { classify, isAborted, isConflict } = database
@@ -38,7 +38,7 @@ export function transact(deps: SqlDeps, database: Database): NonNullable<Store['
     } catch (error) {
       if (!(error instanceof TransactionFailed)) throw error
       if (error.cause instanceof Refused) return { ok: false }
-      // What our own statements or the commit met is not the job's fault (R6).
+      // An error of our own statements, or of the commit, is not the job's fault (R6).
       if (error.isUndone && (!bodyEnded || isAborted?.(error.cause)))
         return { undone: error.cause, inConflict: isConflict?.(error.cause) ?? false }
       throw classify(error.cause)
@@ -46,7 +46,7 @@ export function transact(deps: SqlDeps, database: Database): NonNullable<Store['
   }
 }
 
-/** Of Kysely, of any copy of it. */
+/** A transaction of Kysely, also of another copy of Kysely. */
 interface OpenTransaction {
   executeQuery(query: CompiledQuery): Promise<{ rows: unknown[] }>
 }
@@ -87,7 +87,7 @@ export async function writeWithin(
   return results
 }
 
-/** A Kysely that is none has the same methods, and would commit each of our statements by itself. */
+/** Kysely itself has the same methods as a transaction of it, but would commit each of our statements separately. */
 function isTransaction(trx: unknown): trx is OpenTransaction {
   return typeof trx === 'object' && trx !== null && Reflect.get(trx, 'isTransaction') === true
 }

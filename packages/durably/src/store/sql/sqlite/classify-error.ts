@@ -1,4 +1,4 @@
-// What went wrong, in our words. The drivers disagree about where the result code stands:
+// Maps errors of SQLite to the codes of `DurablyError`. The drivers disagree about where the result code is:
 //   better-sqlite3, libsql   code 'SQLITE_BUSY_SNAPSHOT'
 //   node:sqlite              errcode 517 (message only for some)
 //   @libsql/client           code 'SQLITE_BUSY', the message begins with it; rawCode 517
@@ -12,7 +12,7 @@ export function classifyError(thrown: unknown): DurablyError {
   return new DurablyError(code, `${ADVICE[code] ?? 'the database failed'}: ${message}`, { cause: thrown })
 }
 
-/** A key that another process took between the pick and the update: pick again. */
+/** Another claim took the key between the pick and the update, so the claim picks again. */
 export function isKeyTaken(error: unknown): boolean {
   return (
     error instanceof DurablyError && error.code === 'store_rejected' && /UNIQUE constraint failed: \S*concurrency_key/.test(error.message)
