@@ -95,7 +95,7 @@ export interface Config {
   maxValueBytes: number
   retention: readonly RetentionRule[]
   env: Env
-  /** Opens the way to other processes, where the database has one. */
+  /** Opens the notifier of the database; null if it has none, or notifications are off. */
   openNotifier: ((deps: Omit<NotifierDeps, 'channel'>) => Notifier) | null
 }
 
@@ -132,7 +132,7 @@ export function readConfig(options: DurablyOptions): Config {
 
 function notifierOf({ dialect, notifications = true, tablePrefix = '' }: DurablyOptions): Config['openNotifier'] {
   if (!notifications || !dialect || !('openNotifier' in dialect)) return null
-  return (parts) => (dialect as Dialect & NotifyingDialect).openNotifier({ ...parts, channel: `${tablePrefix}durably` })
+  return (deps) => (dialect as Dialect & NotifyingDialect).openNotifier({ ...deps, channel: `${tablePrefix}durably` })
 }
 
 function defaultsOf({ dialect }: DurablyOptions): DialectDefaults {

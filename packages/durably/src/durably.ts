@@ -1,4 +1,4 @@
-// Durably — the public face of an engine: what it can do, in one place. Every method hands on to the part that does it.
+// Durably — the public methods of an engine, in one place. Each of them calls the part that does the work.
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import type { Capabilities } from './capabilities.ts'

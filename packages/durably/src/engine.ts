@@ -1,4 +1,4 @@
-// Engine — one instance, wired: its store, its worker, and what others ask about runs. `Durably` is its public face.
+// Engine — the parts of one instance, connected: its store, its worker, and what callers ask about runs. `Durably` has the public methods.
 import type { Kysely } from 'kysely'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { ChangeBus } from './events/change-bus.ts'
@@ -27,12 +27,11 @@ import type { TriggerDeps } from './runs/trigger.ts'
 import { lazySqlStore } from './store/sql/lazy-sql-store.ts'
 import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { Store } from './store/store.ts'
-
 import { LazyWorker } from './worker/loop/lazy-worker.ts'
 import { persistEvent } from './worker/persist-event.ts'
 import type { StepScope, StepWrapper } from './worker/steps/step-wrapper.ts'
 
-/** Where `Durably` keeps its engine, for the other vocabularies of this package. It is not exported from the package. */
+/** Where `Durably` keeps its engine, for the other parts of this package, such as the task queue. It is not exported from the package. */
 export const ENGINE: unique symbol = Symbol('engine')
 
 export interface Engine extends Config {
@@ -123,7 +122,7 @@ export function createEngine(options: DurablyOptions): Engine {
   }
 }
 
-/** On SQLite the call would wait for the very transaction that waits for it; the same code shall do the same on Postgres. */
+/** On SQLite the call would wait for the transaction, which waits for the call. Postgres refuses it too, so that both behave the same. */
 function refuseInsideTransaction(stepScope: Scope<StepScope>): void {
   const scope = stepScope.current()
   if (scope?.isTransaction)

@@ -1,4 +1,4 @@
-// Plugin — extends an instance from outside: listens to its events, stands around its steps.
+// Plugin — extends an instance from outside: listens to its events, and wraps its steps.
 import type { Emitter } from './events/emitter.ts'
 import type { LogLine } from './events/log-line.ts'
 import type { DurablyEvent } from './model/event.ts'

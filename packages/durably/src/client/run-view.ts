@@ -5,7 +5,7 @@ import { cutChunks, writeChunks } from '../model/chunks.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { Progress, RunStatus } from '../model/run.ts'
 
-/** The state of a run, as its events so far tell it; see `reduceRun`. */
+/** The state of a run after some of its events; see `reduceRun`. */
 export interface RunView {
   /** The `sequence` of the last event in it: subscribe `after` it to continue. */
   readonly sequence: number

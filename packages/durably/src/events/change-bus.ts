@@ -11,9 +11,9 @@ interface ChangeBusDeps {
 /** Executes runs. */
 interface Worker {
   wake(): void
-  /** The run was asked to stop, that is certain. */
+  /** The run was asked to stop: this instance has written the request itself. */
   cancelHere(runId: string): void
-  /** A run may have been asked to stop: its next write will show it. */
+  /** A run may have been asked to stop. A write of its owner will show whether it was. */
   lookForCancel(runId?: string): void
 }
 

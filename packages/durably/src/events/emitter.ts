@@ -14,7 +14,7 @@ export type Listener<T extends EventType = EventType> = (event: EventOf<T>) => u
 /** What `onError()` calls with the error of a listener, and with the event that the listener was called for. */
 export type ListenerErrorHandler = (error: unknown, event: DurablyEvent) => void
 
-/** The emitter adds when, and as which one, an event was emitted. */
+/** An event without the two fields that the emitter adds. */
 export type Unnumbered<E> = E extends DurablyEvent ? Omit<E, 'sequence' | 'timestamp'> : never
 
 export class Emitter {
@@ -44,13 +44,13 @@ export class Emitter {
     this.#unhandled = handler
   }
 
-  /** For an event that costs something to make. */
+  /** For an event that is expensive to make: `make` is called only if somebody listens. */
   emitIfListened(type: EventType, make: () => Unnumbered<DurablyEvent>): void {
     if (this.#listeners.get(type)?.size) this.emit(make())
     else this.#sequence++
   }
 
-  /** Completes the event that it is given; it must not be anybody else's. */
+  /** Adds the missing fields to the object itself, so the caller must not keep it or pass it to anybody else. */
   emit(unnumbered: Unnumbered<DurablyEvent>): void {
     const sequence = ++this.#sequence
     const listeners = this.#listeners.get(unnumbered.type)

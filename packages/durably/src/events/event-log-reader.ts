@@ -34,7 +34,7 @@ export class EventLogReader {
   readonly #deps: EventLogReaderDeps
   readonly #runId: string
   #cursor: number
-  /** As it was seen last, without its values: they may be large, and this may wait for long. */
+  /** The run as it was read last, without its input and output: they may be large, and a reader may wait for long. */
   #run: RunRow | null = null
   /** The last event that was given ended the run, or none was given. */
   #isAtAnEnd = true
@@ -46,8 +46,9 @@ export class EventLogReader {
   }
 
   /**
-   * Begin to watch the run before, so that nothing is missed between this and the wait. It outlasts a store that is away.
-   * `isWoken`: something happened since the last read, so if it brings no event, the run itself is asked.
+   * Reads the next page. The caller begins to watch the run before it calls this, so that it misses no change before it waits. While the
+   * store is unavailable it tries again. `isWoken`: something happened to the run since the last read; if there is no new event, the run
+   * itself is read.
    */
   async read(signal: AbortSignal, isWoken: boolean): Promise<LogPage> {
     const { env } = this.#deps
@@ -80,7 +81,7 @@ export class EventLogReader {
     const rows = await store.events.list(this.#runId, { after: this.#cursor, limit: PAGE_MAX })
     const last = rows.at(-1)
     if (!last) return []
-    // After the log, so that it holds the values of every event in it.
+    // The run is read after its log, so that its row has the values of every event that was read.
     const needsRun = rows.some(({ type }) => SHOWS_RUN.has(type))
     const run = this.#run && !needsRun ? this.#run : await this.#readRun()
     const events = await fullEvents(this.#deps, run, rows)

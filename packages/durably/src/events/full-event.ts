@@ -1,4 +1,4 @@
-// The events of a log in their full shape: the values that stand in other rows are joined in.
+// Events as readers of the log get them: the values that are in other rows are joined in.
 import type { Codec } from '../model/codec.ts'
 import type { EventRow, RecordedPayload, RunLogEvent } from '../model/event.ts'
 import type { RunRow } from '../model/run.ts'
@@ -24,7 +24,7 @@ function byId<T extends { id: string }>(rows: readonly T[]): Map<string, T> {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** `rows` of what an event refers to must be there. */
+/** The rows that the event refers to must be in `joined`. */
 export function fullEvent(joined: Joined, { seq, type, createdAt }: EventRow, payload: RecordedPayload): RunLogEvent {
   return { ...runEvent(joined, { type, payload, createdAt }), sequence: seq, timestamp: createdAt }
 }

@@ -15,7 +15,7 @@ const WAITING_MAX = 10_000
 
 /** All attempts and the pauses between them take less, if the store answers. */
 const DRAIN_MS_MAX = 10_000
-/** Also a stop without time left waits this long, which is enough for a store that answers. */
+/** Even a stop that has no time left waits this long, which is enough for a store that answers. */
 const DRAIN_MS_MIN = 500
 
 interface LogLineWriterDeps {

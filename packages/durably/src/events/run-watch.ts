@@ -27,7 +27,7 @@ export class RunWatch {
     this.#deps = deps
   }
 
-  /** How many wait. */
+  /** How many callers wait. */
   get size(): number {
     let size = 0
     for (const { wakes } of this.#watched.values()) size += wakes.size

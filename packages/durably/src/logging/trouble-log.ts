@@ -12,7 +12,7 @@ import type { DurablyLogger } from './logger.ts'
 const QUIET_MS = 60_000
 /** How many troubles are remembered, so that they are not logged again. */
 const KNOWN_MAX = 1000
-/** Of a message. The whole error is in `getRun(id).failure` and in the events. */
+/** A longer message is cut. The whole error is in `getRun(id).failure` and in the events. */
 const MESSAGE_CHARS_MAX = 300
 
 const GOES_ON = ['step:start', 'run:complete', 'run:cancel', 'run:wait', 'run:release'] as const
@@ -20,9 +20,9 @@ const GOES_ON = ['step:start', 'run:complete', 'run:cancel', 'run:wait', 'run:re
 export class TroubleLog {
   readonly #deps: TroubleLogDeps
   readonly #logger: DurablyLogger
-  /** When each was seen last. */
+  /** When each line was last due, by its text. */
   readonly #known = new LruMap<string, number>(KNOWN_MAX)
-  /** Of steps that failed for good, by run, until it is known what becomes of the run. */
+  /** The failures of steps that are not tried again, by run, until it is known what becomes of the run. */
   readonly #failedSteps = new Map<string, EventOf<'step:fail'>>()
   #watching: Unsubscribe[] = []
 
@@ -31,7 +31,7 @@ export class TroubleLog {
     this.#logger = deps.logger ?? CONSOLE
   }
 
-  /** `thrown`: by a listener of the event. */
+  /** `thrown`: what a listener of the event threw. */
   write(event: DurablyEvent, thrown?: { error: unknown }): void {
     if (thrown)
       return this.#once('warn', `a listener of ${event.type} threw ${inWords(failureOf(thrown.error))}; durably.onError gets such errors`)

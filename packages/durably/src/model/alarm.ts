@@ -16,8 +16,8 @@ export class Alarm {
   }
 
   /**
-   * Rings at this time of the monotonic clock, whatever it was set to before; `Infinity` for never. With `latestAt` it is for a look that may
-   * be left out until then while nothing happens.
+   * Rings at this time of the monotonic clock, whatever it was set to before; `Infinity` for never. With `latestAt` it only polls, and may ring
+   * as late as that while nothing happens (`latestMs` of `Env.timer`).
    */
   set(at: number, latestAt = at): void {
     this.#ringsAt = at
@@ -55,7 +55,7 @@ export class Alarm {
     this.#timer = null
     this.#firesAt = Number.POSITIVE_INFINITY
     if (this.#ringsAt === Number.POSITIVE_INFINITY) return
-    // Not to be left out: nobody has looked at this moment.
+    // Without `latestAt`: this firing was no poll, so the next one must not be put off.
     if (this.#ringsAt > this.#env.mono()) return this.#arm(this.#ringsAt, this.#ringsAt)
     this.#ringsAt = Number.POSITIVE_INFINITY
     this.#ring()

@@ -1,5 +1,5 @@
-// Env — the kernel's only source of time, timers, turns, ids and chance.
-// Everything that decides goes through here, so a simulation can replay it byte for byte.
+// Env — the engine's only source of time, timers, ids and random numbers. So a simulation can replace them, and replay a whole history
+// byte for byte.
 import { DurablyError } from './errors.ts'
 import { monotonicUlids } from './ulid.ts'
 
@@ -10,8 +10,8 @@ export interface Env {
   /** Milliseconds since some start. It never goes back. */
   mono(): number
   /**
-   * Calls `fn` once, after `ms` milliseconds; returns a handle for `clear`. With `latestMs` it only looks, every `ms`, whether something has
-   * changed: while it is certain that nothing happens, as it can be on a virtual clock, looks may be left out, but not for longer than that.
+   * Calls `fn` once, after `ms` milliseconds; returns a handle for `clear`. The caller gives `latestMs` if `fn` only polls for changes: a
+   * virtual clock, which knows that nothing happens meanwhile, may then call `fn` later, but at the latest after `latestMs` milliseconds.
    */
   timer(ms: number, fn: () => void, latestMs?: number): TimerHandle
   /** Cancels a timer. One that has already fired is ignored. */

@@ -1,4 +1,4 @@
-// Known keys — what is not known is refused: a misspelt option would otherwise be ignored in silence.
+// Known keys — an option that is not known is refused: a misspelt one would otherwise be ignored silently.
 import { DurablyError, type ErrorCode } from './errors.ts'
 
 /** Lists every key of `T`: one that is added to `T` and not to its list does not compile. */
@@ -12,12 +12,12 @@ export function checkKeys(what: string, given: unknown, known: object, code: Err
     if (!Object.hasOwn(known, key)) throw new DurablyError(code, `${what} has no option ${nearest(key, Object.keys(known))}`)
 }
 
-/** The wrong word may come from outside, and be of any length. */
+/** How much of a wrong word is shown: it may come from outside, and be of any length. */
 const SHOWN_MAX = 50
-/** The part of their pairs of letters that two words share, at least, if one was meant by the other. */
+/** If two words share less than this part of their pairs of letters, one is not suggested for the other. */
 const ALIKE_MIN = 0.4
 
-/** The wrong word, and what was meant: the known word that shares most pairs of letters with it. */
+/** The wrong word, and a suggestion: the known word that shares most pairs of letters with it, or all of them. */
 export function nearest(wrong: unknown, known: readonly string[]): string {
   const shown = String(wrong).slice(0, SHOWN_MAX)
   const given = pairsOf(shown)

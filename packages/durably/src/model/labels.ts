@@ -11,10 +11,10 @@ const LABELS_MAX = 16
 /** It begins with a letter or a digit, so that none is `__proto__`. */
 const NAME = /^[A-Za-z\d][\w.\-/:]{0,63}$/
 const VALUE_CHARS_MAX = 256
-/** A wrong name may come from outside, and be of any length. */
+/** How much of a wrong name is shown: it may come from outside, and be of any length. */
 const SHOWN_MAX = 70
 
-/** The labels of a new run as its row has them: its own, and those that it does not have itself from the run that triggers it. */
+/** The labels of a new run, as they are stored: its own, and those of the run that triggers it, unless it has one of the same name. */
 export function labelsOf(own: Labels, inherited: string | null): string | null {
   checkLabels(own)
   const labels: Labels = { ...(inherited !== null && (JSON.parse(inherited) as Labels)), ...own }
@@ -24,7 +24,7 @@ export function labelsOf(own: Labels, inherited: string | null): string | null {
   return length === 0 ? null : JSON.stringify(labels)
 }
 
-/** Those of a filter. */
+/** Checks the labels of a filter. */
 export function checkWantedLabels(labels: unknown): void {
   checkLabels(labels)
   if (Object.keys(labels).length === 0) throw invalid('labels must not be empty; leave it out to ask for all runs')

@@ -20,7 +20,7 @@ export function once<T>(make: () => Promise<T>): () => T | Promise<T> {
   }
 }
 
-/** Each environment that waits for the code is asked to let no time pass meanwhile. */
+/** Code that is loaded once for all instances. While an instance waits for it, its virtual `Env` lets no time pass. */
 export function lazyCode<T>(load: () => Promise<T>): (env: Env) => T | Promise<T> {
   const code = once(load)
   return (env) => {
@@ -32,7 +32,7 @@ export function lazyCode<T>(load: () => Promise<T>): (env: Env) => T | Promise<T
 type Verb = (...args: unknown[]) => Promise<unknown>
 type Verbs = Record<string | symbol, Verb>
 
-/** Hands every call on to what `open` answers. It must not be awaited itself: to a promise it looks like another one. */
+/** Passes every call on to what `open` returns. It must not be awaited itself: it has a method of every name, so also a `then`. */
 export function lazyVerbs<T extends object>(open: () => T | Promise<T>): T {
   const lazily = (verb: string | symbol): Verb => {
     const call = (there: T, args: unknown[]) => (there as unknown as Verbs)[verb]?.(...args) as Promise<unknown>

@@ -226,7 +226,7 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
   return run as Run<TOutput>
 }
 
-/** Two of one run with the same print are in the same state; some phases change with time alone: a sleep is over, a lease has run out. */
+/** If it is the same for two reads of a run, the run has not changed. It has the phase, because a phase may change by time alone. */
 export function printOf(run: RunRow | Run, phase = (run as Run).phase): string {
   return `${run.id} ${run.version} ${run.updatedAt} ${run.lastEventSequence} ${phase}`
 }

@@ -4,7 +4,7 @@ import type { RunRow } from './run.ts'
 export interface Wait {
   /** The name of the call: a sleep, a step that is tried again, a signal, a child. */
   name: string
-  /** `limit`: a signal that was waited for, and will be again; it does not wake the run, but the wait ends at its time. */
+  /** `limit`: the time limit of a wait for a signal that an earlier attempt began. It keeps its end, and does not wake the run. */
   kind: 'sleep' | 'retry' | 'signal' | 'limit' | 'child'
   /** By the store's clock; `null` for a signal that is waited for without an end. */
   dueAt: number | null

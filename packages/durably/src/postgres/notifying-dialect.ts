@@ -10,7 +10,7 @@ import { listenClientsFor } from './listen-client.ts'
 import { PostgresNotifier } from './notifier.ts'
 import type { PostgresPool } from './pool.ts'
 
-/** Of the name of anything in Postgres. */
+/** The longest name that Postgres gives to anything. */
 export const NAME_BYTES_MAX = 63
 
 export interface Places {

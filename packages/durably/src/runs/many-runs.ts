@@ -69,7 +69,7 @@ export async function manyRuns(
   if (!(limit > 0 && (limit === Number.POSITIVE_INFINITY || Number.isSafeInteger(limit))))
     throw wrong('limit', 'a positive whole number', limit)
   const filter: RunFilter = { ...bounded(name, conditions, verb, env), direction: 'previous', limit: PAGE }
-  /** A run that is retried may end again before the list by end is through. */
+  /** The runs that were changed already: one that is retried may end again, and would come up again in a list by end. */
   const seen = new Set<string>()
   let count = 0
   for (let cursor = from; ; ) {
@@ -85,7 +85,7 @@ export async function manyRuns(
   }
 }
 
-/** Runs that are triggered from now on are left alone, so that it comes to an end. */
+/** Leaves out runs that are triggered from now on, so that the command ends. */
 function bounded(name: string, conditions: RunConditions, { statuses }: Verb, env: Env): RunConditions {
   if (typeof conditions !== 'object' || conditions === null)
     throw new DurablyError('invalid_argument', `${name} needs a filter; {} means all runs that are ${statuses.join(' or ')}`)

@@ -125,7 +125,7 @@ export class RunCommands {
     const { runs, jobs } = this.#deps
     const { idempotencyKey } = options
     const key = idempotencyKey === undefined ? undefined : JSON.stringify([runId, name, checkName('idempotencyKey', idempotencyKey)])
-    // Which job the run belongs to is read only where it matters.
+    // The run is read only if a job declares signals, or the caller named the job.
     if (jobName !== undefined || Array.from(jobs.values()).some(({ signals }) => signals))
       await checkSignal(jobs, found(await runs.get(runId), runId), name, value, jobName)
     await this.#send(runId, name, value, key)
@@ -166,7 +166,7 @@ function found<T>(answer: T | null, id: string): T {
   return answer
 }
 
-/** A column holds 32 bits on some databases. */
+/** The column has 32 bits on some databases. */
 const VERSION_MAX = 2 ** 31 - 1
 
 function checkVersion(options: IfVersion = {}): void {

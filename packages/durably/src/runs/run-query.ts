@@ -1,4 +1,4 @@
-// What a filter asks the store for, and what is checked of labels. It comes late: a page that only triggers and executes runs needs none of it.
+// Turns a filter into a query of the store, and checks labels. It is loaded when it is first used (ADR 0009).
 import { checkFilter, isByEnd } from '../model/check-filter.ts'
 import { timeMs } from '../model/duration.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -9,7 +9,7 @@ import type { RunPlace, RunQuery } from '../store/runs.ts'
 
 export { labelsOf } from '../model/labels.ts'
 
-/** Each of them is looked up in each status. */
+/** A limit, because each job is looked up in each status. */
 const JOBS_MAX = 20
 
 export function runQuery(filter: RunFilter): RunQuery {
@@ -65,7 +65,7 @@ function time(field: string, given: Time): number {
   return timeMs(field, ms)
 }
 
-/** Other texts mean different times in different runtimes. */
+/** Other forms are refused, because different runtimes read them as different times. */
 const ISO = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/
 
 /** The ids of all runs that were created at this time or later are above it, or equal: `createdAt` is the time of the id (ADR 0003). */
@@ -73,7 +73,7 @@ function firstIdAt(ms: number): string {
   return ms === 0 ? '' : monotonicUlids(() => 0)(ms)
 }
 
-/** A cursor says itself where it is, so it stays valid when its run is deleted or retried. */
+/** A cursor contains its place in the list, so it stays valid when its run is deleted or retried. */
 function placeOf(cursor: string, byEnd: boolean): RunPlace {
   const [end, id] = byEnd ? [cursor.slice(0, -ID_LENGTH - 1), cursor.slice(-ID_LENGTH)] : ['', cursor]
   const finishedAt = Date.parse(end)

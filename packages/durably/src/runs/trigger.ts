@@ -123,7 +123,7 @@ export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerIn
   }
 }
 
-/** At once, if the schema answers at once and there are no labels, or their code is there. */
+/** Not a promise if the schema is synchronous and no code has to be loaded to check labels. */
 function readInputs(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
   const payloads = readPayloads(job, inputs)
   const labels = inputs.some(({ options }) => options?.labels !== undefined) ? lazyRunQuery(deps.env) : undefined
@@ -143,7 +143,7 @@ function readPayloads(job: Job, inputs: readonly BatchTriggerInput<unknown>[]): 
   return payloads
 }
 
-/** One after the other, so that the error is about the first invalid item. */
+/** Validates one item after the other, so that the error is about the first invalid one. */
 async function readOn(payloads: unknown[], next: Promise<unknown>, read: (i: number) => unknown, length: number): Promise<unknown[]> {
   payloads.push(await next)
   while (payloads.length < length) payloads.push(await read(payloads.length))

@@ -3,7 +3,7 @@
 //   N2. No write waits for a notification, and `notify` never throws: without notifications, polling finds everything.
 import type { Env } from '../model/env.ts'
 
-/** What one process tells the others: that there may be something new to read. */
+/** What one process reports to the others: that there may be something new to read. */
 export type Change =
   /** A run may have become claimable. */
   | { type: 'work' }
@@ -15,7 +15,7 @@ export type Change =
   | { type: 'anything' }
 
 /**
- * Tells other processes that something has changed. A notification only wakes them: they read the store, so one that is lost, late or
+ * Notifies other processes that something has changed. A notification only wakes them: they read the store, so one that is lost, late or
  * doubled does no harm.
  */
 export interface Notifier {

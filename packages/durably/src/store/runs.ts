@@ -29,7 +29,7 @@ export interface RunStore {
   /** Puts runs back whose lease is over, or that are named by their tokens, the oldest lease first, at most 50 per call. */
   reap(request: ReapRequest): Promise<Reaped[]>
   /**
-   * Tells that the owner of this claim was alive when its lease was taken: a clock was wrong, and the loss must not count as a recovery. It
+   * Records that the owner of this claim was alive when its lease was taken: a clock was wrong, and the loss must not count as a recovery. It
    * lowers the count of a run that has not ended and is not held under this claim. It is called once: if the outcome is unknown, it is not
    * repeated.
    */
@@ -157,10 +157,10 @@ export interface PurgeRequest {
   limit: number
 }
 
-/** One page of old runs: short transactions, for others want to write as well. */
+/** How many old runs one transaction removes. It is short, because others want to write as well. */
 export const PURGE_PAGE = 200
 
-/** One page of lost runs; a larger backlog takes several calls. */
+/** How many lost runs one call takes back; a larger backlog takes several calls. */
 export const REAP_MAX = 50
 
 /** A lease further ahead than this was written by a broken clock and counts as over. */
@@ -183,7 +183,7 @@ export function crashLoopError(maxRecoveries: number): string {
   return `its worker was lost ${maxRecoveries + 1} times in a row without a newly recorded step`
 }
 
-/** Of a run that failed because its worker was lost. */
+/** The failure of a run that failed because its worker was lost. */
 export function lossOf(code: 'crash_loop' | 'timeout', message: string): Failure {
   return { name: 'DurablyError', code, message }
 }

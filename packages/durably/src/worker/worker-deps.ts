@@ -9,7 +9,7 @@ import type { Leadership } from '../store/leadership.ts'
 import type { Store } from '../store/store.ts'
 import type { StepScope, StepWrapper } from './steps/step-wrapper.ts'
 
-/** What all deps of a worker depend on. */
+/** What the parts of a worker have in common. */
 export interface WorkerDeps {
   store: Store
   env: Env

@@ -6,7 +6,7 @@ import { type WaitingFor, waitsOf } from '../../model/waiting-for.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Actor, Cause, Diagnosis, ProcessFacts, Remedy } from './explanation.ts'
 
-/** So many children are looked at to find one that has not ended. */
+/** How many children are looked at to find one that has not ended. */
 const CHILDREN_MAX = 20
 
 export interface Finding extends Diagnosis {

@@ -8,7 +8,7 @@ export class LeaseAge {
   /** When the last accepted renewal was sent. */
   renewedAt: Moment
 
-  /** `claimed`: before the claim was sent. */
+  /** `claimed`: a moment before the claim was sent. */
   constructor(env: Env, claimed: Moment) {
     this.#env = env
     this.renewedAt = claimed
@@ -22,7 +22,7 @@ export class LeaseAge {
     return elapsedMs(this.#env, this.renewedAt)
   }
 
-  /** It may be older than both clocks say: a machine that slept can be one whose clock was set back. */
+  /** The clocks differ, so the lease may be older than both say: the machine may have slept, and its clock may have been set back. */
   get isUnknown(): boolean {
     return clocksDiffer(this.#env, this.renewedAt)
   }

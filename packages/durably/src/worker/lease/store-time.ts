@@ -30,7 +30,7 @@ export class StoreTime {
     return this.#said + this.#env.mono() - this.#answered.mono
   }
 
-  /** Both clocks went on alike since it was asked (T1). */
+  /** Both clocks show the same time since the store was asked (T1). */
   get isKnown(): boolean {
     return !clocksDiffer(this.#env, this.#asked)
   }

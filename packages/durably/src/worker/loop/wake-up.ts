@@ -19,7 +19,7 @@ export class WakeUp {
 
   /**
    * True when woken, false at this time of the monotonic clock; `Infinity` sleeps until woken. With `latestAt` it may sleep until then while
-   * nothing happens.
+   * nothing happens (`latestMs` of `Env.timer`).
    */
   async sleepUntil(at: number, latestAt = at): Promise<boolean> {
     if (!this.#woken) await this.#doze(at, latestAt)

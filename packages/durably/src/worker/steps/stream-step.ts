@@ -21,7 +21,7 @@ export interface StreamStepDeps {
   stepName: string
 }
 
-/** A step whose function puts out chunks; it goes on from the last checkpoint of an earlier attempt, if there was one. */
+/** A step whose function emits chunks; it continues from the last checkpoint of an earlier attempt, if there was one. */
 export async function streamStep<TState>(deps: StreamStepDeps, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
   const { execution, store, codec, stepName } = deps
   const open = execution.streams.get(stepName)
