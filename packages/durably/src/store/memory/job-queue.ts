@@ -1,6 +1,6 @@
 // JobQueue — the pending runs of one job, in their turn: by `runAt`, then by id.
-// Owns the order, and one line per concurrency key. Does not hold keys: `keyTaken` and `keyFreed` are called when that changes.
-//   Q1. `#ready` holds the runs without a key and, of each free key, the first in its line; `#behind` holds all others.
+// Owns the order, and one queue per concurrency key. Does not know who holds a key: `keyTaken` and `keyFreed` are called when that changes.
+//   Q1. `#ready` holds the runs without a key and, of each free key, the first in its queue; `#behind` holds all others.
 //       So the first that is ready is the one to claim, however many wait for a key.
 import type { RunRow } from '../../model/run.ts'
 import { SortedSet } from './sorted-set.ts'
@@ -9,8 +9,8 @@ export class JobQueue {
   readonly #isHeld: (key: string) => boolean
   readonly #ready = new SortedSet(byTurn)
   readonly #behind = new SortedSet(byTurn)
-  /** No line is empty. */
-  readonly #lines = new Map<string, SortedSet<RunRow>>()
+  /** The runs that wait for each key. None of these queues is empty. */
+  readonly #byKey = new Map<string, SortedSet<RunRow>>()
 
   constructor(isHeld: (key: string) => boolean) {
     this.#isHeld = isHeld
@@ -18,27 +18,27 @@ export class JobQueue {
 
   add(run: RunRow): void {
     if (run.concurrencyKey === null) return this.#ready.add(run)
-    this.#changeLine(run.concurrencyKey, (line) => {
-      line.add(run)
+    this.#changeQueue(run.concurrencyKey, (queue) => {
+      queue.add(run)
       this.#behind.add(run)
     })
   }
 
   remove(run: RunRow): void {
     if (run.concurrencyKey === null) return void this.#ready.delete(run)
-    this.#changeLine(run.concurrencyKey, (line) => {
-      line.delete(run)
+    this.#changeQueue(run.concurrencyKey, (queue) => {
+      queue.delete(run)
       this.#behind.delete(run)
     })
   }
 
   keyTaken(key: string): void {
-    const first = this.#lines.get(key)?.first()
+    const first = this.#byKey.get(key)?.first()
     if (first && this.#ready.delete(first)) this.#behind.add(first)
   }
 
   keyFreed(key: string): void {
-    const first = this.#lines.get(key)?.first()
+    const first = this.#byKey.get(key)?.first()
     if (first && this.#behind.delete(first)) this.#ready.add(first)
   }
 
@@ -51,7 +51,7 @@ export class JobQueue {
     return this.firstDue(nowMs) !== undefined
   }
 
-  /** Its key may be held. */
+  /** The first run that is due, even if its key is held. */
   firstDue(nowMs: number): RunRow | undefined {
     const [a, b] = [this.#ready.first(), this.#behind.first()]
     const first = a && b ? (byTurn(a, b) < 0 ? a : b) : (a ?? b)
@@ -65,13 +65,13 @@ export class JobQueue {
     return a && b ? Math.min(a.runAt, b.runAt) : (a ?? b)?.runAt
   }
 
-  /** The first in line may be another one afterwards. */
-  #changeLine(key: string, change: (line: SortedSet<RunRow>) => void): void {
-    const line = this.#lines.get(key) ?? new SortedSet(byTurn)
+  /** Changes the queue of a key, after which another run may be its first. */
+  #changeQueue(key: string, change: (queue: SortedSet<RunRow>) => void): void {
+    const queue = this.#byKey.get(key) ?? new SortedSet(byTurn)
     this.keyTaken(key)
-    change(line)
-    if (line.first()) this.#lines.set(key, line)
-    else this.#lines.delete(key)
+    change(queue)
+    if (queue.first()) this.#byKey.set(key, queue)
+    else this.#byKey.delete(key)
     if (!this.#isHeld(key)) this.keyFreed(key)
   }
 }
