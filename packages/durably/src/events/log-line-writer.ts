@@ -4,7 +4,7 @@
 //       and the lines are dropped.
 //   L3. `drain` waits for the lines before a stop, but not for a store that does not answer.
 import { backoffMs } from '../model/backoff.ts'
-import { type Env, sleep, within } from '../model/env.ts'
+import { type Env, nextTurn, sleep, within } from '../model/env.ts'
 import { DurablyError, isPassing } from '../model/errors.ts'
 import type { LogRow } from '../model/log.ts'
 import type { LogStore } from '../store/logs.ts'
@@ -58,7 +58,7 @@ export class LogLineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    await new Promise<void>((resolve) => this.#deps.env.defer(resolve))
+    await nextTurn(this.#deps.env)
     while (this.#waiting.length > 0) {
       const lines = this.#waiting
       this.#waiting = []

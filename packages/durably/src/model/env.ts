@@ -70,6 +70,11 @@ export function sleep(env: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void env.timer(ms, resolve))
 }
 
+/** Resolves in a later turn of the event loop. */
+export function nextTurn(env: Pick<Env, 'defer'>): Promise<void> {
+  return new Promise((resolve) => env.defer(resolve))
+}
+
 /** Loads code when it is needed. When it cannot be loaded, as in a page that went offline, that is like an unavailable database. */
 export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
   const loading = load().catch((cause) => {

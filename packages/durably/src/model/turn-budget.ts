@@ -1,6 +1,6 @@
 // TurnBudget — how long a worker may keep the event loop. A synchronous database driver finishes every await within the same turn, so a
 // busy worker would starve timers and I/O: heartbeats, HTTP, shutdown. After a few milliseconds it yields.
-import type { Env } from './env.ts'
+import { type Env, nextTurn } from './env.ts'
 
 const TURN_MS_MAX = 5
 
@@ -19,7 +19,7 @@ export class TurnBudget {
 
   /** Resolves in a new turn of the event loop. */
   async breathe(): Promise<void> {
-    await new Promise<void>((resolve) => this.#env.defer(resolve))
+    await nextTurn(this.#env)
     this.#turnBegan = this.#env.mono()
   }
 }

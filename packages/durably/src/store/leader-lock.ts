@@ -7,6 +7,7 @@
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
 //       back. If the page is shown again, it queues again.
+import { unlessAborted } from '../model/abort.ts'
 import type { Env, TimerHandle } from '../model/env.ts'
 import { elapsedMs, type Moment, momentOf } from '../model/moment.ts'
 import type { Leadership, Term } from './leadership.ts'
@@ -55,7 +56,7 @@ export class LeaderLock implements Leadership {
   }
 
   async take(signal: AbortSignal): Promise<Term | null> {
-    if (this.#untilShown && !signal.aborted) await Promise.race([this.#untilShown, aborted(signal)])
+    if (this.#untilShown) await unlessAborted(signal, this.#untilShown)
     const queued = await this.#queue(signal)
     return queued === 'leader silent' ? this.#request({ steal: true }, () => NEVER) : queued
   }
@@ -108,10 +109,6 @@ export class LeaderLock implements Leadership {
       this.#untilShown = null
     })
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 const NEVER: Moment = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY }

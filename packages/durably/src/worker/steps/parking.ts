@@ -2,7 +2,7 @@
 //   K1. A run parks when no step is in flight: steps are awaited, and then the job has one turn of the event loop to start more.
 //   K2. Everything it waits for is stored, and it goes on when the first of it is due.
 //   K3. What is recorded is not waited for any more, so the list does not grow with the history of the run.
-import type { Env } from '../../model/env.ts'
+import { type Env, nextTurn } from '../../model/env.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeWaits, encodeWaits, NEVER_MS, type Wait } from '../../model/wait.ts'
 
@@ -85,7 +85,7 @@ export class Parking {
     const { env, settled, isQuiet, onParked } = this.#deps
     do {
       await settled()
-      await new Promise<void>((resolve) => env.defer(resolve))
+      await nextTurn(env)
     } while (!isQuiet())
     onParked()
   }
