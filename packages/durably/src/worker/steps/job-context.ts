@@ -1,12 +1,8 @@
 // JobContext — the `ctx` of a running job. It only passes calls on: each kind of step has a file of its own.
-import type { Emitter } from '../../events/emitter.ts'
-import type { Codec } from '../../model/codec.ts'
 import { type Duration, durationMs, timeMs } from '../../model/duration.ts'
-import type { Env, Scope } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type {
   ChildRunOptions,
-  Job,
   JobContext,
   Logger,
   StepFunction,
@@ -19,37 +15,18 @@ import type {
 import { type Progress, readColumn } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { Transaction } from '../../model/transaction.ts'
-import type { Store } from '../../store/store.ts'
 import type { Execution } from '../execution.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 import type { ChildSteps } from './child-step.ts'
 import { functionStep } from './function-step.ts'
 import { handled } from './handled.ts'
-import { type LazyChildSteps, lazyStreamStep, otherStepsFor } from './lazy-steps.ts'
+import { lazyStreamStep, otherStepsFor } from './lazy-steps.ts'
 import { readForRun } from './read-for-run.ts'
 import { sleepStep } from './sleep-step.ts'
 import { plainStep } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
-import { type StepCall, StepRunner } from './step-runner.ts'
-import type { StepScope, StepWrapper } from './step-wrapper.ts'
+import { type StepCall, StepRunner, type StepRunnerDeps } from './step-runner.ts'
 import { waitForStep } from './wait-for-step.ts'
-
-export interface StepRunnerDeps {
-  execution: Execution
-  /** What earlier executions recorded. */
-  steps: readonly StepRow[]
-  env: Env
-  codec: Codec
-  emitter: Emitter
-  stepScope: Scope<StepScope>
-  stepWrappers: readonly StepWrapper[]
-  store: Store
-  children: LazyChildSteps
-  /** By name. */
-  jobs: ReadonlyMap<string, Job>
-  leaseMs: number
-  report: (error: unknown, runId?: string) => void
-}
 
 /** What all runs of a worker share. */
 export type JobContextDeps = WorkerDeps & Pick<StepRunnerDeps, 'children'>

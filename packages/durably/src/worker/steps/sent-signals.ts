@@ -1,6 +1,6 @@
 import type { SignalRow } from '../../model/signal.ts'
-import type { StepRunnerDeps } from './job-context.ts'
 import { readForRun } from './read-for-run.ts'
+import type { StepRunnerDeps } from './step-runner.ts'
 
 /** The signals of a run, read when its execution first asks. A signal that comes later is noticed when the run parks. */
 export class SentSignals {

@@ -5,24 +5,46 @@
 //   J4. A call is in flight until its result is recorded or it is known what it waits for; until then the run neither parks nor ends.
 //       One exception: if a step throws while a transaction is open beside it, the job gets the error before the failure is recorded.
 //       The record is still written before every later one (O1).
+import type { Emitter } from '../../events/emitter.ts'
+import type { Codec } from '../../model/codec.ts'
 import type { Duration } from '../../model/duration.ts'
-import { iso } from '../../model/env.ts'
+import { type Env, iso, type Scope } from '../../model/env.ts'
 import { DurablyError, hasCode } from '../../model/errors.ts'
 import { failureOf } from '../../model/failure.ts'
+import type { Job } from '../../model/job.ts'
 import { checkName } from '../../model/name.ts'
 import type { RetryPolicy } from '../../model/retry-policy.ts'
 import { readStepColumn, type StepRow } from '../../model/step.ts'
 import type { Wait } from '../../model/wait.ts'
+import type { Store } from '../../store/store.ts'
 import { delayOf } from '../delay-of.ts'
+import type { Execution } from '../execution.ts'
 import type { Attach } from '../lease/owner.ts'
 import { ChildNames } from './child-names.ts'
 import { FailedSteps } from './failed-steps.ts'
-import type { StepRunnerDeps } from './job-context.ts'
+import type { LazyChildSteps } from './lazy-steps.ts'
 import { SentSignals } from './sent-signals.ts'
 import type { StepBody } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
 import { withinStepTime } from './step-time-limit.ts'
-import { type StepScope, wrapStep } from './step-wrapper.ts'
+import { type StepScope, type StepWrapper, wrapStep } from './step-wrapper.ts'
+
+export interface StepRunnerDeps {
+  execution: Execution
+  /** What earlier executions recorded. */
+  steps: readonly StepRow[]
+  env: Env
+  codec: Codec
+  emitter: Emitter
+  stepScope: Scope<StepScope>
+  stepWrappers: readonly StepWrapper[]
+  store: Store
+  children: LazyChildSteps
+  /** By name. */
+  jobs: ReadonlyMap<string, Job>
+  leaseMs: number
+  report: (error: unknown, runId?: string) => void
+}
 
 export interface StepCall {
   name: string
