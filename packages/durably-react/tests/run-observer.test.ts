@@ -82,7 +82,7 @@ test('a run is shown as it is, then live to its end, with its values', async () 
   expect(seen.now().run).toMatchObject({ phase: 'completed', output: 2, currentStepIndex: 2, finishedAt: expect.any(String) })
 })
 
-test('a log that is told from its beginning never shows what the run has left behind (O1)', async () => {
+test('a log that is replayed from its beginning never shows what the run has left behind (O1)', async () => {
   const { env, run, go, look, observers } = await working({ differing: slowly })
   await go(run)
   await go(run)
@@ -287,7 +287,7 @@ test('without an event log the run is read again and again, and the reason is sh
   expect(seen.now()).toMatchObject({ status: 'completed', connection: 'idle', isAtEnd: true, error: null })
 })
 
-test('a log that is shorter than it was, as after a restore, is told again from its beginning', async () => {
+test('a log that is shorter than it was, as after a restore, is read again from its beginning', async () => {
   const restored = { isOther: false }
   const { env, run, go, look, fail, observers } = await working({
     differing: (client) => ({

@@ -18,7 +18,7 @@ test('useJob knows the names of the jobs, what they take and what they return', 
   expectTypeOf([wrong, wrongInput]).toBeArray()
 })
 
-test('useDurably is the client of these jobs; useRun is told what to expect', () => {
+test('useDurably is the client of these jobs; useRun takes the types that are expected', () => {
   expectTypeOf(useDurably).returns.toEqualTypeOf<DurablyClient<TestJobs>>()
   const count = () => useRun<number>('id')
   expectTypeOf<ReturnType<typeof count>['output']>().toEqualTypeOf<number | null>()

@@ -175,7 +175,7 @@ describe('a job that keeps the rules survives', () => {
     await expect(outside).toSurviveCrashes(INPUT)
   })
 
-  test('when it takes another way because a step returned something else; what did not come up is told', async () => {
+  test('when it takes another way because a step returned something else; what did not come up is reported', async () => {
     let flips = 0
     const define = job(async (ctx) => {
       const side = await ctx.run('flip', () => (flips++ === 0 ? 'heads' : 'tails'))
@@ -352,7 +352,7 @@ describe('an engine or a store that breaks its promise is caught', () => {
     expect(problems(report)[0]).toContain('the text of tell is "a", not that of owner 2 (I21)')
   })
 
-  test('an ending that is told twice', async () => {
+  test('an ending that is emitted twice', async () => {
     const openStore = storeWith(({ events }) => ({
       events: {
         ...events,

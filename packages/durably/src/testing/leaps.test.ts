@@ -69,7 +69,7 @@ describe.each([
     await durably.stop()
   })
 
-  test('one who waits for the run of another instance is told', async () => {
+  test('a caller that waits for the run of another instance is woken', async () => {
     const { env, store, durably } = await setup()
     const define = (on: typeof durably) => on.defineJob({ name: 'job', input: nothing }, (ctx) => ctx.sleep('nap', '10d'))
     define(durably)

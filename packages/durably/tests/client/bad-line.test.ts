@@ -80,7 +80,7 @@ test('whatever the line does, subscribers see the log once and watchers end with
   )
 })
 
-test('watchers of the same share one connection; a page that comes again is not told again', async () => {
+test('watchers of the same share one connection; a page that comes again is not sent again', async () => {
   let fault: Fault | null = null
   const { env, durably, client, line } = await setup((_, path) => (path.includes('/events') ? fault : null))
   const job = durably.defineJob({ name: 'job', input: anything }, async () => {})

@@ -158,7 +158,7 @@ describe.each(CLIENTS)('the %s client', (name) => {
     await expect(within(100, client.getRuns({ labels: { 'not a name': 'x' } }))).rejects.toEqual(refused('invalid_argument'))
   })
 
-  test('tells steps, logs, jobs and counts', async () => {
+  test('reads steps, logs, jobs and counts', async () => {
     const { client, durably, within } = await setup(name)
     const { id } = await within(100, client.trigger('echo', STRANGE))
     await within(1000, durably.processUntilIdle())

@@ -185,7 +185,7 @@ describe('what an answer means', () => {
     })
   })
 
-  test('a page of somebody else is told by its status, and says what to look at', async () => {
+  test('a page of somebody else is recognized by its status, and says what to look at', async () => {
     const codes: [number, string][] = [
       [401, 'forbidden'],
       [403, 'forbidden'],

@@ -36,7 +36,7 @@ const texts = (events: readonly RunLogEvent[]) =>
   events.map((event) => (event.type === 'run:progress' ? event.progress.message : event.type))
 
 describe('one subscription', () => {
-  test('tells the log, then what comes, then ends', async () => {
+  test('yields the log, then what comes, then ends', async () => {
     const { env, server, follow, asked, open } = setup()
     server.tell('r', 'a', 'b')
     const { events, states, end } = follow('r')
@@ -217,7 +217,7 @@ describe('one subscription', () => {
     expect((await first).value).toMatchObject({ sequence: 1 })
   })
 
-  test('ends at once when the server has nothing left to tell', async () => {
+  test('ends at once when the server has nothing left to send', async () => {
     const { env, server, follow } = setup()
     server.tell('r', 'a')
     server.end('r')
@@ -278,7 +278,7 @@ describe('one subscription', () => {
     expect(end.error).toMatchObject({ code: 'forbidden', runId: 'r' })
   })
 
-  test('events that come again are told once; what is no JSON, or unknown, breaks nothing', async () => {
+  test('events that come again are delivered once; what is no JSON, or unknown, breaks nothing', async () => {
     const junk = 'data: {"half\n\n'
     let asked = 0
     const { env, server, follow } = setup(() => {

@@ -98,7 +98,7 @@ describe('a database that cannot be used', () => {
 })
 
 describe('a database in trouble', () => {
-  test('a full disk holds the run up, tells store_full, and the run completes when there is room', async () => {
+  test('a full disk holds the run up, reports store_full, and the run completes when there is room', async () => {
     const { durably, env, job, ran, heard, pragma } = await worldOfTwoSteps()
     const { id } = await job.trigger('a')
     await pragma('max_page_count = 1')
@@ -112,7 +112,7 @@ describe('a database in trouble', () => {
     expect(ran).toEqual(['a one', 'a two'])
   })
 
-  test('a database that became read-only is told, and goes on when it can be written again', async () => {
+  test('a database that became read-only is reported, and goes on when it can be written again', async () => {
     const { durably, env, job, heard, pragma } = await worldOfTwoSteps()
     const { id } = await job.trigger('a')
     await pragma('query_only = ON')
@@ -205,7 +205,7 @@ describe('an unreadable row', () => {
     })
   })
 
-  test('a run whose own columns cannot be read is told by name, and does not hold up the others', async () => {
+  test('a run whose own columns cannot be read is reported by name, and does not hold up the others', async () => {
     const { durably, env, job, heard } = await worldOfTwoSteps()
     const { id } = await job.trigger('bad')
     const fine = await job.trigger('fine')

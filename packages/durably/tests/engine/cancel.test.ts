@@ -22,7 +22,7 @@ describe.each(WORLDS)('cancel on %s', (world) => {
     expect(typesOf(heard)).toEqual(['run:trigger', 'run:cancel'])
   })
 
-  test('a running run of this process is told at once, its step in flight is not a failure', async () => {
+  test('the signal of a run of this process aborts at once, its step in flight is not a failure', async () => {
     const { durably, env, soon } = await setup(world)
     const heard = listenTo(durably)
     const reason = gate<unknown>()

@@ -249,7 +249,7 @@ describe.each(WORLDS)('child runs on %s', (world) => {
     ])
   })
 
-  test('a cancel whose client dies after its commit leaves nobody behind, and those that sleep are told of at once', async () => {
+  test('a cancel whose client dies after its commit leaves nobody behind, and for those that sleep it is emitted at once', async () => {
     const { durably, store, env } = await setup(world, { pollingInterval: 10 * HOUR, concurrency: 5 })
     const sleeper = durably.defineJob({ name: 'sleeper', input: anything }, (ctx) => ctx.sleep('nap', HOUR))
     const middle = durably.defineJob({ name: 'middle', input: anything }, (ctx) => ctx.invoke(sleeper, null))

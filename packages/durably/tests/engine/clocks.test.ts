@@ -72,7 +72,7 @@ describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (wor
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
   })
 
-  test('the deadline is over: a function at work is told with the next heartbeat', async () => {
+  test('the deadline is over: the signal of a running function aborts with the next heartbeat', async () => {
     const { durably, env } = await setup(world)
     const told = gate<unknown>()
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>

@@ -99,7 +99,7 @@ describe.each(WORLDS)('declared signals on %s', (world) => {
 })
 
 describe.each(WORLDS)('getSignals on %s', (world) => {
-  test('tells which signals the run has received, and which it never asked for', async () => {
+  test('shows which signals the run has received, and which it never asked for', async () => {
     const { durably, env } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
       await ctx.waitFor('approval')

@@ -44,7 +44,7 @@ describe.each(WORLDS)('the event log on %s', (world) => {
     expect(JSON.stringify(log)).not.toContain('stored once')
   })
 
-  test('tells retry, cancel, release and reclaim', async () => {
+  test('emits retry, cancel, release and reclaim', async () => {
     const mortal = faulty()
     const { durably, another, store, env, soon, within } = await setup(world, { wrap: mortal.wrap })
     const started = [gate(), gate(), gate()]
@@ -86,7 +86,7 @@ describe.each(WORLDS)('the event log on %s', (world) => {
     ])
   })
 
-  test('a step:start is never written alone: it rides on the next write of its run', async () => {
+  test('a step:start is never written alone: it is part of the next write of its run', async () => {
     const watched = faulty()
     const { durably, store, soon } = await setup(world, { wrap: watched.wrap })
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {

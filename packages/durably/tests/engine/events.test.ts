@@ -38,7 +38,7 @@ describe.each(WORLDS)('events on %s', (world) => {
     ])
   })
 
-  test('a failure is told as a whole, of the step and of its run, to listeners and by the event log, also after a manual retry', async () => {
+  test('a failure is reported as a whole, of the step and of its run, to listeners and by the event log, also after a manual retry', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     let call = 0
@@ -98,7 +98,7 @@ describe.each(WORLDS)('events on %s', (world) => {
     for (const { timestamp } of heard) expect(timestamp).toBe('2025-01-01T00:00:00.000Z')
   })
 
-  test('an event is told when the database already says so (000 §イベント発火タイミング)', async () => {
+  test('an event is emitted after its change is in the database (000 §イベント発火タイミング)', async () => {
     const { durably, store, soon } = await setup(world)
     const seen: Record<string, unknown> = {}
     const look = (event: DurablyEvent) => {

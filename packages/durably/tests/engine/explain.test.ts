@@ -150,7 +150,7 @@ describe.each(WORLDS)('what an unfinished run waits for, on %s', (name) => {
     })
   })
 
-  test('of several waits all are told, and what somebody has to act for comes first', async () => {
+  test('of several waits all are reported, and what somebody has to act for comes first', async () => {
     const world = await setup(name)
     const { durably, env } = world
     const job = define(durably, (ctx) => Promise.all([ctx.sleep('nap', MINUTE), ctx.waitFor('approval')]))

@@ -102,7 +102,7 @@ describe.each(WORLDS)('failing on %s', (world) => {
     expect(await job.getRun(id)).toMatchObject({ status: 'completed', output: { count: 3, kind: 'plain' } })
   })
 
-  test('a schema that throws instead of telling issues fails the run, not the worker', async () => {
+  test('a schema that throws instead of returning issues fails the run, not the worker', async () => {
     const { durably, soon } = await setup(world)
     const output = z.unknown().transform(() => {
       throw new Error('a broken schema')

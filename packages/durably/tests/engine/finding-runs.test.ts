@@ -72,7 +72,7 @@ describe.each(WORLDS)('finding runs on %s', (world) => {
     expect(await job.getRuns({ status: 'cancelled' })).toEqual([])
   })
 
-  test('a run tells its phase: one word for a person', async () => {
+  test('a run has its phase: one word for a person', async () => {
     const { durably, soon } = await setup(world)
     const started = gate()
     const finish = gate()

@@ -68,7 +68,7 @@ describe.each(WORLDS)('health on %s', (name) => {
     expect(await soon(durably.health())).toMatchObject({ isAlive: false, store: REACHED, worker: { silentMs: 40_000 } })
   })
 
-  test('slots whose functions do not stop are told, and when no other is left the process is not alive', async () => {
+  test('slots whose functions do not stop are reported, and when no other is left the process is not alive', async () => {
     const { durably, env, soon } = await setup(name, { concurrency: 2 })
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.run('deaf', () => new Promise(() => {})))
     const stuck = async () => {

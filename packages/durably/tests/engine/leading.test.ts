@@ -12,39 +12,39 @@ import { virtualEnv } from '../../src/testing/virtual-env.ts'
 import { gate } from './gate.ts'
 
 /** What a Web Lock does, among the instances of this process. */
-class Throne implements Leadership {
+class FakeLeaderLock implements Leadership {
   readonly #queue: (() => void)[] = []
-  #reigning: AbortController | null = null
+  #term: AbortController | null = null
 
   async take(signal: AbortSignal): Promise<Term | null> {
-    while (this.#reigning && !signal.aborted) {
+    while (this.#term && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#queue.push(resolve)
         signal.addEventListener('abort', () => resolve())
       })
     }
-    return signal.aborted ? null : this.#crown(true)
+    return signal.aborted ? null : this.#begin(true)
   }
 
   async takeIfFree(): Promise<Term | null> {
-    return this.#reigning ? null : this.#crown(true)
+    return this.#term ? null : this.#begin(true)
   }
 
-  /** The leader is told that it leads no more. */
-  depose(): void {
-    const deposed = this.#reigning
+  /** Another instance steals the lead: the term of the leader ends. */
+  steal(): void {
+    const former = this.#term
     this.#free()
-    deposed?.abort()
+    former?.abort()
   }
 
-  #crown(inherits: boolean): Term {
-    const reign = new AbortController()
-    this.#reigning = reign
-    return { inherits, ended: reign.signal, release: () => this.#reigning === reign && this.#free() }
+  #begin(inherits: boolean): Term {
+    const term = new AbortController()
+    this.#term = term
+    return { inherits, ended: term.signal, release: () => this.#term === term && this.#free() }
   }
 
   #free(): void {
-    this.#reigning = null
+    this.#term = null
     for (const wake of this.#queue.splice(0)) wake()
   }
 }
@@ -52,9 +52,9 @@ class Throne implements Leadership {
 async function setup() {
   const directory = mkdtempSync(join(tmpdir(), 'durably-leading-'))
   const env = virtualEnv()
-  const throne = new Throne()
+  const lock = new FakeLeaderLock()
   const instances: Durably[] = []
-  const open = (options: DurablyOptions = {}, leadership: Leadership = throne) => {
+  const open = (options: DurablyOptions = {}, leadership: Leadership = lock) => {
     const dialect = Object.assign(sqlite(join(directory, 'durably.db')), {
       openLeadership: () => leadership,
       defaults: { staleThreshold: 1000 },
@@ -73,7 +73,7 @@ async function setup() {
   })
   const durably = open()
   await durably.migrate()
-  return { env, throne, durably, open }
+  return { env, lock, durably, open }
 }
 
 function define(durably: Durably, run: (signal: AbortSignal) => unknown = () => {}) {
@@ -103,12 +103,12 @@ test('of two that were started one executes; when it has stopped, the other does
   expect(told).toEqual(['first leading', 'other waiting', 'other leading'])
 })
 
-test('a lead that cannot be asked for is told, and asked for again', async () => {
-  const { env, throne, durably, open } = await setup()
+test('a lead that cannot be asked for is reported, and asked for again', async () => {
+  const { env, lock, durably, open } = await setup()
   await durably.stop()
   let failures = 2
-  const takeIfFree = () => (failures-- > 0 ? Promise.reject(new Error('not loaded')) : throne.takeIfFree())
-  const other = open({}, { take: (signal) => throne.take(signal), takeIfFree })
+  const takeIfFree = () => (failures-- > 0 ? Promise.reject(new Error('not loaded')) : lock.takeIfFree())
+  const other = open({}, { take: (signal) => lock.take(signal), takeIfFree })
   const errors: string[] = []
   other.on('worker:error', ({ error }) => errors.push(error))
   let runs = 0
@@ -122,7 +122,7 @@ test('a lead that cannot be asked for is told, and asked for again', async () =>
 })
 
 test('who follows takes back at once what is left running, and what an old one still writes is refused', async () => {
-  const { env, throne, durably, open } = await setup()
+  const { env, lock, durably, open } = await setup()
   const released = gate()
   const job = define(durably, () => released.opened)
   durably.start()
@@ -132,7 +132,7 @@ test('who follows takes back at once what is left running, and what an old one s
   const heir = open()
   define(heir)
   heir.start()
-  throne.depose()
+  lock.steal()
   await env.advance(1000)
   expect(await heir.getRun(id)).toMatchObject({ status: 'completed' })
   expect(await heir.getSteps(id)).toHaveLength(1)
@@ -141,8 +141,8 @@ test('who follows takes back at once what is left running, and what an old one s
   expect(await heir.getSteps(id)).toHaveLength(1)
 })
 
-test('who was deposed asks its runs to stop, gives back those that do, and queues again', async () => {
-  const { env, throne, durably, open } = await setup()
+test('who was former asks its runs to stop, gives back those that do, and queues again', async () => {
+  const { env, lock, durably, open } = await setup()
   const reasons: unknown[] = []
   const hangs = (signal: AbortSignal) =>
     new Promise((_, reject) =>
@@ -156,7 +156,7 @@ test('who was deposed asks its runs to stop, gives back those that do, and queue
   const { id } = await job.trigger(null)
   await env.advance(1000)
   const other = open()
-  throne.depose()
+  lock.steal()
   await env.advance(2000)
   expect(reasons).toMatchObject([{ code: 'shutdown' }])
   // Nobody else wanted to lead: it does so again.
@@ -221,7 +221,7 @@ test('a lease is as long as the dialect prefers, unless the user says otherwise'
 })
 
 test('who is stopped while it lets go of its runs does not queue again', async () => {
-  const { env, throne, durably, open } = await setup()
+  const { env, lock, durably, open } = await setup()
   const job = define(
     durably,
     (signal) => new Promise((resolve) => signal.addEventListener('abort', () => env.timer(300, () => resolve(null)))),
@@ -232,7 +232,7 @@ test('who is stopped while it lets go of its runs does not queue again', async (
   const other = open()
   other.start()
   await env.advance(1000)
-  throne.depose()
+  lock.steal()
   await env.advance(100)
   let isStopped = false
   void durably.stop().then(() => {
@@ -244,11 +244,11 @@ test('who is stopped while it lets go of its runs does not queue again', async (
 })
 
 test('a lead that comes when nobody wants it any more is given back', async () => {
-  const { env, throne, durably, open } = await setup()
+  const { env, lock, durably, open } = await setup()
   const answer = gate()
   const slow: Leadership = {
-    take: (signal) => throne.take(signal),
-    takeIfFree: () => answer.opened.then(() => throne.takeIfFree()),
+    take: (signal) => lock.take(signal),
+    takeIfFree: () => answer.opened.then(() => lock.takeIfFree()),
   }
   const late = open({}, slow)
   late.start()
@@ -266,7 +266,7 @@ test('a lead that comes when nobody wants it any more is given back', async () =
 })
 
 test('what was claimed after the heir looked, or while its term became doubtful, is not taken back', async () => {
-  const { env, throne, durably, open } = await setup()
+  const { env, lock, durably, open } = await setup()
   const job = define(durably, () => new Promise(() => {}))
   durably.start()
   const { id } = await job.trigger(null)
@@ -288,5 +288,5 @@ test('what was claimed after the heir looked, or while its term became doubtful,
   expect(await heir.processOne()).toBe(false)
   expect(asked).toBeGreaterThan(1)
   expect(await heir.getRun(id)).toMatchObject({ status: 'running', recoveries: 0 })
-  throne.depose()
+  lock.steal()
 })

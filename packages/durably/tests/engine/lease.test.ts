@@ -102,7 +102,7 @@ describe.each(WORLDS)('the lease on %s', (world) => {
     expect(watched.faults.calls.filter((call) => call.startsWith('apply'))).toEqual(['apply.complete'])
   })
 
-  test('a failing beat is told, tried again, and the run goes on (peer: renewal rejects)', async () => {
+  test('a failing heartbeat is reported, tried again, and the run goes on (peer: renewal rejects)', async () => {
     const failing = faulty()
     const { durably, env } = await setup(world, { wrap: failing.wrap })
     const heard = listenTo(durably)

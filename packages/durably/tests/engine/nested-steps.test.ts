@@ -253,7 +253,7 @@ describe.each(WORLDS)('a run that waits for itself on %s', (world) => {
     await within(2000, durably.stop({ timeout: 0 }))
   })
 
-  test('a cancelled run whose step ignores its signal is told of too', async () => {
+  test('a cancelled run whose step ignores its signal is reported too', async () => {
     const { durably, env } = await setup(world)
     const heard = listenTo(durably)
     const job = durably.defineJob({ name: 'deaf', input: anything }, (ctx) => ctx.run('deaf', () => new Promise(() => {})))
@@ -325,7 +325,7 @@ describe.each(WORLDS)('the instance called from inside a job on %s', (world) => 
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'child' })
   })
 
-  test('stop() does not wait for the runs in hand, of which the caller is one; they end as usual', async () => {
+  test('stop() does not wait for the active runs, of which the caller is one; they end as usual', async () => {
     const { durably, env } = await setup(world, { concurrency: 2 })
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
       ctx.run('last', async () => {

@@ -97,7 +97,7 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
     expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`)).toEqual(['slow completed', 'bad failed'])
   })
 
-  test('siblings in flight are told that the job has failed; one that stops then has not failed', async () => {
+  test('the signals of siblings in flight abort when the job has failed; one that stops then has not failed', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     const job = durably.defineJob({ name: 'siblings', input: anything }, (ctx) =>
@@ -149,7 +149,7 @@ describe.each(WORLDS)('parallel steps on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'bad' })
   })
 
-  test('a lease that is lost while siblings are told to stop is told as such', async () => {
+  test('a lease that is lost while siblings are asked to stop is reported as such', async () => {
     const { wrap, faults } = faulty()
     const { durably, env } = await setup(world, { wrap })
     const heard = listenTo(durably)
@@ -337,7 +337,7 @@ test('a transaction is undone when the steps of a job that threw are left behind
 describe('a step that throws beside an open transaction', () => {
   const boom = () => Promise.reject(new Error('boom'))
 
-  test('fails the run at once: the transaction is told, undone after a moment, and both are in order', async () => {
+  test('fails the run at once: the signal of the transaction aborts, it is rolled back after a moment, and both are in order', async () => {
     const { durably, store, env } = await setup('sqlite')
     const heard = listenTo(durably)
     const reasons: unknown[] = []
@@ -385,7 +385,7 @@ describe('a step that throws beside an open transaction', () => {
     expect((await durably.getSteps(id)).map(({ name, status }) => `${name} ${status}`)).toEqual(['slow completed', 'bad failed'])
   })
 
-  test('is told of when its record cannot be stored; the job has its own error', async () => {
+  test('is reported when its record cannot be stored; the job has its own error', async () => {
     const { wrap, faults } = faulty()
     const { durably, env } = await setup('sqlite', { wrap })
     const heard = listenTo(durably)

@@ -44,7 +44,7 @@ describe.each(WORLDS)('plugins on %s', (world) => {
     ])
   })
 
-  test('the first wrapper stands outermost, each is told about the step, and may change what it returns', async () => {
+  test('the first wrapper is the outermost, each gets the facts about the step, and may change what it returns', async () => {
     const { durably, soon } = await setup(world)
     const order: string[] = []
     const wrapper = (label: string): Plugin => ({

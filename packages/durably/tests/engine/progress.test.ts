@@ -23,7 +23,7 @@ describe.each(WORLDS)('progress on %s', (world) => {
     expect(found).toEqual([{ current: 45, total: 100, message: 'Fetched users' }, { current: 3, total: 9 }, { current: 0.5 }])
   })
 
-  test('rides on the next write of the run: no write of its own between quick steps', async () => {
+  test('is part of the next write of the run: no write of its own between quick steps', async () => {
     const watched = faulty()
     const { durably, soon } = await setup(world, { wrap: watched.wrap })
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
@@ -172,7 +172,7 @@ describe.each(WORLDS)('progress on %s', (world) => {
     expect(await heir.getRun(id)).toMatchObject({ status: 'failed', progress: { current: 5, total: 10, message: 'half' } })
   })
 
-  test('a call that leaves total or message out keeps the earlier ones, and tells so (000 §進捗管理)', async () => {
+  test('a call that leaves total or message out keeps the earlier ones, and emits them (000 §進捗管理)', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
@@ -206,7 +206,7 @@ describe.each(WORLDS)('progress on %s', (world) => {
     expect((await job.getRun(id))?.progress).toEqual({ current: 6, total: 10, message: 'half' })
   })
 
-  test('run:progress tells what is stored: the last call before each write', async () => {
+  test('run:progress has what is stored: the last call before each write', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {

@@ -125,7 +125,7 @@ describe.each(WORLDS)('retention on %s', (world) => {
     expect(faults.count('runs.purge')).toBe(2)
   })
 
-  test('a database that fails it is told of, and the work goes on', async () => {
+  test('a database that fails it is reported, and the work goes on', async () => {
     const { wrap, faults } = faulty()
     const { durably, env } = await setup(world, { wrap, retention: 0 })
     faults.fail('runs.purge', { when: 'before' })

@@ -153,7 +153,7 @@ describe.each(WORLDS)('processUntilIdle on %s', (world) => {
     expect(ran.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i))
   })
 
-  test('an error of the store ends it after the runs in hand, and leaves nothing working behind its back', async () => {
+  test('an error of the store ends it after the active runs, and nothing goes on in the background', async () => {
     const failing = faulty()
     const { durably, env, within } = await setup(world, { wrap: failing.wrap, concurrency: 2 })
     const finish = gate()

@@ -173,7 +173,7 @@ describe.each(WORLDS)('signals on %s', (world) => {
     expect(output[1]).toBeLessThan(HOUR + 1000)
   })
 
-  test('the first under a name wins; the second is told so', async () => {
+  test('the first under a name wins; the second is refused', async () => {
     const { durably, soon } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.waitFor('approval'))
     const { id } = await job.trigger(null)

@@ -157,7 +157,7 @@ describe.each(WORLDS)('a worker that was suspended between two steps on %s', (wo
 })
 
 describe.each(WORLDS)('an owner whose ending is refused on %s', (world) => {
-  test('tells lease_lost, keeps the recorded steps and tells no ending (peer: completion refused)', async () => {
+  test('reports lease_lost, keeps the recorded steps and emits no ending (peer: completion refused)', async () => {
     const { durably, another, env, soon } = await setup(world)
     const process = freezable(env)
     const zombie = another({ env: process })

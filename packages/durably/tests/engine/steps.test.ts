@@ -181,7 +181,7 @@ describe.each(WORLDS)('steps on %s', (world) => {
     expect(await job.getRun(id)).toMatchObject({ status: 'completed', output: 499_500, currentStepIndex: 1000 })
   })
 
-  test('ctx tells its run and a skipped step tells nothing', async () => {
+  test('ctx has the id of its run, and a skipped step emits nothing', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     let broken = true

@@ -13,7 +13,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 }
 
 describe.each(WORLDS)('stop on %s', (world) => {
-  test('waits for the runs in hand and claims nothing more (000 §ワーカー)', async () => {
+  test('waits for the active runs and claims nothing more (000 §ワーカー)', async () => {
     const { durably, env, soon } = await setup(world, { concurrency: 2 })
     const finish = gate()
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
@@ -221,7 +221,7 @@ describe.each(WORLDS)('stop({ timeout }) on %s', (world) => {
 })
 
 describe.each(WORLDS)('asyncDispose on %s', (world) => {
-  test('waits for the runs in hand, then closes what durably opened', async () => {
+  test('waits for the active runs, then closes what durably opened', async () => {
     const { durably, soon, env } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => ctx.run('step', () => 'done'))
     const { id } = await job.trigger(null)

@@ -102,7 +102,7 @@ describe.each(WORLDS)('faults of the store on %s', (world) => {
     })
   })
 
-  test('a store that is silent while a run is parked loses the lease, and that is told', async () => {
+  test('a store that is silent while a run is parked loses the lease, and that is reported', async () => {
     const { durably, faults, env, heard } = await counted(world)
     const job = durably.defineJob({ name: 'waits', input: anything }, (ctx) => ctx.waitFor('go'))
     await job.trigger(null)

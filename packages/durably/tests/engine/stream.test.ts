@@ -208,7 +208,7 @@ describe.each(WORLDS)('the output of a stream on %s', (world) => {
     expect(seen).toEqual([['a'], ['b'], ['ab']])
   })
 
-  test('is told to listeners at once, chunk by chunk', async () => {
+  test('is emitted to listeners at once, chunk by chunk', async () => {
     const { begun, durably, id, end } = await streaming(world)
     const heard = listenTo(durably)
     const { emit } = await begun

@@ -248,7 +248,7 @@ describe.each(WORLDS)('subscribe on %s', (world) => {
     expect(ofType(replayed, 'stream:chunk')).toHaveLength(1)
   })
 
-  test('tells a crash loop as the failure it is', async () => {
+  test('a crash loop is reported as the failure that it is', async () => {
     const { wrap, faults } = faulty()
     const { durably, another, env, within } = await setup(world, { wrap, maxRecoveries: 0 })
     const job = durably.defineJob({ name: 'job', input: anything }, () => new Promise(() => {}))
@@ -409,7 +409,7 @@ describe.each(WORLDS)('what a subscription costs on %s', (world) => {
     await reader.cancel()
   })
 
-  test('the row of the run is read for the events that tell of it, not for each of the others', async () => {
+  test('the row of the run is read for the events whose values it has, not for each of the others', async () => {
     const { wrap, faults } = faulty()
     const { durably, another, env, within } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
@@ -475,7 +475,7 @@ describe.each(WORLDS)('what a subscription costs on %s', (world) => {
 })
 
 describe.each(WORLDS)('a run that another instance executes, on %s', (world) => {
-  test('is followed to its end; polling finds what nobody tells', async () => {
+  test('is followed to its end; polling finds what no notification announced', async () => {
     const { another, id, goOn, env, durably } = await stepping(world)
     const { events, ended } = follow(another({ pollingInterval: 200 }).subscribe(id))
     durably.start()

@@ -195,7 +195,7 @@ describe.each(WORLDS)('deadline of a run on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
   })
 
-  test('when its owner is dead, whoever finds it fails it, and tells so', async () => {
+  test('when its owner is dead, the worker that finds it fails it, and emits that', async () => {
     const mortal = faulty()
     const { durably, another, env } = await setup(world, { wrap: mortal.wrap })
     const define = (instance: typeof durably) => instance.defineJob({ name: 'job', input: anything }, () => new Promise<void>(() => {}))

@@ -103,7 +103,7 @@ describe.each(WORLDS)('sleep on %s', (world) => {
     expect(ofType(heard, 'run:wait').map(({ runAt }) => Date.parse(runAt) - start)).toEqual([HOUR])
   })
 
-  test('is told like a step, in the process and in the log', async () => {
+  test('has the events of a step, in the process and in the log', async () => {
     const { durably, store, env } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => ctx.sleep('nap', 1000))
     const heard = listenTo(durably)

@@ -163,7 +163,7 @@ test('trigger({ tx }) with what is no transaction is refused', async () => {
   expect(await durably.getRuns()).toEqual([])
 })
 
-test('trigger({ tx }) that loses a conflict: who owns the transaction is told to try it again, and can', async () => {
+test('trigger({ tx }) that loses a conflict: the error says to try the whole transaction again, and that works', async () => {
   const { durably, db } = await setup()
   const job = defineBook(durably)
   const triggered: unknown[] = []
@@ -255,7 +255,7 @@ test('a conflict that does not end fails the step with what the database said', 
   expect(await bookings()).toEqual([])
 })
 
-test('a step that throws beside it fails the run at once: its function is told, and nothing of it stays', async () => {
+test('a step that throws beside it fails the run at once: the signal of its function aborts, and nothing of it stays', async () => {
   const { durably, bookings } = await setup()
   const job = durably.defineJob({ name: 'job', input: z.string() }, (ctx, note) =>
     Promise.all([

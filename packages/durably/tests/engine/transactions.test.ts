@@ -622,7 +622,7 @@ describe('trigger({ tx })', () => {
     expect(await durably.getRuns()).toEqual([])
   })
 
-  test('one that the database refuses for now: who owns the transaction is told to try it again, and can', async () => {
+  test('one that the database refuses for now: the error says to try the whole transaction again, and that works', async () => {
     const { durably, db, store } = await setup()
     const job = durably.defineJob({ name: 'job', input: anything }, async () => 'done')
     const heard = listenTo(durably)

@@ -45,7 +45,7 @@ describe.each(WORLDS)('trigger on %s', (world) => {
     expect(await job.trigger('good')).toMatchObject({ payload: 'good' })
   })
 
-  test('the first invalid item of a batch is told of, also when some answers of its schema come later and some at once', async () => {
+  test('the error of a batch names its first invalid item, also when some answers of its schema come later and some at once', async () => {
     const { durably } = await setup(world)
     const later = z.string().refine(async (value) => value !== 'bad', 'is bad')
     const job = durably.defineJob({ name: 'sync', input: later }, async () => {})
@@ -89,7 +89,7 @@ describe.each(WORLDS)('idempotencyKey on %s', (world) => {
     expect(typesOf(heard).length).toBeLessThanOrEqual(1)
   })
 
-  test('a known key returns the existing run whatever its payload, and tells no second run:trigger', async () => {
+  test('a known key returns the existing run whatever its payload, and emits no second run:trigger', async () => {
     const { durably, soon } = await setup(world)
     const heard = listenTo(durably)
     const job = durably.defineJob({ name: 'sync', input: org }, async () => 'done')
@@ -161,7 +161,7 @@ describe.each(WORLDS)('batchTrigger on %s', (world) => {
     expect(await durably.getRuns()).toEqual([])
   })
 
-  test('a key twice in one batch is one run, told twice', async () => {
+  test('a key twice in one batch is one run, returned twice', async () => {
     const { durably } = await setup(world)
     const job = durably.defineJob({ name: 'sync', input: org }, async () => {})
     const options = { idempotencyKey: 'same' }

@@ -49,7 +49,7 @@ describe.each(WORLDS)('values on %s', (world) => {
     for (const value of await journey(world, make)) expect(value).toEqual(expected)
   })
 
-  test('−0 and NaN are told apart from 0 and null on a replay', async () => {
+  test('−0 and NaN are distinguished from 0 and null on a replay', async () => {
     for (const value of await journey(world, () => [-0, Number.NaN])) {
       const [zero, nan] = value as number[]
       expect(Object.is(zero, -0)).toBe(true)

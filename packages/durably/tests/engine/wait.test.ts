@@ -113,7 +113,7 @@ describe.each(WORLDS)('triggerAndWait on %s', (world) => {
     expect(await waiting).toBe({ completes: 'output', fails: 'run_failed', waits: 'run_cancelled' }[ending])
   })
 
-  test('outlives a passing error of the store, and tells one that does not pass', async () => {
+  test('survives a transient error of the store, and rejects with a permanent one', async () => {
     const failing = faulty()
     const { durably, env, within } = await setup(world, { wrap: failing.wrap })
     const job = defineEndings(durably)

@@ -50,7 +50,7 @@ describe.each(WORLDS)('watchRuns on %s', (name) => {
     expect(pages.at(-1)?.[2]).toMatchObject({ output: 'output' })
   })
 
-  test('an empty page is a page, and what did not change is not told again', async () => {
+  test('an empty page is a page, and what did not change is not sent again', async () => {
     const { durably, env, reads } = await world(name)
     const { pages } = watch(durably)
     await env.advance(10_000)
@@ -74,7 +74,7 @@ describe.each(WORLDS)('watchRuns on %s', (name) => {
     expect(none.pages).toEqual([[]])
   })
 
-  test('tells of a cancel that was only asked for, of progress, and of a deleted run', async () => {
+  test('shows a cancel that was only asked for, of progress, and of a deleted run', async () => {
     const { durably, env } = await world(name)
     const { opened, open } = gate()
     const long = durably.defineJob({ name: 'long', input: anything }, async (ctx) => {

@@ -50,7 +50,7 @@ describe.each(WORLDS)('the worker on %s', (world) => {
     expect(ran).toBe(1)
   })
 
-  test('processes one run at a time unless told otherwise (000 §ワーカー)', async () => {
+  test('processes one run at a time by default (000 §ワーカー)', async () => {
     const { durably, env, soon } = await setup(world)
     const began: number[] = []
     const gates = [gate(), gate()]

@@ -50,7 +50,7 @@ test('a fault that is neither the data nor the schema is worth another try', () 
     expect(isPassing(classifyError(error('', { code })))).toBe(true)
 })
 
-test('a pooler that does not keep prepared statements is told from other faults', () => {
+test('a pooler that does not keep prepared statements is distinguished from other faults', () => {
   expect(classifyError(error('prepared statement "durably_0" does not exist', { code: '26000' })).message).toContain('prepare: false')
 })
 

@@ -51,14 +51,14 @@ describe('what is told', () => {
     expect([one.received, other.received, elsewhere.received]).toEqual([[], [], []])
   })
 
-  test('before the connection is there is told once it is', async () => {
+  test('before the connection is there is sent once it is', async () => {
     const url = await temporaryDatabase()
     const other = await listening(url)
     open(url).notify(WORK)
     await other.receives(WORK)
   })
 
-  test('just before the end is told all the same', async () => {
+  test('just before the end is sent all the same', async () => {
     const url = await temporaryDatabase()
     const [one, other] = await Promise.all([listening(url), listening(url)])
     one.notify(WORK)
@@ -67,7 +67,7 @@ describe('what is told', () => {
     await other.receives(LAST)
   })
 
-  test('a thousand times over is told in a few messages', async () => {
+  test('a thousand times over is sent in a few messages', async () => {
     const url = await temporaryDatabase()
     const { messages } = await bystander(url)
     const one = await listening(url)
@@ -90,7 +90,7 @@ describe('what is told', () => {
     await other.receives(ANYTHING)
   })
 
-  test('as much as one message holds is told by name', async () => {
+  test('as much as one message holds is sent by name', async () => {
     const url = await temporaryDatabase()
     const [one, other] = await Promise.all([listening(url), listening(url)])
     const changes = Array.from({ length: 263 }, (_, i) => ({ type: 'events' as const, runId: `${i}`.padStart(26, '0') }))

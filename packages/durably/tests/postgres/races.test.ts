@@ -105,7 +105,7 @@ describe('a client and a worker', () => {
     expect((await store.runs.get(run.id))?.cancelRequestedAt).not.toBe(null)
   })
 
-  test('a cancel that waited for the end of the run is refused, and tells how it ended', async () => {
+  test('a cancel that waited for the end of the run is refused, and returns how it ended', async () => {
     const { store, url } = await migratedPostgres()
     const { runId } = await claimed(store)
     const end = await session(url)

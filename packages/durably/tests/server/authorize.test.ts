@@ -140,7 +140,7 @@ test.each([undefined, 'yes', 1, {}])('only true allows, not %s', async (answer) 
   expect(await call('GET', '/runs')).toMatchObject(refused(403, 'forbidden'))
 })
 
-test('an error in it allows nothing, tells the caller nothing and is reported', async () => {
+test('an error in it allows nothing, is not shown to the caller and is reported', async () => {
   const { durably } = await served('memory')
   const secret = new Error('the password is 1234')
   const { call, errors } = reach(durably, { authorize: () => Promise.reject(secret) })

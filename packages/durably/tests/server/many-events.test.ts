@@ -21,7 +21,7 @@ function of(heard: Heard, runId: string) {
 }
 
 describe.each(WORLDS)('many runs over one connection (%s)', (name) => {
-  test('each is told to its end, byte for byte, from its own cursor; then the connection closes', async () => {
+  test('each is sent to its end, byte for byte, from its own cursor; then the connection closes', async () => {
     const { open, durably, job, store, soon, env } = await streaming(name)
     const runs = await job.batchTrigger(Array.from({ length: 20 }, (_, to) => ({ payload: { to } })))
     await soon(durably.processUntilIdle({ deadline: env.wall() + 1e9 }))

@@ -139,7 +139,7 @@ test('routes lie under the base path, and nowhere else', async () => {
     expect(await call('GET', path), path).toMatchObject(refused(404, 'not_found'))
 })
 
-test('a method that is not possible is told which are', async () => {
+test('a method that is not possible is refused with those that are', async () => {
   const { call } = await served('memory')
   for (const method of ['PUT', 'PATCH', 'OPTIONS', 'toString']) {
     const answer = await call(method, '/runs/x')

@@ -25,7 +25,7 @@ async function streaming(...args: Parameters<typeof served>) {
 }
 
 describe.each(WORLDS)('the events of a run (%s)', (name) => {
-  test('are told to the end, byte for byte as the log has them', async () => {
+  test('are sent to the end, byte for byte as the log has them', async () => {
     const { open, durably, job, store, soon } = await streaming(name)
     const { id } = await job.trigger({ to: new Map([['you', new Date(0)]]) })
     await soon(durably.processUntilIdle())
@@ -37,7 +37,7 @@ describe.each(WORLDS)('the events of a run (%s)', (name) => {
     expect(heard.asides).toStrictEqual(['retry: 1000'])
   })
 
-  test('headers tell everyone on the way to keep out of it', async () => {
+  test('headers ask proxies not to buffer or cache it', async () => {
     const { handler, job } = await streaming(name)
     const { id } = await job.trigger({ to: 1 })
     const { status, headers, body } = await handler(request('GET', `/runs/${id}/events`))

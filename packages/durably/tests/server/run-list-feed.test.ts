@@ -67,7 +67,7 @@ describe.each(WORLDS)('the feed (%s)', (name) => {
   })
 })
 
-test('runs that may not be read are not told of, and their places are filled', async () => {
+test('runs that may not be read are not sent, and their places are filled', async () => {
   const denied = new Set<unknown>()
   const { open, job, env } = await feeding('memory', {
     authorize: (_, action, run) => action === 'runs:list' || !denied.has(recipient(run)),

@@ -12,7 +12,7 @@ test('a key that someone else took in between is a lost race: the claim picks ag
   expect(await store.runs.claim(request('t'))).toMatchObject([{ id: run?.id }])
 })
 
-test('who loses every race is told', async () => {
+test('a caller that loses every race gets an error', async () => {
   const { store, lose } = await setup()
   await store.runs.create([newRun({ concurrencyKey: 'k' })])
   lose(100)

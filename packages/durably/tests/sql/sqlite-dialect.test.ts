@@ -55,7 +55,7 @@ describe('sqlite()', () => {
     expect(await query.execute()).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }])
   })
 
-  test('writes tell how many rows they changed', async () => {
+  test('writes return how many rows they changed', async () => {
     const db = open(':memory:')
     await rows(db, 'CREATE TABLE t (a, b)')
     expect((await db.insertInto('t').values({ a: 1, b: null }).executeTakeFirst()).insertId).toBe(1n)

@@ -115,7 +115,7 @@ describe.each(WORLDS)('observing (%s)', (world) => {
     await expect(queue.list({ state: 'Nope' as never })).rejects.toMatchObject({ code: 'invalid_argument' })
   })
 
-  test('on(stateChange) tells each change until it is unsubscribed; a listener that throws harms nobody', async () => {
+  test('on(stateChange) emits each change until it is unsubscribed; a listener that throws harms nobody', async () => {
     const { env, queue, changes, errors } = await setup(world, { retry: retry.fixed({ maxAttempts: 2, delay: 1000 }) })
     registerSome(queue)
     const heard: string[] = []

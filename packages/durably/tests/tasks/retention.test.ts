@@ -84,7 +84,7 @@ describe('the bound of the memory', () => {
     expect(await queue.getStatus(c.id)).toMatchObject({ state: 'Succeeded' })
   })
 
-  test('it is 10,000 unless told otherwise', async () => {
+  test('it is 10,000 by default', async () => {
     const { queue, settle, env } = await setup('memory', { concurrency: 100, logger: () => {} })
     queue.register({ taskType: 'works', execute: () => {} })
     const first = await queue.enqueue({ taskType: 'works', payload: 0 })

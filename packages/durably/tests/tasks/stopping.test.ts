@@ -62,7 +62,7 @@ describe.each(WORLDS)('stopping (%s)', (world) => {
     await expect(queue.redrive(waiting.id)).rejects.toMatchObject({ code: 'run_not_retryable' })
   })
 
-  test('stop() waits for the tasks in hand, and begins no other', async () => {
+  test('stop() waits for the running tasks, and starts no other', async () => {
     const { queue, settle } = await setup(world)
     const { opened, open } = gate()
     queue.register({ taskType: 'long', execute: () => opened })
