@@ -19,7 +19,7 @@ export function addToCorpus(store: SimStore, seed: number, why: string): void {
   if (!corpusSeeds(store).includes(seed)) appendFileSync(CORPUS, `${store === 'memory' ? '' : `${store} `}${seed} # ${why}\n`)
 }
 
-/** What it broke first, in one line. */
+/** The first violation that it showed, in one line. */
 export function whyOf([first]: readonly Violation[]): string {
   return first ? `${first.invariant} ${first.what.replace(/\s+/g, ' ')}` : ''
 }

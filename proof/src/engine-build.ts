@@ -14,7 +14,7 @@ export interface Engine {
 }
 
 export async function loadEngine(dist: string): Promise<Engine> {
-  // Errors are kept with their stacks, which name the files of this machine, and take long to write: a seed must give the same result everywhere.
+  // Stacks of errors name the files of this machine, and take long to write, so they are not kept: a seed must give the same result everywhere.
   Error.stackTraceLimit = 0
   const load = (path: string) => import(pathToFileURL(join(dist, path)).href)
   const { simulate } = await load('testing/simulator/simulate.js')

@@ -12,7 +12,7 @@ export function firstSeeds(): Record<string, number> {
   return existsSync(FIRST_SEEDS) ? JSON.parse(readFileSync(FIRST_SEEDS, 'utf8')) : {}
 }
 
-/** Those of other mutants stay, as long as there are such. */
+/** Seeds of other mutants stay, as long as those mutants exist. */
 export function recordFirstSeeds(found: ReadonlyMap<string, number>): void {
   const before = firstSeeds()
   const seeds = MUTANTS.map(({ name }) => [name, found.get(name) ?? before[name]])

@@ -1,4 +1,4 @@
-// Takes out one guard after the other and lets the simulator look for it.
+// Removes one guard after the other, and lets the simulator find each.
 import { availableParallelism } from 'node:os'
 import { firstSeeds, recordFirstSeeds } from './first-seeds.ts'
 import { buildMutant } from './mutant-build.ts'
@@ -47,7 +47,7 @@ export async function huntMutants(onHunted: (hunted: Hunted) => void, options: H
 async function hunt(mutant: Mutant, begin: number): Promise<Hunted> {
   const seeds = [...new Set([begin, ...Array.from({ length: MUTANT_SEEDS_MAX }, (_, seed) => seed)])]
   const { dist, remove } = await buildMutant(mutant)
-  // Of its own: there is one engine in a process.
+  // Each has a process of its own, because a process can load one engine only.
   const simulator = new SimulatingProcess()
   try {
     const { failures } = await simulator.simulate({ dist, store: mutant.store ?? 'memory', seeds, untilFailure: true })

@@ -41,7 +41,7 @@ const { values } = parseArgs({
   },
 })
 
-// An exit, unlike the signal's own end, takes the workers and the files along.
+// An exit, unlike a death by the signal, ends the workers and removes the files.
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 
@@ -103,7 +103,7 @@ function show({ violations, evidence }: Tortured): void {
   for (const { invariant, runId, what } of violations.slice(0, SHOWN_MAX)) say(`  ${invariant} run ${runId}: ${what}`)
 }
 
-/** With `--json` the standard output is JSON alone. */
+/** With `--json` the standard output has nothing but JSON. */
 function say(line: string): void {
   if (values.json) console.error(line)
   else console.log(line)

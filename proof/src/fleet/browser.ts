@@ -40,7 +40,7 @@ export class RunPage implements AsyncDisposable {
     this.#page = page
   }
 
-  /** As its status or as the state of its connection. */
+  /** The text that the page shows, as the status of the run or as the state of the connection. */
   async shows(word: string): Promise<void> {
     await this.#page.locator('p', { hasText: new RegExp(`\\b${word}\\b`) }).waitFor({ timeout: SHOWN_MS_MAX })
   }

@@ -1,5 +1,5 @@
 // The jobs of the fleet: one that tells a story as a stream, one of many steps, one that works until it is asked to stop.
-// Every call of a step's function is written down beside the engine, so that one called twice shows.
+// Every call of a step's function is recorded outside of the engine, so that a second call is noticed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Durably } from '@coji/durably'
 import type pg from 'pg'

@@ -39,7 +39,7 @@ export class RoundRobinProxy {
     this.#cutAfter = events
   }
 
-  /** As when a load balancer restarts: what is open is cut, and what comes is answered with 502. */
+  /** Like a load balancer that restarts: open streams are cut, and new requests are answered with 502. */
   beginOutage(): void {
     this.#outage = true
     for (const response of this.#open) response.destroy()
@@ -93,7 +93,7 @@ export class RoundRobinProxy {
   }
 }
 
-/** Where the event of this number ends, or the chunk; and how many events end in it. */
+/** The position where the event of this number ends, or else the end of the chunk, and how many events end in it. */
 function untilEvent(chunk: Buffer, number: number): { end: number; events: number } {
   let end = 0
   let events = 0

@@ -9,7 +9,7 @@ export interface RawEvent {
 export interface RawStream {
   events: RawEvent[]
   connections: number
-  /** What the closing event says; empty when the stream was cut off before it. */
+  /** The data of the closing event; empty if the stream was cut before it. */
   done: string
 }
 
@@ -43,7 +43,7 @@ async function readOnce(url: string, events: RawEvent[]): Promise<string | null>
       }
     }
   } catch {
-    // Cut: the next connection goes on.
+    // The stream was cut; the next connection continues.
   }
   return null
 }

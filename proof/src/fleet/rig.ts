@@ -27,7 +27,7 @@ export class Rig implements AsyncDisposable {
     this.#stopServer = stopServer
     this.proxy = proxy
     this.database = new pg.Pool({ connectionString: databaseUrl, max: 4 })
-    // The server goes before the pool has said goodbye.
+    // The server stops before the connections of the pool are closed.
     this.database.on('error', () => {})
     this.judge = createDurably({ dialect: postgres(databaseUrl), pollingInterval: 250 })
   }
@@ -100,7 +100,7 @@ export class Rig implements AsyncDisposable {
   }
 }
 
-/** Looks until there is something; a rig that never shows it is a failure. */
+/** Reads again until there is something; if there never is, the scenario fails. */
 export async function until<T>(look: () => Promise<T | undefined | null | false>): Promise<T> {
   const end = performance.now() + PATIENCE_MS
   for (;;) {

@@ -1,5 +1,5 @@
 // Scenario — something that users complain about elsewhere, done to the fleet on purpose.
-//   - What must hold is asserted. How long it took is a figure; whether that is short enough is said by its bound.
+//   - What must hold is asserted. How long it took is a figure, which must not exceed its bound.
 import type { Chromium } from './browser.ts'
 import type { Rig } from './rig.ts'
 

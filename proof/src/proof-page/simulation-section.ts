@@ -3,7 +3,7 @@ import type { SimFigures } from '../../../packages/durably/dist/testing/simulato
 export interface Simulation extends SimFigures {
   store: string
   seeds: number
-  /** Which ones. */
+  /** Which seeds, as text. */
   range: string
   seconds: number
   faults: number

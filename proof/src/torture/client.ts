@@ -27,7 +27,7 @@ export class Client implements People {
   /** One round, of several at once: fills up what is waiting, half of it in lanes, and gives a command now and then. */
   async act(): Promise<void> {
     const acted = this.#act().catch((error) => {
-      // What was not acknowledged is no promise; that it could not be said is worth a line.
+      // A call that was not acknowledged promises nothing, but its error is recorded.
       this.#ledger.trouble(String(Reflect.get(Object(error), 'code')))
     })
     if (!(await settles(acted))) this.#ledger.trouble(UNSETTLED)

@@ -56,7 +56,7 @@ export function controlNamed(workload: TortureOptions['workload'], name: string)
   return CONTROLS[workload].find(({ mutant }) => mutant.name === name) ?? { mutant: named(name) }
 }
 
-/** Ends when it is caught. */
+/** The torture ends as soon as the mutant is caught. */
 export async function tortureControl(
   { mutant, faults, pauseLeases }: Control,
   options: Omit<TortureOptions, 'dist' | 'untilCaught'>,
@@ -65,7 +65,7 @@ export async function tortureControl(
   process.once('exit', remove)
   try {
     const { violations, ...rest } = await torture({ ...(faults && { faults }), ...options, dist, untilCaught: true, pauseLeases })
-    // A worker in trouble is no work of a missing guard.
+    // An error that a worker reports is not caused by the missing guard.
     return { ...rest, mutant, violations: violations.filter(({ invariant }) => invariant !== 'process') }
   } finally {
     remove()

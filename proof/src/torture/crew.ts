@@ -20,7 +20,7 @@ export interface CrewDeps {
   setup: Omit<WorkerSetup, 'name' | 'seat' | 'role' | 'address' | 'clock'>
 }
 
-/** More of them, and there is no crew to speak of. */
+/** After so many the torture gives up: every new worker would end in the same way. */
 const FINDINGS_MAX = 20
 
 export class Crew {
@@ -28,7 +28,7 @@ export class Crew {
   readonly #members = new Map<number, WorkerProcess>()
   /** When they ended, by name. */
   readonly diedAt = new Map<string, number>()
-  /** What no worker should ever do. */
+  /** What worker processes did that they never should, such as to end by themselves. */
   readonly findings: string[] = []
   readonly figures: CrewFigures = { kill: 0, freeze: 0, stop: 0 }
   #lives = 0

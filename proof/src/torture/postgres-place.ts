@@ -83,7 +83,7 @@ function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, { le
     integrity: async () => [],
     calm: () => line.order(null),
     async close() {
-      // Also when it waits for a reply for ever.
+      // This works even if the connection waits for a reply for ever.
       await settles(client.close())
       await store.close()
       line.close()
@@ -104,7 +104,7 @@ function lineFault(leaseMs: number): LineFault {
   ])
 }
 
-/** On one connection from the first read to the last: a second one would see another moment. */
+/** All reads use one connection, because another one would see a later state. */
 async function atOneMoment<T>(url: string, look: (store: SqlStore) => Promise<T>): Promise<T> {
   return onConnection(url, async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

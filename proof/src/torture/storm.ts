@@ -26,7 +26,7 @@ const HEALED_EVERY_MS = 50
 /** A busy machine takes its time; what has not ended by then never will. */
 const HEAL_MS_MAX = 120_000
 
-/** They have no runs to lose. */
+/** Rarer than for workers: outsiders execute no runs, so they can lose none. */
 const STRIKES_ON_OUTSIDERS = 0.3
 const STRIKES = ['kill', 'freeze', 'stop'] as const satisfies (keyof CrewFigures)[]
 
@@ -60,7 +60,7 @@ export class Storm {
     this.#deps = deps
   }
 
-  /** An engine whose mutant is caught need not heal. */
+  /** If a mutant is caught, the runs need not end. */
   async run(): Promise<{ stormMs: number; healMs: number; caught: Violation[] }> {
     const { seconds, crew, people, place, faults, untilCaught } = this.#deps
     await crew.recover()
@@ -131,7 +131,7 @@ export class Storm {
   async #look(): Promise<void> {
     const { place, faults } = this.#deps
     const runs = await patiently(() => place.store.runs.list({ limit: LOOK_RUNS }))
-    // By a clock that may be anywhere a lease may be over at any time.
+    // If the clock of a process may be wrong, a lease may be over at any time.
     this.audit.look(runs, [], clocksLie(place, faults) ? Number.POSITIVE_INFINITY : Date.now())
   }
 

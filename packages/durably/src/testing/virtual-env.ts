@@ -4,10 +4,10 @@
 //   V2. Timers fire in the order of their time, then of their making; promises settle between two of them. Deferred turns
 //       come when no more timer is due, as in a real event loop.
 //   V3. Timers follow `mono`: a jump of the wall clock fires none and delays none.
-//   V4. Code that is loaded late takes no time.
+//   V4. Code that is loaded with `import()` takes no time.
 //   V5. Code that goes on for ever without letting time pass causes an error; the test does not hang.
-//   V6. Looks that nobody was told to take come in the first interval after something has happened and in the last one before something
-//       will. Those in between would find the same, so time leaps over them.
+//   V6. Of the polls (timers with `latestMs`) between two things that happen, only the first and the last are made. Those in between
+//       would find nothing new, so time leaps over them.
 import { type Duration, durationMs } from '../model/duration.ts'
 import { asyncLocalScope, type Env } from '../model/env.ts'
 import { monotonicUlids } from '../model/ulid.ts'

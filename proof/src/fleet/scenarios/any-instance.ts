@@ -19,7 +19,7 @@ export const anyInstance: Scenario = {
 
 async function seenByBoth(rig: Rig, one: FleetProcess, other: FleetProcess, count: number): Promise<void> {
   const input = { count, everyMs: 0 }
-  // Far ahead: it stays as it is while both look at it.
+  // Far in the future, so that the run does not change while both read it.
   const { id } = await rig.clientOf(one).trigger('steps', input, { delay: '1h' })
   const [seen, seenToo] = await Promise.all([rig.clientOf(other).getRun(id), rig.clientOf(one).getRun(id)])
   deepStrictEqual(seen, seenToo)

@@ -33,7 +33,7 @@ export const cutStream: Scenario = {
   },
 }
 
-/** The chunks of a recorded stream are gathered to one: what came piece by piece must read the same. */
+/** The chunks of a recorded stream are replaced by one. The text that arrived in pieces must be the same. */
 async function story(rig: Rig, words: number) {
   rig.proxy.cutStreamsAfter(CUT_AFTER)
   const client = rig.client()

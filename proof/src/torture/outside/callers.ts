@@ -34,7 +34,7 @@ export class Callers implements People {
     this.#trigger(planFanOut(this.#planned++))
   }
 
-  /** What none of them comes to do, because it dies first, was never asked for. */
+  /** An order that no process could send, because all died before, was never sent. */
   #trigger(plan: PlannedOrder): void {
     const any = this.#deps.crew.awake.toSorted(() => Math.random() - 0.5)
     for (const process of any.slice(0, TRIGGERED_BY)) process.send({ type: 'trigger', plan })
