@@ -38,7 +38,6 @@ export class Tables {
     cancelled: new SortedSet<RunRow>(byEnd),
   }
   nowMs = 0
-  nowIso = iso(0)
   readonly #env: Pick<Env, 'wall'>
   readonly #bounds: Bounds
   #endedCount = 0
@@ -56,11 +55,12 @@ export class Tables {
 
   /** Called first by every verb, so that the verb has one time, whatever the clock does meanwhile. */
   begin(): void {
-    const nowMs = this.#env.wall()
-    if (nowMs !== this.nowMs) {
-      this.nowMs = nowMs
-      this.nowIso = iso(nowMs)
-    }
+    this.nowMs = this.#env.wall()
+  }
+
+  /** Made when it is asked for: most polls write nothing. */
+  get nowIso(): string {
+    return iso(this.nowMs)
   }
 
   heldUnder(token: string): RunRow | undefined {
