@@ -61,15 +61,14 @@ export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: V
   const nextId = monotonicUlids(seededRandom(seed ^ 0x5bd1e995))
   const random = seededRandom(seed)
   const scope = asyncLocalScope()
-  const turn = isClosed ? promisesSettled : realTurn
+  const afterTurn = isClosed ? whenSettled : afterRealTurn
 
   /** Lets promises settle. To be called by a promise, as everything after an `await` is. */
-  async function settle(): Promise<void> {
-    await turn()
-    while (loading.size > 0) {
-      await Promise.allSettled(loading)
-      await turn()
-    }
+  function settle(): Promise<void> {
+    return new Promise((resolve) => {
+      const settled = () => (loading.size === 0 ? resolve() : void Promise.allSettled(loading).then(() => afterTurn(settled)))
+      afterTurn(settled)
+    })
   }
 
   async function idle(): Promise<void> {
@@ -190,28 +189,19 @@ function seededRandom(seed: number): () => number {
   }
 }
 
-/** A turn of the real event loop, taken when the module loads: a test may replace the globals later. */
-const realTurn = realTurns()
+/** After a turn of the real event loop, taken when the module loads: a test may replace the globals later. */
+const afterRealTurn = realTurns()
 
 /** In Node a tick that a promise asked for comes when no promise can go on any more. Elsewhere only a whole turn of the event loop does. */
-const promisesSettled = nextTicks() ?? realTurn
+const whenSettled: (fn: () => void) => void = globalThis.process?.nextTick ?? afterRealTurn
 
-function nextTicks(): (() => Promise<void>) | undefined {
-  const { nextTick } = globalThis.process ?? {}
-  return nextTick && (() => new Promise((resolve) => nextTick(resolve)))
-}
-
-function realTurns(): () => Promise<void> {
-  if (typeof setImmediate === 'function') {
-    const immediate = setImmediate
-    return () => new Promise((resolve) => void immediate(resolve))
-  }
+function realTurns(): (fn: () => void) => void {
+  if (typeof setImmediate === 'function') return setImmediate
   const { port1, port2 } = new MessageChannel()
   const waiting: (() => void)[] = []
   port1.onmessage = () => waiting.shift()?.()
-  return () =>
-    new Promise((resolve) => {
-      waiting.push(resolve)
-      port2.postMessage(null)
-    })
+  return (fn) => {
+    waiting.push(fn)
+    port2.postMessage(null)
+  }
 }
