@@ -57,6 +57,7 @@ class SharedDatabase {
     this.#world = world
     this.#line.reset()
     for (const table of TABLES) await sql`DELETE FROM ${sql.table(table)}`.execute(store.db)
+    await this.#reader.reset()
     const close = async () => {
       this.isFree = true
     }
