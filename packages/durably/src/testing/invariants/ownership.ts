@@ -60,14 +60,13 @@ export const overlapOnlyAfterLoss: Invariant = (history) => {
   for (const executions of byKey.values()) {
     const inOrder = executions.toSorted((a, b) => a.startedAt - b.startedAt)
     for (const [i, earlier] of inOrder.entries()) {
-      for (const later of inOrder.slice(i + 1)) {
-        if (nameOf(earlier) !== nameOf(later) && overlap(earlier, later) && !excused(earlier, later)) {
-          violations.push({
-            invariant: 'I1c',
-            runId: earlier.runId,
-            what: `${nameOf(earlier)} and ${nameOf(later)} overlap, but the first never lost its lease`,
-          })
-        }
+      for (const later of overlapping(inOrder, i)) {
+        if (nameOf(earlier) === nameOf(later) || excused(earlier, later)) continue
+        violations.push({
+          invariant: 'I1c',
+          runId: earlier.runId,
+          what: `${nameOf(earlier)} and ${nameOf(later)} overlap, but the first never lost its lease`,
+        })
       }
     }
   }
@@ -84,8 +83,12 @@ export const noStepAfterStop: Invariant = ({ ledger }) =>
       what: `step ${step} of generation ${generation} began after its signal was aborted`,
     }))
 
-function overlap(earlier: JobExecution, later: JobExecution): boolean {
-  return earlier.endedAt === null || later.startedAt < earlier.endedAt
+/** Those that began after number `i`, in the order of their beginning, and before it ended. */
+function overlapping(inOrder: readonly JobExecution[], i: number): JobExecution[] {
+  const endedAt = inOrder[i]?.endedAt ?? Number.POSITIVE_INFINITY
+  let next = i + 1
+  while ((inOrder[next]?.startedAt ?? Number.POSITIVE_INFINITY) < endedAt) next++
+  return inOrder.slice(i + 1, next)
 }
 
 function nameOf({ runId, generation }: JobExecution): string {

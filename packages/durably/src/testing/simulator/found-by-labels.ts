@@ -5,16 +5,15 @@ import type { Violation } from '../invariants/index.ts'
 
 /** I37: by each label, and by all of a run together, exactly the runs are found that have them. */
 export async function checkFoundByLabels({ runs: store }: Store, runs: readonly RunRow[]): Promise<Violation[]> {
-  const labelsOf = ({ labels }: RunRow) => JSON.parse(labels ?? '{}') as Labels
-  const all = runs.map(labelsOf)
+  const all = runs.map(({ labels }) => JSON.parse(labels ?? '{}') as Labels)
   const single = all.flatMap(Object.entries<string>).map((label) => Object.fromEntries([label]))
   const asked = new Set([...all, ...single].map((labels) => JSON.stringify(labels)))
   const violations: Violation[] = []
   for (const text of asked) {
     const labels = JSON.parse(text) as Labels
-    const has = (run: RunRow) => Object.entries(labels).every(([name, value]) => labelsOf(run)[name] === value)
+    const wanted = Object.entries(labels)
     const found = (await store.list({ labels })).map(({ id }) => id)
-    const there = runs.filter(has).map(({ id }) => id)
+    const there = runs.filter((_, i) => wanted.every(([name, value]) => all[i]?.[name] === value)).map(({ id }) => id)
     if (found.sort().join() !== there.sort().join())
       violations.push({
         invariant: 'I37',
