@@ -11,6 +11,8 @@ import { readRows, type Violation } from '../invariants/index.ts'
 import { ExclusiveTurn } from './exclusive-turn.ts'
 import { isWithin } from './sim-process.ts'
 
+type Verb = (...args: unknown[]) => Promise<unknown>
+
 export class Archive {
   readonly runs: RunRow[] = []
   readonly steps: StepRow[] = []
@@ -31,19 +33,18 @@ export class Archive {
   /** Reads the rows before they are deleted, with no write in between: a database may let a purge wait behind a write that ends a run. */
   over(store: Store): Store {
     const turn = new ExclusiveTurn()
+    const besideOthers =
+      (invoke: Verb): Verb =>
+      (...args) =>
+        // A call inside of a transaction must not wait for anything else: the transaction would not end.
+        isWithin(args[1]) ? invoke(...args) : turn.beside(() => invoke(...args))
     const beside = <T extends object>(verbs: T): T =>
-      new Proxy(verbs, {
-        get: (_, verb) => {
-          const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
-          // A call inside of a transaction must not wait for anything else: the transaction would not end.
-          return (...args: unknown[]) => (isWithin(args[1]) ? invoke(...args) : turn.beside(() => invoke(...args)))
-        },
-      })
+      Object.fromEntries(Object.entries<Verb>(verbs as Record<string, Verb>).map(([name, invoke]) => [name, besideOthers(invoke)])) as T
     const { transact } = store
     return {
       ...store,
       runs: {
-        ...beside({ ...store.runs }),
+        ...beside(store.runs),
         purge: (request) => turn.alone(() => this.#purge(store, request)),
         delete: (id, options) => turn.alone(() => this.#delete(store, id, options)),
       },

@@ -2,7 +2,7 @@
 // would wait for ever. Their connection to the store has the same faults; they repeat each request until it is answered.
 import type { Durably } from '../../durably.ts'
 import { jsonCodec } from '../../model/codec.ts'
-import { decidedStep } from '../../model/decision-name.ts'
+import { DECISION_PREFIX, decidedStep } from '../../model/decision-name.ts'
 import type { Decision } from '../../model/effect.ts'
 import { hasCode, isPassing } from '../../model/errors.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
@@ -42,7 +42,8 @@ export class Outsiders {
       // An ended run takes no signals and no decisions; if it is retried by hand, it waits for them again.
       if (isTerminal(run.status)) this.#forget(run.id)
       else if (!this.#known.has(run.id)) this.#meet(run)
-      if (run.status !== 'pending' || run.waitingFor === null) continue
+      // To decode the waits of every run at every look would cost more than all that outsiders do.
+      if (run.status !== 'pending' || !run.waitingFor?.includes(DECISION_PREFIX)) continue
       for (const { name } of decodeWaits(run.waitingFor)) if (decidedStep(name) !== undefined) this.#think(run.id, name)
     }
   }

@@ -419,9 +419,8 @@ export class SimProcess {
         onApplied(this.name, verb, answer, args, arrivedMs)
         intrusion?.after?.()
         if (fault === 'crash after') return this.kill()
-        const stillMs = leaseMs * STALL_LEASES_MAX * chance(seed, `stall ${call}`)
-        if (fault === 'stall') this.pause(stillMs)
-        if (fault === 'sleep') this.suspend(Math.max(stillMs, SUSPEND_MS_MIN))
+        if (fault === 'stall') this.pause(stallMs(seed, call, leaseMs))
+        if (fault === 'sleep') this.suspend(Math.max(stallMs(seed, call, leaseMs), SUSPEND_MS_MIN))
         base.timer(total - there, () => {
           if (fault === 'lose reply') refuse('the reply was lost')
           else this.#awake(() => ('error' in answer ? reject(answer.error) : resolve(answer.value)))
@@ -439,6 +438,10 @@ export function isWithin(options: unknown): boolean {
 function slowMs(seed: number, call: string, leaseMs: number): number {
   const dice = chance(seed, `slow ${call}`)
   return leaseMs * (chance(seed, `how slow ${call}`) < 0.5 ? dice : 1 + dice * (SLOW_LEASES_MAX - 1))
+}
+
+function stallMs(seed: number, call: string, leaseMs: number): number {
+  return leaseMs * STALL_LEASES_MAX * chance(seed, `stall ${call}`)
 }
 
 /** The wall clock is set forward or back some time after the process has started. */

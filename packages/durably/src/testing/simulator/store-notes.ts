@@ -21,15 +21,22 @@ export class StoreNotes {
   readonly #ledger: SimLedger
   readonly #codec = jsonCodec()
   readonly #claimed = new Set<string>()
-  /** The runs as they were before the current request. */
-  #rows = new Map<string, RunRow>()
+  /** The runs as they were before the current request; by id where they were needed. */
+  #seen: readonly RunRow[] = []
+  #byId: ReadonlyMap<string, RunRow> | null = null
 
   constructor(ledger: SimLedger) {
     this.#ledger = ledger
   }
 
   see(runs: readonly RunRow[]): void {
-    this.#rows = new Map(runs.map((run) => [run.id, run]))
+    this.#seen = runs
+    this.#byId = null
+  }
+
+  get #rows(): ReadonlyMap<string, RunRow> {
+    this.#byId ??= new Map(this.#seen.map((run) => [run.id, run]))
+    return this.#byId
   }
 
   /** Records a request that the store carried out, whether or not its answer arrives. */
