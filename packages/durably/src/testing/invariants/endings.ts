@@ -55,18 +55,23 @@ export const failuresAreTheJobs: Invariant = (history) => {
   return violations
 }
 
-/** I12: one run per job and idempotency key, and every trigger with that key got its id. */
-export const oneRunPerIdempotencyKey: Invariant = ({ acknowledged, purged }) => {
-  const ids = new Map<string, string>()
+/** I12: one run per job and idempotency key, and every trigger with that key got its id. The key of a run that was purged is free again. */
+export const oneRunPerIdempotencyKey: Invariant = ({ acknowledged, purged, ledger: { created = [] } }) => {
+  const createdAt = new Map(created.map(({ runId, place }) => [runId, place]))
+  const placeOf = (places: ReadonlyMap<string, number> | undefined, runId: string) => places?.get(runId) ?? Number.POSITIVE_INFINITY
   const violations: Violation[] = []
-  for (const ack of acknowledged) {
-    if (ack.kind !== 'triggered' || ack.idempotencyKey === null) continue
-    const key = `${ack.jobName}/${ack.idempotencyKey}`
-    const first = ids.get(key) ?? ack.runId
-    // The key of a run that was purged is free again.
-    if (first !== ack.runId && !purged?.has(first))
-      violations.push({ invariant: 'I12', runId: ack.runId, what: `key ${key} was answered with run ${first} before` })
-    ids.set(key, ack.runId)
+  const keyed = acknowledged.flatMap((ack) => (ack.kind === 'triggered' && ack.idempotencyKey !== null ? [ack] : []))
+  for (const { runId, askedAt = 0 } of keyed) {
+    if (placeOf(purged, runId) < askedAt) violations.push({ invariant: 'I12', runId, what: 'was the answer to a trigger after its purge' })
+  }
+  for (const [key, acks] of grouped(keyed, ({ jobName, idempotencyKey }) => `${jobName}/${idempotencyKey}`)) {
+    // Answers may arrive in another order than the runs were created: the answer about a run may be slower than its execution and its purge.
+    const ids = [...new Set(acks.map(({ runId }) => runId))].sort((a, b) => placeOf(createdAt, a) - placeOf(createdAt, b))
+    for (const [i, runId] of ids.slice(1).entries()) {
+      const before = ids[i] ?? ''
+      if (placeOf(purged, before) >= placeOf(createdAt, runId))
+        violations.push({ invariant: 'I12', runId, what: `key ${key} had run ${before} when this one was created` })
+    }
   }
   return violations
 }

@@ -20,8 +20,8 @@ export interface History {
    * lease that its owner rightly believes to have: then the execution that began later may be the one without a lease.
    */
   mayStartLate?: boolean
-  /** Runs that were purged; their rows are here all the same. */
-  purged?: ReadonlySet<string>
+  /** Runs that were purged, with the place of their purge in the order of all notes; their rows are here all the same. */
+  purged?: ReadonlyMap<string, number>
   /** What was planned, where the test knows it: steps by `stepKey`, jobs by name. */
   plans?: { steps: ReadonlyMap<string, StepPlan>; jobs: ReadonlyMap<string, JobPlan> }
 }
@@ -207,7 +207,8 @@ export interface StreamCheckpoint {
 
 /** Something that was acknowledged to a client or a listener: it must still hold at the end. */
 export type Acknowledged =
-  | { kind: 'triggered'; runId: string; jobName: string; idempotencyKey: string | null }
+  // `askedAt`: when the trigger was sent, in the order of all notes.
+  | { kind: 'triggered'; runId: string; jobName: string; idempotencyKey: string | null; askedAt?: number }
   | { kind: 'step'; runId: string; step: string }
   | { kind: 'ended'; runId: string; status: RunRow['status'] }
 

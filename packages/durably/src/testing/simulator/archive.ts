@@ -19,15 +19,15 @@ export class Archive {
   readonly events: EventRow[] = []
   readonly violations: Violation[] = []
   deleted = 0
+  /** The place of each purge and deletion, by run. */
+  readonly places = new Map<string, number>()
   readonly #now: () => number
+  readonly #place: () => number
 
-  /** `now`: the store's clock. */
-  constructor(now: () => number) {
+  /** `now`: the store's clock. `place`: the next number in the order of all notes. */
+  constructor(now: () => number, place: () => number) {
     this.#now = now
-  }
-
-  get ids(): ReadonlySet<string> {
-    return new Set(this.runs.map(({ id }) => id))
+    this.#place = place
   }
 
   /** Reads the rows before they are deleted, with no write in between: a database may let a purge wait behind a write that ends a run. */
@@ -91,6 +91,7 @@ export class Archive {
       if (run.status === 'cancelled' && active.some(({ parentRunId }) => parentRunId === run.id))
         broken('a run that it triggered has not ended')
       this.runs.push(run)
+      this.places.set(run.id, this.#place())
     }
     this.steps.push(...steps.filter(({ runId }) => isGone(runId)))
     this.events.push(...events.filter(({ runId }) => isGone(runId)))

@@ -52,7 +52,7 @@ test('what a client got no answer to before it died, the next one triggers again
   expect(dead).toEqual(['client.0', 'client.1'])
   const [run, ...others] = await store.runs.list({})
   expect(others).toEqual([])
-  expect(ledger.acknowledged).toEqual([{ kind: 'triggered', runId: run?.id, jobName: 'chain', idempotencyKey: 'key' }])
+  expect(ledger.acknowledged).toEqual([{ kind: 'triggered', runId: run?.id, jobName: 'chain', idempotencyKey: 'key', askedAt: 2 }])
   expect(client.isBusy).toBe(false)
 })
 

@@ -83,6 +83,7 @@ export class SimClient {
       ...(delayMs !== undefined && { delay: delayMs }),
       ...(deadlineMs !== undefined && { deadline: deadlineMs }),
     }
+    const askedAt = this.#deps.ledger.place()
     try {
       const run = await life.jobs.get(job)?.trigger({ steps, ...(spoiled && { spoiled }), ...(labels && { labels }) }, options)
       this.#due.delete(planned)
@@ -92,6 +93,7 @@ export class SimClient {
           runId: run.id,
           jobName: job,
           idempotencyKey: idempotencyKey ?? null,
+          askedAt,
         })
     } catch (error) {
       if (!isPassing(error)) throw error

@@ -90,7 +90,10 @@ class Simulation {
   readonly #maxRecoveries: number
   readonly #trace: string[] = []
   readonly #ledger = new SimLedger()
-  readonly #archive = new Archive(() => this.#storeMs())
+  readonly #archive = new Archive(
+    () => this.#storeMs(),
+    () => this.#ledger.place(),
+  )
   readonly #steadyJobs: SteadyJobs
   readonly #workers = new Map<string, SimWorker>()
   #dbOffsetMs = 0

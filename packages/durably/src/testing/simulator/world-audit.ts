@@ -93,7 +93,7 @@ export class WorldAudit {
       ledger: { ...ledger, ...(bookings && { bookings }) },
       acknowledged: ledger.acknowledged,
       mayStartLate: hadClockJump,
-      purged: archive.ids,
+      purged: archive.places,
       plans: plansOf(rows.runs, steadyJobs),
     }
     this.#rows.look(kept.runs, kept.steps, storeMs())
