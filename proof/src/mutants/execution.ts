@@ -31,6 +31,13 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     replace: 'if (!this.isLeaving) return',
   },
   {
+    name: 'time-asked-apart',
+    guard: 'all steps that ask for the time get the same answer, so none is left behind when its job fails',
+    file: 'worker/lease/run-clock.ts',
+    find: 'this.#asking ??= ',
+    replace: 'this.#asking = ',
+  },
+  {
     name: 'siblings-left-at-once',
     guard: 'the steps of a job that threw have time to stop (X2)',
     file: 'worker/execution.ts',

@@ -1,4 +1,5 @@
 // The life of one execution: announce → run the job → judge → settle.
+import { nextTurn } from '../model/env.ts'
 import { DurablyError, hasCode } from '../model/errors.ts'
 import { failureOf } from '../model/failure.ts'
 import { type Job, validate } from '../model/job.ts'
@@ -166,6 +167,8 @@ async function failureOrRetry(deps: WorkerDeps, execution: Execution, job: Job, 
   const delayMs = job.retry ? delayOf(deps, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
   const runAt = (await execution.clock.storeNow()) + delayMs
+  // A step that was left behind while it asked for the time, too, has a turn to say until when it waits: that is stored below.
+  if (execution.isLeaving) await nextTurn(deps.env)
   if (deadlineAt !== null && deadlineAt <= runAt) return ending
   return {
     type: 'retryLater',

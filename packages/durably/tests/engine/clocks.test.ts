@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { JobContext } from '../../src/model/job.ts'
 import { retry } from '../../src/model/retry-policy.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { VirtualEnv } from '../../src/testing/virtual-env.ts'
 import { gate } from './gate.ts'
 import { setup, WORLDS, type WorldName } from './world.ts'
 
@@ -18,6 +20,7 @@ const DELAYS: [string, (ctx: JobContext) => Promise<unknown>][] = [
   ['the delay of a step', (ctx) => tryTwice(ctx)],
   ['the delay of a job', (ctx) => (ctx.attempt === 1 ? Promise.reject(new Error('once')) : Promise.resolve('done'))],
 ]
+const BESIDE_A_FAILURE = DELAYS.filter(([name]) => name === 'ctx.sleep' || name === 'the delay of a step')
 
 /** A process whose own wall clock can be adjusted; the store's clock is another, as with Postgres. */
 async function adjustable(world: WorldName) {
@@ -122,20 +125,41 @@ describe.each(WORLDS)('the machine sleeps for an hour inside a step on %s', (wor
     expect(began).toBe(false)
   })
 
+  /** The store takes a while to say what time it is, the first time perhaps longer. */
+  const slowToTell =
+    (env: VirtualEnv, firstMs = 10) =>
+    (store: Store) => {
+      let ms = firstMs
+      const get = (id: string) => {
+        const answer = new Promise((resolve) => env.timer(ms, () => resolve(store.runs.get(id))))
+        ms = 10
+        return answer
+      }
+      return { ...store, runs: new Proxy(store.runs, { get: (runs, verb) => (verb === 'get' ? get : Reflect.get(runs, verb)) }) }
+    }
+
+  test.each(BESIDE_A_FAILURE)('%s counts from its call, although the job fails before the store says what time it is', async (_, rest) => {
+    const { durably: first, env, another } = await setup(world)
+    const durably = another({ wrap: slowToTell(env, 2000) })
+    const policy = retry.fixed({ maxAttempts: 2, delay: '20m' })
+    const job = durably.defineJob({ name: 'job', input: anything, retry: policy }, async (ctx) => {
+      await ctx.run('work', () => env.jump(HOUR))
+      const fails = ctx.run('fails once', ({ attempt }) => {
+        if (attempt === 1) throw new Error('once')
+      })
+      return (await Promise.all([rest(ctx), fails]))[0]
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(29 * MINUTE)
+    expect(await first.getRun(id)).toMatchObject({ status: 'pending', attempts: 1 })
+    await env.advance(2 * MINUTE)
+    expect(await first.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+  })
+
   test('a job that has returned completes, although it has a deadline and left a wait behind', async () => {
     const { durably: first, env, another } = await setup(world)
-    // The store takes a while to say what time it is.
-    const durably = another({
-      wrap: (store) => ({
-        ...store,
-        runs: new Proxy(store.runs, {
-          get: (runs, verb) => {
-            if (verb !== 'get') return Reflect.get(runs, verb)
-            return (id: string) => new Promise((resolve) => env.timer(10, () => resolve(runs.get(id))))
-          },
-        }),
-      }),
-    })
+    const durably = another({ wrap: slowToTell(env) })
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
       await Promise.race([ctx.waitFor('never'), ctx.run('work', () => 'first')])
       await ctx.run('more', () => env.jump(HOUR))

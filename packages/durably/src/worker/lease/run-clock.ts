@@ -25,6 +25,8 @@ export class RunClock {
   readonly claimedAt: number
   /** By the store's last answer. */
   time: StoreTime
+  /** The question that is not answered yet. */
+  #asking: Promise<void> | null = null
 
   constructor(deps: OwnerDeps, claimed: Claimed, owner: Owner) {
     this.#deps = deps
@@ -40,8 +42,16 @@ export class RunClock {
     return this.time.latest()
   }
 
-  /** Asks the store for its time: an accepted write leaves it in the row, as the end of the lease. */
-  async askForTime(): Promise<void> {
+  /** Asks the store for its time. All who ask before the answer get this one, so none of them knows the time later than another. */
+  askForTime(): Promise<void> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  /** An accepted write leaves the time in the row, as the end of the lease. */
+  async #ask(): Promise<void> {
     const { store, env, leaseMs, report } = this.#deps
     const { run, lease } = this.#claimed
     try {
