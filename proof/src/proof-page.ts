@@ -69,7 +69,7 @@ const INVARIANTS: [string, string][] = [
   ['I28', 'a step is attempted as often as its policy allows, and then its error is thrown into the job'],
   [
     'I29',
-    'a step triggers one child, and records that child or its output; below a cancelled run no run starts anything or is retried, and all of them end',
+    'a step triggers one child, only while its run is running, and records that child or its output; a cancel reaches all runs below at once, no run below a cancelled one starts anything or is retried, and all of them end',
   ],
   [
     'I30',

@@ -30,6 +30,12 @@ export const oneChildPerStep: Invariant = (history) => {
   return violations
 }
 
+/** I29: only the owner of a run triggers others below it: they are created while it is running. */
+export const childrenHaveAnOwner: Invariant = ({ ledger: { created = [] } }) =>
+  created
+    .filter(({ parentStatus }) => parentStatus !== null && parentStatus !== 'running')
+    .map(({ runId, parentStatus }) => ({ invariant: 'I29', runId, what: `was created when the run that triggered it was ${parentStatus}` }))
+
 /** I29: no function of a child begins under a lease that came after its parent was asked to stop. */
 export const cancelledParentsStartNothing: Invariant = ({ ledger }) => {
   const doomed = new Set(

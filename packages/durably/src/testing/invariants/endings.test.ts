@@ -42,7 +42,10 @@ function accused({ answers, askedAt = 0, created = {}, purged = {} }: Told): (st
   const violations = oneRunPerIdempotencyKey({
     ...NOTHING,
     acknowledged: answers.map((runId) => ({ kind: 'triggered', runId, jobName: 'job', idempotencyKey: 'key', askedAt })),
-    ledger: { ...NOTHING.ledger, created: Object.entries(created).map(([runId, place]) => ({ runId, place, dueAt: 0 })) },
+    ledger: {
+      ...NOTHING.ledger,
+      created: Object.entries(created).map(([runId, place]) => ({ runId, place, dueAt: 0, parentStatus: null })),
+    },
     purged: new Map(Object.entries(purged)),
   })
   return violations.map(({ runId }) => runId)

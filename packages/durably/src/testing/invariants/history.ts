@@ -127,6 +127,8 @@ export interface ClaimNote extends Placed {
 export interface CreatedNote extends Placed {
   /** Not before this, by the store's clock. */
   dueAt: number
+  /** Of the run that triggered it, just before; `null` if none did, or it is not known. */
+  parentStatus: RunRow['status'] | 'gone' | null
 }
 
 /** A job called `sleep` or `waitFor`. */

@@ -20,6 +20,7 @@ export {
   type CreatedNote,
   type Effect,
   type GaveUpNote,
+  grouped,
   type History,
   type JobExecution,
   type JobPlan,

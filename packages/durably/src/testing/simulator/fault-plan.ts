@@ -1,7 +1,8 @@
 // FaultPlan — what goes wrong in one simulated world, decided by its seed.
 // Each seed has its own mix: some faults often, some never, so that rare combinations are reached too.
+import type { NewRun } from '../../store/runs.ts'
 import { chance, oneOf, pick } from './chance.ts'
-import { isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
+import { hasInterruptedFamilies, isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
 
 /**
  * `stall`: the process is paused before it gets the reply, and wakes when its lease may be over. `sleep`: its machine sleeps for that long,
@@ -57,6 +58,8 @@ const CUT_AT_MAX = 9
 /** Faults of claims and of groups of writes find more, and both are rare among polls and single writes: so they are more likely. */
 const CLAIM_WEIGHT = 4
 const GROUP_WEIGHT = 3
+/** The same, in worlds whose families are interrupted, for a run that triggers others. */
+const CHILD_WEIGHT = 6
 const TIMED_MAX = 14
 const TIMED_SHARE = 0.6
 
@@ -93,7 +96,7 @@ export class FaultPlan implements CallFaults {
   ofCall(call: string, verb: string, args: readonly unknown[]): CallFault | null {
     const { seed, faultFree, without } = this.#options
     if (faultFree || this.healed) return null
-    let dice = chance(seed, `call ${call}`) / weightOf(verb, args)
+    let dice = chance(seed, `call ${call}`) / weightOf(seed, verb, args)
     for (const [fault, rate] of this.#rates) {
       if (dice < rate) {
         const name = `${call} ${fault}`
@@ -139,7 +142,15 @@ function allows(seed: number, fault: TimedFault): boolean {
   return chance(seed, `allows ${fault}`) < TIMED_SHARE
 }
 
-function weightOf(verb: string, args: readonly unknown[]): number {
-  if (verb === 'runs.claim') return CLAIM_WEIGHT
-  return verb === 'runs.apply' && (args[0] as readonly unknown[]).length > 1 ? GROUP_WEIGHT : 1
+function weightOf(seed: number, verb: string, args: readonly unknown[]): number {
+  switch (verb) {
+    case 'runs.claim':
+      return CLAIM_WEIGHT
+    case 'runs.apply':
+      return (args[0] as readonly unknown[]).length > 1 ? GROUP_WEIGHT : 1
+    case 'runs.create':
+      return hasInterruptedFamilies(seed) && (args[0] as readonly NewRun[]).some((run) => run.parentRunId !== null) ? CHILD_WEIGHT : 1
+    default:
+      return 1
+  }
 }

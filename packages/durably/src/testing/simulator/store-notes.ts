@@ -6,6 +6,7 @@ import type { RunRow } from '../../model/run.ts'
 import type { SignalRow } from '../../model/signal.ts'
 import { endsLease, type OwnerWrite, type WriteOutcome } from '../../store/owner-write.ts'
 import type { Created, NewRun } from '../../store/runs.ts'
+import type { CreatedNote } from '../invariants/index.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { Answer } from './sim-process.ts'
 
@@ -24,12 +25,19 @@ export class StoreNotes {
   /** The runs as they were before the current request; by id where they were needed. */
   #seen: readonly RunRow[] = []
   #byId: ReadonlyMap<string, RunRow> | null = null
+  #unseen = 0
 
   constructor(ledger: SimLedger) {
     this.#ledger = ledger
   }
 
+  /** The runs have changed, and will be seen: until then nothing is known of them. */
+  expectChange(): void {
+    this.#unseen++
+  }
+
   see(runs: readonly RunRow[]): void {
+    this.#unseen--
     this.#seen = runs
     this.#byId = null
   }
@@ -54,8 +62,13 @@ export class StoreNotes {
       // A run that could only start after its deadline is due at its deadline.
       const dueAt = Math.min(runAt ?? arrivedMs + (delayMs ?? 0), run.deadlineAt ?? Number.POSITIVE_INFINITY)
       // A request that is sent again created its run the first time.
-      if (isNew && !this.#rows.has(run.id)) this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt })
+      if (isNew && !this.#rows.has(run.id))
+        this.#ledger.created.push({ place: this.#ledger.place(), runId: run.id, dueAt, parentStatus: this.#parentStatus(run) })
     }
+  }
+
+  #parentStatus({ parentRunId }: RunRow): CreatedNote['parentStatus'] {
+    return parentRunId === null || this.#unseen > 0 ? null : (this.#rows.get(parentRunId)?.status ?? 'gone')
   }
 
   #claim({ id, leaseGeneration, runAt, waitingFor }: RunRow, { storeMs, arrivedMs, mono }: Moment): void {

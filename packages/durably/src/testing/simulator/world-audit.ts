@@ -2,10 +2,11 @@
 import type { EventRow } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
-import type { ClaimRequest } from '../../store/runs.ts'
+import type { CancelOutcome, Changed, ClaimRequest } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import { DueAudit, type History, RowAudit, StreamAudit, type Violation } from '../invariants/index.ts'
 import type { Archive } from './archive.ts'
+import { CancelWatch } from './cancel-watch.ts'
 import { ClaimWatch } from './claim-watch.ts'
 import { figuresOf, judge, plansOf } from './judge.ts'
 import { rareFiguresOf } from './rare-figures.ts'
@@ -52,6 +53,7 @@ export class WorldAudit {
   readonly #streams: StreamAudit
   readonly #notes: StoreNotes
   readonly #claims: ClaimWatch
+  readonly #cancels = new CancelWatch()
   readonly #counts = { commits: 0, groups: 0, claims: 0, batches: 0 }
   /** Settles when the last check of the rows has ended. */
   looked: Promise<void> = Promise.resolve()
@@ -69,8 +71,12 @@ export class WorldAudit {
   applied(process: string, verb: string, answer: Answer, args: readonly unknown[], arrivedMs: number): void {
     const { storeMs, mono } = this.#deps
     this.#notes.take(verb, answer, args, { storeMs: storeMs(), mono: mono(), arrivedMs })
-    if (MUTATING.has(verb) && hasChanged(answer)) this.looked = this.#look(this.looked)
+    if (MUTATING.has(verb) && hasChanged(answer)) {
+      this.#notes.expectChange()
+      this.looked = this.#look(this.looked)
+    }
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
+    if (verb === 'runs.cancel' && hasStopped(answer)) this.#cancels.cancelled(args[0] as string)
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
     if (verb === 'runs.claim') {
       this.#count('claims', 'batches', answered)
@@ -99,7 +105,7 @@ export class WorldAudit {
     this.#rows.look(kept.runs, kept.steps, storeMs())
     this.#streams.look(rows)
     this.#streams.compare(history)
-    const watches = [this.#rows, this.#dues, this.#streams, this.#claims, archive, ...(tabs ? [tabs] : [])]
+    const watches = [this.#rows, this.#dues, this.#streams, this.#claims, this.#cancels, archive, ...(tabs ? [tabs] : [])]
     const violations: Violation[] = [...watches.flatMap((watch) => watch.violations), ...judge(history)]
     const { deleted } = archive
     const { refused } = ledger
@@ -130,6 +136,7 @@ export class WorldAudit {
     this.#rows.look(runs, steps, nowMs)
     this.#dues.look(runs, nowMs)
     this.#streams.look({ runs, steps, events })
+    this.#cancels.look(runs)
     this.#notes.see(runs)
     onLook(runs)
   }
@@ -140,4 +147,10 @@ function hasChanged(answer: Answer): boolean {
   if ('error' in answer) return true
   const { value } = answer
   return Array.isArray(value) ? value.length > 0 : value !== 0 && value !== null
+}
+
+/** A run that has ended before stays as it is. */
+function hasStopped(answer: Answer): boolean {
+  const outcome = 'value' in answer ? (answer.value as CancelOutcome | Changed | null)?.outcome : undefined
+  return outcome === 'cancelled' || outcome === 'requested'
 }

@@ -16,6 +16,11 @@ export function isWorldOfFamilies(seed: number): boolean {
   return chance(seed, 'families') < 0.15
 }
 
+/** In half of these worlds something often goes wrong just when a run triggers others. */
+export function hasInterruptedFamilies(seed: number): boolean {
+  return isWorldOfFamilies(seed) && chance(seed, 'interrupted families') < 0.5
+}
+
 /**
  * Few worlds have runs that trigger very many others at once, over a narrow line to the store. They take long to simulate, and are
  * worth most where nothing else goes wrong: there no lease may be lost.
