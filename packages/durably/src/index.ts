@@ -64,6 +64,7 @@ export type {
   DeleteOutcome,
   IfVersion,
   NewRun,
+  DueJobsRequest,
   OldestDue,
   Probe,
   PurgeRequest,

@@ -91,6 +91,7 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
     getHolder: (concurrencyKey) => runs.getHolder(concurrencyKey),
     list: (query) => runs.list(query),
     oldestDue: (jobNames) => runs.oldestDue(jobNames),
+    dueJobs: (request) => runs.dueJobs(request),
     probe: (jobNames) => runs.probe(jobNames),
     count: (jobNames) => runs.count(jobNames),
     purge: (request) => runs.purge(request),

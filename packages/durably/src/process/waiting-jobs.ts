@@ -6,8 +6,8 @@ import type { TimerHandle } from '../model/env.ts'
 const EVERY_MS = 10_000
 /** Another worker would have claimed it by then. */
 const WAITED_MS = 5000
-/** The newest that wait; those of a job that was forgotten are among them. */
-const RUNS_MAX = 20
+/** Reported in one look; the others follow with the next ones. */
+const JOBS_MAX = 20
 
 export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLogger, left: AbortSignal): void {
   const reported = new Set<string>()
@@ -17,9 +17,8 @@ export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLo
   }
   const look = async () => {
     // An error of the store is the worker's to report.
-    const waiting = await store.runs.list({ statuses: ['pending'], limit: RUNS_MAX }).catch(() => [])
-    for (const { jobName, runAt, readAt } of waiting) {
-      if (jobs.has(jobName) || reported.has(jobName) || runAt > (readAt ?? env.wall()) - WAITED_MS) continue
+    const request = { waitedMs: WAITED_MS, except: [...jobs.keys(), ...reported], limit: JOBS_MAX }
+    for (const jobName of await store.runs.dueJobs(request).catch(() => [])) {
       reported.add(jobName)
       logger.warn(
         `durably: runs of job ${JSON.stringify(jobName)} wait, but this worker does not define that job; define it here or start a worker that does`,

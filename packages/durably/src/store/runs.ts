@@ -61,8 +61,20 @@ export interface RunStore {
   purge(request: PurgeRequest): Promise<number>
   /** The pending run of these jobs that has been due for longest; its concurrency key may be held. Null if none is due. */
   oldestDue(jobNames: readonly string[]): Promise<OldestDue | null>
+  /** The names of the jobs that have a pending run which has been due for a while, in any order. Its concurrency key may be held. */
+  dueJobs(request: DueJobsRequest): Promise<string[]>
   /** What an idle worker needs to know, in one read. */
   probe(jobNames: readonly string[]): Promise<Probe>
+}
+
+/** Which jobs with due runs are asked for. */
+export interface DueJobsRequest {
+  /** For how long at least a run of the job has been due, in milliseconds. */
+  waitedMs: number
+  /** The names of jobs that are left out. */
+  except: readonly string[]
+  /** How many names are returned at most. */
+  limit: number
 }
 
 /** A run that is to be stored. */

@@ -72,6 +72,9 @@ describe.each(WORLDS)('the log of an instance on %s', (world) => {
     const { lines, logger } = listening()
     const { durably, another, env } = await setup(world)
     await durably.defineJob({ name: 'elsewhere', input: anything }, async () => {}).batchTrigger([{ payload: 1 }, { payload: 2 }])
+    // However many newer runs there are, of this job or of others.
+    const asleep = durably.defineJob({ name: 'asleep', input: anything }, async () => {})
+    await asleep.batchTrigger(Array.from({ length: 50 }, () => ({ payload: 0, options: { delay: '1h' } })))
     const worker = another({ logger })
     worker.defineJob({ name: 'here', input: anything }, async () => {})
     worker.start()

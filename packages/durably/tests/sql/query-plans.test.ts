@@ -127,6 +127,7 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await runs.wasAlive(claim)
   await runs.probe(['watched', 'job'])
   await runs.oldestDue(['watched', 'job'])
+  await runs.dueJobs({ waitedMs: 5000, except: ['job'], limit: 20 })
   await runs.adopt(['token'])
   await steps.find('id', ['a', 'b'])
   await logs.find('id', ['a', 'b'])

@@ -10,6 +10,7 @@ import {
   type CreateOptions,
   createDurably,
   type DeleteOutcome,
+  type DueJobsRequest,
   type EventPage,
   type EventRow,
   type EventStore,
@@ -101,6 +102,9 @@ class OwnRuns implements RunStore {
   }
   oldestDue(jobNames: readonly string[]): Promise<OldestDue | null> {
     return this.kept.oldestDue(jobNames)
+  }
+  dueJobs(request: DueJobsRequest): Promise<string[]> {
+    return this.kept.dueJobs(request)
   }
   probe(jobNames: readonly string[]): Promise<Probe> {
     return this.kept.probe(jobNames)

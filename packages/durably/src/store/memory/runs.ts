@@ -5,6 +5,7 @@ import { adopt, claim } from './claim.ts'
 import { deleteRun, retry } from './client-moves.ts'
 import { count } from './count.ts'
 import { create } from './create.ts'
+import { dueJobs } from './due-jobs.ts'
 import { oldestDue } from './oldest-due.ts'
 import { probe } from './probe.ts'
 import { purge } from './purge.ts'
@@ -41,6 +42,7 @@ export function memoryRuns(tables: Tables): RunStore {
     getHolder: async (concurrencyKey) => copyOf(tables.holderOf(concurrencyKey)),
     list: verb(list),
     oldestDue: verb(oldestDue),
+    dueJobs: verb(dueJobs),
     probe: verb(probe),
     count: verb(count),
     purge: verb(purge),

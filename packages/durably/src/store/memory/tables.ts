@@ -79,6 +79,10 @@ export class Tables {
     return this.#queues.get(jobName)
   }
 
+  queues(): Iterable<[string, JobQueue]> {
+    return this.#queues
+  }
+
   insert(row: RunRow, events: readonly RecordedEvent[]): RunRecord {
     const record = new RunRecord(row)
     this.records.set(row.id, record)

@@ -10,6 +10,7 @@ import { counts } from './counts.ts'
 import { createChapter } from './create.ts'
 import { createWithin } from './create-within.ts'
 import { deadlines } from './deadlines.ts'
+import { dueJobsChapter } from './due-jobs.ts'
 import { dueTimes } from './due-times.ts'
 import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
@@ -71,5 +72,6 @@ export const storeContract: Chapter[] = [
   oldestDueChapter,
   values,
   unknownOutcome,
+  dueJobsChapter,
   withoutEventLog,
 ]

@@ -2,5 +2,6 @@
 import { lazyCode } from '../../../model/lazy.ts'
 
 export const lazyCount = lazyCode(() => import('./count.ts'))
+export const lazyDueJobs = lazyCode(() => import('./due-jobs.ts'))
 export const lazyList = lazyCode(() => import('./list-runs.ts'))
 export const lazyPurge = lazyCode(() => import('./purge.ts'))

@@ -1,11 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
-import { lazyCount, lazyList, lazyPurge } from './lazy-queries.ts'
+import { lazyCount, lazyDueJobs, lazyList, lazyPurge } from './lazy-queries.ts'
 import { runRow } from './rows.ts'
 import type { Param, Value } from './statement.ts'
 
-export function runQueries(deps: SqlDeps): Pick<RunStore, 'get' | 'getChild' | 'getHolder' | 'held' | 'list' | 'count' | 'purge'> {
+export function runQueries(
+  deps: SqlDeps,
+): Pick<RunStore, 'get' | 'getChild' | 'getHolder' | 'held' | 'list' | 'count' | 'dueJobs' | 'purge'> {
   const { statement, db, session, env, tables: t, syntax } = deps
   const one = <P extends { [K in keyof P]: Value }>(where: (p: Param<P>) => RawBuilder<unknown>) => {
     const query = statement<P>((p) => sql`SELECT *${syntax.readAt} FROM ${t.runs} WHERE ${where(p)}`)
@@ -18,6 +20,7 @@ export function runQueries(deps: SqlDeps): Pick<RunStore, 'get' | 'getChild' | '
   const byStep = one<{ id: string; step: string }>((p) => sql`parent_run_id = ${p('id')} AND parent_step = ${p('step')}`)
   const byHeldKey = one<{ key: string }>((p) => sql`status = 'running' AND concurrency_key = ${p('key')}`)
   const held = statement<Record<never, never>>(() => sql`SELECT lease_owner FROM ${t.runs} WHERE lease_owner IS NOT NULL`)
+  let dueJobs: RunStore['dueJobs'] | undefined
   let purge: RunStore['purge'] | undefined
   return {
     get: (id) => byId({ id }),
@@ -27,6 +30,10 @@ export function runQueries(deps: SqlDeps): Pick<RunStore, 'get' | 'getChild' | '
     async count(jobNames) {
       const { countRuns } = await lazyCount(env)
       return countRuns(deps, jobNames)
+    },
+    async dueJobs(request) {
+      dueJobs ??= (await lazyDueJobs(env)).dueJobs(deps)
+      return dueJobs(request)
     },
     async purge(request) {
       purge ??= (await lazyPurge(env)).purgeRuns(deps)
