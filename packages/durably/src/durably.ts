@@ -25,6 +25,7 @@ import type { JobHandle } from './runs/job-handle.ts'
 import { lazyManyRuns } from './runs/lazy-many-runs.ts'
 import type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 import type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
+import type { PageOptions } from './runs/run-rows.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
 import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from './store/runs.ts'
@@ -140,9 +141,14 @@ export class Durably implements AsyncDisposable {
     return explain(this[ENGINE], runId)
   }
 
-  /** Reads the recorded steps of a run, in the order in which the job called them. Failed attempts are included. */
-  getSteps(runId: string): Promise<Step[]> {
-    return this[ENGINE].reader.getSteps(runId)
+  /**
+   * Reads the recorded steps of a run, in the order in which the job called them. Failed attempts are included. Give a `limit` where there
+   * may be many.
+   *
+   * @example const next = await durably.getSteps(run.id, { limit: 100, cursor: steps.at(-1)?.id })
+   */
+  getSteps(runId: string, options?: PageOptions): Promise<Step[]> {
+    return this[ENGINE].reader.getSteps(runId, options)
   }
 
   /**
@@ -157,10 +163,10 @@ export class Durably implements AsyncDisposable {
 
   /**
    * Reads the log lines of a run, in the order in which they were written. Lines are stored only with the plugin `withLogPersistence()`;
-   * without it the list is empty.
+   * without it the list is empty. Give a `limit` where there may be many.
    */
-  getLogs(runId: string): Promise<Log[]> {
-    return this[ENGINE].reader.getLogs(runId)
+  getLogs(runId: string, options?: PageOptions): Promise<Log[]> {
+    return this[ENGINE].reader.getLogs(runId, options)
   }
 
   /**

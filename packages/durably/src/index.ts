@@ -47,6 +47,7 @@ export type { Actor, Cause, ExplainedRun, Explanation, Remedy } from './runs/exp
 export type { JobHandle, WaitOptions } from './runs/job-handle.ts'
 export type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 export type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
+export type { PageOptions } from './runs/run-rows.ts'
 export type { SubscribeOptions, Subscription } from './runs/subscribe.ts'
 export type { BatchTriggerInput, TriggerOptions } from './runs/trigger.ts'
 export type { RunsSubscription, WatchFilter, WatchOptions } from './runs/watch-runs.ts'
@@ -55,6 +56,7 @@ export type { Leadership, LeadershipDeps, OpenLeadership, Term } from './store/l
 export type { LogStore } from './store/logs.ts'
 export type { Change, Notifier, NotifierDeps, NotifyingDialect } from './store/notifier.ts'
 export type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from './store/owner-write.ts'
+export type { RowPage } from './store/row-page.ts'
 export type {
   CancelOutcome,
   Changed,
@@ -62,9 +64,9 @@ export type {
   Created,
   CreateOptions,
   DeleteOutcome,
+  DueJobsRequest,
   IfVersion,
   NewRun,
-  DueJobsRequest,
   OldestDue,
   Probe,
   PurgeRequest,

@@ -64,8 +64,8 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     also: [
       {
         file: 'worker/execute-run.ts',
-        find: 'return untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
-        replace: 'return deps.store.stale?.get(claim.runId) ?? untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))',
+        find: 'return allOf(pagesOf(read))',
+        replace: 'return deps.store.stale?.get(claim.runId) ?? allOf(pagesOf(read))',
       },
     ],
   },

@@ -12,6 +12,7 @@ import type { Step } from '../model/step.ts'
 import type { Explanation } from '../runs/explain/explanation.ts'
 import type { JobHandle } from '../runs/job-handle.ts'
 import type { SignalOptions } from '../runs/run-commands.ts'
+import type { PageOptions } from '../runs/run-rows.ts'
 import type { BatchTriggerInput, TriggerOptions } from '../runs/trigger.ts'
 import type { WatchFilter } from '../runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from '../store/runs.ts'
@@ -59,10 +60,10 @@ export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
   getRuns(filter?: RunFilter): Promise<Run[]>
   /** Says why a run does not go on, following the runs that it waits for as far as the caller may read them. */
   explain(runId: string): Promise<Explanation>
-  /** Reads the recorded steps of a run, in the order in which the job called them. */
-  getSteps(runId: string): Promise<Step[]>
-  /** Reads the stored log lines of a run, in the order in which they were written. */
-  getLogs(runId: string): Promise<Log[]>
+  /** Reads the recorded steps of a run, in the order in which the job called them: all of them, or a page. */
+  getSteps(runId: string, options?: PageOptions): Promise<Step[]>
+  /** Reads the stored log lines of a run, in the order in which they were written: all of them, or a page. */
+  getLogs(runId: string, options?: PageOptions): Promise<Log[]>
   /** Lists the jobs that can be triggered, with the schemas of their inputs. */
   getJobs(): Promise<JobInfo[]>
   /** Counts all runs by phase. */

@@ -6,11 +6,13 @@ import { PHASES, type Phase } from '../model/phase.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import type { SentSignal } from '../model/signal.ts'
-import { type Step, toStep } from '../model/step.ts'
+import type { Step } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
 import { checkFilterKeys } from './filter-keys.ts'
 import { getSignals } from './get-signals.ts'
 import { lazyRunQuery } from './lazy-run-query.ts'
+import { lazyRunRows } from './lazy-run-rows.ts'
+import type { PageOptions } from './run-rows.ts'
 
 interface RunReaderDeps {
   store: Store
@@ -71,9 +73,9 @@ export class RunReader {
   }
 
   /** By index; failed attempts included. */
-  async getSteps(runId: string): Promise<Step[]> {
-    const rows = await this.#deps.store.steps.list(runId)
-    return rows.map((row) => toStep(row, this.#deps.codec))
+  async getSteps(runId: string, options?: PageOptions): Promise<Step[]> {
+    const { getSteps } = await lazyRunRows(this.#deps.env)
+    return getSteps(this.#deps, runId, options)
   }
 
   async getSignals(runId: string): Promise<SentSignal[]> {
@@ -81,10 +83,8 @@ export class RunReader {
   }
 
   /** In the order they happened; empty without `withLogPersistence()`. */
-  async getLogs(runId: string): Promise<Log[]> {
-    const rows = await this.#deps.store.logs.list(runId)
-    // A line may be stored later than one that came after it; ids give the order (ADR 0003).
-    const inOrder = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    return inOrder.map((row) => ({ ...row, data: this.#deps.codec.decode(row.data) }))
+  async getLogs(runId: string, options?: PageOptions): Promise<Log[]> {
+    const { getLogs } = await lazyRunRows(this.#deps.env)
+    return getLogs(this.#deps, runId, options)
   }
 }

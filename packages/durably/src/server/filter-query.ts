@@ -1,24 +1,20 @@
 // The filter of a list of runs, as query parameters: by the names of its fields, `jobName` as `job`, and a label as `label.` and its name. Lists
-// of values are given as often as there are values. A parameter that is not known is refused: without it, a command would reach more runs than its caller meant.
+// of values are given as often as there are values.
 import { checkFilter } from '../model/check-filter.ts'
-import { DurablyError } from '../model/errors.ts'
 import { checkName } from '../model/name.ts'
 import type { RunConditions, RunFilter } from '../model/run-filter.ts'
 import { RUN_FILTER } from '../runs/filter-keys.ts'
 import type { Call } from './call.ts'
 import { principalOf, withOwnKeys } from './principal.ts'
-import { queryParameter } from './query.ts'
-
-const LIMIT_DEFAULT = 50
-export const LIMIT_MAX = 200
+import { queryParameter, readLimit, refuseUnknown } from './query.ts'
 
 export type PageFilter = RunConditions & Pick<RunFilter, 'cursor' | 'direction'> & { limit: number }
 
 /** Keys are those of the caller's principal. */
 export async function pageFilter(call: Call): Promise<PageFilter> {
   const { query } = call
-  refuseUnknown(query)
-  const filter = { ...valuesOf(query), limit: readLimit(queryParameter(query, 'limit')) } as PageFilter
+  refuseUnknown(query, PARAMETERS, LABEL)
+  const filter = { ...valuesOf(query), limit: readLimit(query) } as PageFilter
   checkFilter(filter)
   for (const jobName of [filter.jobName ?? []].flat()) checkName('job', jobName)
   return withOwnKeys(await principalOf(call), filter)
@@ -29,15 +25,6 @@ const TIMES = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore
 const LABEL = 'label.'
 const { jobName: _, labels: __, ...SAME_NAME } = RUN_FILTER
 const PARAMETERS = ['job', ...Object.keys(SAME_NAME)]
-
-function refuseUnknown(query: URLSearchParams): void {
-  const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name) && !name.startsWith(LABEL))
-  if (unknown !== undefined)
-    throw new DurablyError(
-      'invalid_argument',
-      `there is no parameter ${JSON.stringify(unknown)}; there are ${PARAMETERS.join(', ')}, and ${LABEL}<name> for a label`,
-    )
-}
 
 function valuesOf(query: URLSearchParams): Record<string, unknown> {
   const values: Record<string, unknown> = {}
@@ -53,12 +40,4 @@ function valuesOf(query: URLSearchParams): Record<string, unknown> {
 
 function readOne(name: string, text: string): string | number {
   return TIMES.includes(name) && /^\d{1,15}$/.test(text) ? Number(text) : text
-}
-
-function readLimit(text: string | null): number {
-  if (text === null) return LIMIT_DEFAULT
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > LIMIT_MAX)
-    throw new DurablyError('invalid_argument', `limit must be a whole number from 1 to ${LIMIT_MAX}, got ${JSON.stringify(text)}`)
-  return limit
 }

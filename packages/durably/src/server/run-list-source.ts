@@ -6,7 +6,8 @@ import { unlessAborted } from '../model/abort.ts'
 import { printOf, type Run } from '../model/run.ts'
 import { Waiter } from '../model/waiter.ts'
 import { type FrameSource, frame } from './event-stream.ts'
-import { LIMIT_MAX, type PageFilter } from './filter-query.ts'
+import type { PageFilter } from './filter-query.ts'
+import { LIMIT_MAX } from './query.ts'
 import type { Shown } from './shown-run.ts'
 
 export interface RunListSourceDeps {

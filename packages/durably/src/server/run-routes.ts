@@ -24,14 +24,6 @@ export const explainRun = ofRun('runs:read', async (call, { id }) => {
   return jsonResponse(200, await explain(server.engine, id, see))
 })
 
-export const getSteps = ofRun('runs:read', async (call, { id }) => {
-  const shown = await shownTo(call)
-  const steps = await call.server.durably.getSteps(id)
-  return jsonResponse(200, { steps: steps.map((step) => shown.step(step)) })
-})
-
-export const getLogs = ofRun('runs:read', async ({ server }, { id }) => jsonResponse(200, { logs: await server.durably.getLogs(id) }))
-
 export const cancelRun = ofRun('runs:cancel', async ({ server, request }, { id }) =>
   jsonResponse(200, { outcome: await server.durably.cancel(id, ifMatch(request)) }),
 )

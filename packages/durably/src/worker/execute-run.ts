@@ -8,6 +8,8 @@ import type { StepRow } from '../model/step.ts'
 import { decodeStreams } from '../model/stream.ts'
 import { TRANSITIONS } from '../model/transitions.ts'
 import type { Claim, EndingVerb } from '../store/owner-write.ts'
+import { allOf, pagesOf } from '../store/pages-of.ts'
+import type { RowPage } from '../store/row-page.ts'
 import { delayOf } from './delay-of.ts'
 import type { Dismissed } from './dismissal.ts'
 import type { Execution } from './execution.ts'
@@ -79,7 +81,12 @@ function readGiven(deps: WorkerDeps, { run, owner }: Execution): Given | Unreada
 /** What earlier executions recorded; `null` when it could not be read while the lease lasted, or the run has another owner. */
 function readSteps(deps: WorkerDeps, claim: Claim): readonly StepRow[] | Promise<readonly StepRow[] | null> {
   if (claim.generation === 1) return []
-  return untilLeaseIsOver(deps, () => deps.store.steps.listOwned(claim))
+  const { store, turn } = deps
+  const read = async (page: RowPage) => {
+    if (turn.spent()) await turn.breathe()
+    return untilLeaseIsOver(deps, () => store.steps.listOwned(claim, page))
+  }
+  return allOf(pagesOf(read))
 }
 
 interface Unreadable {

@@ -6,6 +6,7 @@ import { emptyRunView, reduceRun } from '../../src/client/run-view.ts'
 import { DurablyError } from '../../src/model/errors.ts'
 import type { Run } from '../../src/model/run.ts'
 import { withLogPersistence } from '../../src/plugins/index.ts'
+import type { PageOptions } from '../../src/runs/run-rows.ts'
 import { gate } from '../engine/gate.ts'
 import { logOf } from '../engine/run-log.ts'
 import { CLIENTS, type ClientName, setup as setupWorld } from './world.ts'
@@ -169,6 +170,29 @@ describe.each(CLIENTS)('the %s client', (name) => {
     expect(jobs.map((job) => job.name)).toEqual(['echo', 'greet', 'fails', 'asks'])
     expect(jobs[1]?.input).toMatchObject({ type: 'object', properties: { name: { type: 'string' } } })
     expect(await within(100, client.countsByPhase())).toEqual(await durably.countsByPhase())
+  })
+
+  test('reads steps and logs in pages, or all of them', async () => {
+    const { client, durably, within } = await setup(name)
+    const long = durably.defineJob({ name: 'long', input: anything }, async (ctx) => {
+      for (let i = 0; i < 450; i++) {
+        ctx.log.info(`line ${i}`)
+        await ctx.run(`step ${i}`, () => i)
+      }
+    })
+    const { id } = await long.trigger(null)
+    await within(60_000, durably.processUntilIdle())
+    for (const read of ['getSteps', 'getLogs'] as const) {
+      const all = await durably[read](id)
+      const page = (options?: PageOptions): Promise<unknown> => client[read](id, options)
+      expect(all.length).toBeGreaterThanOrEqual(450)
+      expect(await within(1000, page())).toEqual(all)
+      expect(await within(1000, page({ limit: 300 }))).toEqual(all.slice(0, 300))
+      expect(await within(1000, page({ limit: 10, cursor: all[299]?.id ?? '' }))).toEqual(all.slice(300, 310))
+      expect(await within(1000, page({ cursor: all.at(-1)?.id ?? '' }))).toEqual([])
+      await expect(within(1000, page({ limits: 5 } as never))).rejects.toThrow(/"limits"; did you mean "limit"\?/)
+      await expect(within(1000, page({ cursor: 'nothing' }))).rejects.toThrow(/cursor must be the id of a/)
+    }
   })
 
   test('cancels, retries and deletes, also only if nothing has changed', async () => {

@@ -29,8 +29,8 @@ test.each([
   [`label.tenant=${'x'.repeat(257)}`, 'label "tenant" must be at most 256 characters'],
   ['label.tenant=%00', 'NUL'],
   [Array.from({ length: 17 }, (_, i) => `label.l${i}=x`).join('&'), 'labels must be at most 16, got 17'],
-  ['labels=x', 'there is no parameter "labels"; there are job, status'],
-  ['label=x', 'and label.<name> for a label'],
+  ['labels=x', 'there is no parameter "labels"; did you mean "label.<name>"?'],
+  ['label=x', 'there is no parameter "label"; did you mean "label.<name>"?'],
 ])('%s is refused before anything is read, in lists and streams', async (query, message) => {
   const { call } = await served('memory')
   for (const path of ['/runs', '/events'])

@@ -10,15 +10,15 @@ import { migratedStore } from './place.ts'
 import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
 /** Scans of a parameter, of a page that was already limited, and of nothing at all. */
-const BOUNDED_SCAN = /SCAN (e|job|token|wanted|first|ended|below|page)( VIRTUAL TABLE|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
+const BOUNDED_SCAN =
+  /SCAN (e|job|token|wanted|first|ended|below|page)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
 /**
- * The winner among one candidate, or one oldest run, per registered job; the lines of one call or one run; a page of each status and job; the
+ * The winner among one candidate, or one oldest run, per registered job; the lines of one call; a page of each status and job; the
  * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run.
  */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
   /^INSERT INTO "logs"/,
-  /FROM "logs"/,
   /UNION ALL SELECT \* FROM \(SELECT r\.\* FROM/,
   /INDEXED BY "runs_idempotent"/,
   /^UPDATE \S+ AS r SET signals = r.signals \+ ended.count/,
@@ -138,10 +138,12 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await runs.list({ limit: 20 })
   for (const query of QUERIES) await runs.list(query)
   await runs.held()
-  await steps.list('id')
-  await steps.listOwned(claim)
+  for (const page of [{}, { after: 'step', limit: 10 }]) {
+    await steps.list('id', page)
+    await steps.listOwned(claim, page)
+  }
   await events.list('id', { after: 3, limit: 10 })
-  await logs.list('id')
+  await logs.list('id', { after: 'line', limit: 10 })
   await logs.append([line])
 }
 

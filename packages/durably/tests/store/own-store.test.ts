@@ -25,6 +25,7 @@ import {
   type Reaped,
   type ReapRequest,
   type RetryOutcome,
+  type RowPage,
   type RunCount,
   type RunQuery,
   type RunRow,
@@ -114,11 +115,11 @@ class OwnRuns implements RunStore {
 class OwnSteps implements StepStore {
   constructor(private readonly kept: StepStore) {}
 
-  list(runId: string): Promise<StepRow[]> {
-    return this.kept.list(runId)
+  list(runId: string, page?: RowPage): Promise<StepRow[]> {
+    return this.kept.list(runId, page)
   }
-  listOwned(claim: Claim): Promise<StepRow[] | null> {
-    return this.kept.listOwned(claim)
+  listOwned(claim: Claim, page?: RowPage): Promise<StepRow[] | null> {
+    return this.kept.listOwned(claim, page)
   }
   find(runId: string, ids: readonly string[]): Promise<StepRow[]> {
     return this.kept.find(runId, ids)
@@ -142,8 +143,8 @@ class OwnLogs implements LogStore {
   append(lines: readonly LogRow[]): Promise<void> {
     return this.kept.append(lines)
   }
-  list(runId: string): Promise<LogRow[]> {
-    return this.kept.list(runId)
+  list(runId: string, page?: RowPage): Promise<LogRow[]> {
+    return this.kept.list(runId, page)
   }
   find(runId: string, ids: readonly string[]): Promise<LogRow[]> {
     return this.kept.find(runId, ids)

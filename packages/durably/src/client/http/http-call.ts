@@ -16,8 +16,8 @@ export interface HttpCallDeps {
 }
 
 export interface HttpCall extends HttpQuestion {
-  /** The request is idempotent: it only reads, or it has an idempotency key. */
-  isSafe: boolean
+  /** The request is idempotent: it only reads, or it has an idempotency key. Default false. */
+  isSafe?: boolean
 }
 
 /** Returns the decoded body; `undefined` when it is empty. */

@@ -5,7 +5,6 @@ import { wireCodec } from '../../model/codec.ts'
 import { systemClock } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { Log } from '../../model/log.ts'
-import { checkName } from '../../model/name.ts'
 import type { Phase } from '../../model/phase.ts'
 import { pulled } from '../../model/pulled.ts'
 import type { Run } from '../../model/run.ts'
@@ -40,10 +39,24 @@ function clientOf(options: HttpOptions): UntypedClient {
   const feeds = new RunListFeeds(deps)
 
   const call = <T>(call: HttpCall) => callServer(deps, call) as Promise<T>
-  const get = <T>(path: string) => call<T>({ method: 'GET', path, isSafe: true })
+  const get = <T>(path: string, runId?: string) => call<T>({ method: 'GET', path, runId, isSafe: true })
   const post = <T>(path: string, body: object, rest: Partial<HttpCall> = {}) =>
-    call<T>({ method: 'POST', path, body: deps.codec.encode(body, 'the request') ?? '', isSafe: false, ...rest })
-  const ofRun = <T>(runId: string, ...rest: string[]) => call<T>({ method: 'GET', path: runPath(runId, ...rest), runId, isSafe: true })
+    call<T>({ method: 'POST', path, body: deps.codec.encode(body, 'the request') ?? '', ...rest })
+  const ofRun = <T>(runId: string, ...rest: string[]) => get<T>(runPath(runId, ...rest), runId)
+  /** The server limits its pages; more are asked for until there are enough. */
+  async function inPages<K extends keyof Listed>(field: K, path: string, filter: RunFilter = {}, runId?: string): Promise<Listed[K]> {
+    const { limit = Number.POSITIVE_INFINITY, cursor: from, ...rest } = filter
+    const isBackwards = filter.direction === 'previous'
+    const all: unknown[] = []
+    for (let cursor = from; ; ) {
+      const asked = query({ ...rest, limit: Math.min(PAGE_MAX, limit - all.length), cursor })
+      const page = await get<Page>(path + asked, runId)
+      if (isBackwards) all.unshift(...page[field])
+      else all.push(...page[field])
+      cursor = (isBackwards ? page.previousCursor : page.nextCursor) ?? undefined
+      if (cursor === undefined || all.length >= limit) return all as Listed[K]
+    }
+  }
 
   return {
     trigger: async (job, input, options) => post('/runs', { job, input, ...(options && { options }) }, { isSafe: hasKey(options) }),
@@ -54,22 +67,10 @@ function clientOf(options: HttpOptions): UntypedClient {
       return runs
     },
     getRun: (id) => unlessNotFound(null, async () => ofRun<Run>(id)),
-    async getRuns(filter: RunFilter = {}) {
-      const { limit = Number.POSITIVE_INFINITY, cursor: from, ...rest } = filter
-      const isBackwards = filter.direction === 'previous'
-      const all: Run[] = []
-      for (let cursor = from; ; ) {
-        const page = query({ ...rest, limit: Math.min(PAGE_MAX, limit - all.length), cursor })
-        const { runs, nextCursor, previousCursor } = await get<RunPage>(`/runs${page}`)
-        if (isBackwards) all.unshift(...runs)
-        else all.push(...runs)
-        cursor = (isBackwards ? previousCursor : nextCursor) ?? undefined
-        if (cursor === undefined || all.length >= limit) return all
-      }
-    },
+    getRuns: (filter) => inPages('runs', '/runs', filter),
     explain: async (id) => ofRun(id, 'explain'),
-    getSteps: (id) => unlessNotFound([], async () => (await ofRun<{ steps: Step[] }>(id, 'steps')).steps),
-    getLogs: (id) => unlessNotFound([], async () => (await ofRun<{ logs: Log[] }>(id, 'logs')).logs),
+    getSteps: (id, options) => unlessNotFound([], async () => inPages('steps', runPath(id, 'steps'), options, id)),
+    getLogs: (id, options) => unlessNotFound([], async () => inPages('logs', runPath(id, 'logs'), options, id)),
     getJobs: async () => (await get<{ jobs: JobInfo[] }>('/jobs')).jobs,
     countsByPhase: async () => (await get<{ counts: Record<Phase, number> }>('/stats')).counts,
     async cancel(id, options) {
@@ -77,13 +78,12 @@ function clientOf(options: HttpOptions): UntypedClient {
       return outcome
     },
     retry: async (id, options) => post(runPath(id, 'retry'), {}, aboutRun(id, options)),
-    deleteRun: async (id, options) => call({ method: 'DELETE', path: runPath(id), isSafe: false, ...aboutRun(id, options) }),
+    deleteRun: async (id, options) => call({ method: 'DELETE', path: runPath(id), ...aboutRun(id, options) }),
     async signal(id, name, value, options) {
-      const path = runPath(id, 'signals', checkName('signal name', name))
-      await post(path, { value, ...options }, { isSafe: hasKey(options), runId: id })
+      await post(runPath(id, 'signals', name), { value, ...options }, { isSafe: hasKey(options), runId: id })
     },
     async decide(id, stepName, decision) {
-      await post(runPath(id, 'decisions', checkName('step name', stepName)), { decision }, { runId: id })
+      await post(runPath(id, 'decisions', stepName), { decision }, { runId: id })
     },
     subscribe(runId, { after = 0, signal, onConnection } = {}) {
       checkSubscription(runId, after)
@@ -104,8 +104,13 @@ function hasKey(options: { idempotencyKey?: string } | undefined): boolean {
 
 type Asked = Omit<RunFilter, 'cursor'> & { cursor?: string | undefined }
 
-interface RunPage {
+interface Listed {
   runs: Run[]
+  steps: Step[]
+  logs: Log[]
+}
+
+interface Page extends Listed {
   nextCursor: string | null
   previousCursor: string | null
 }

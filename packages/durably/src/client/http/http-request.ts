@@ -30,7 +30,7 @@ export interface HttpQuestion {
   /** The encoded body. */
   body?: string
   /** The run that the request is about. */
-  runId?: string
+  runId?: string | undefined
 }
 
 export type HttpAnswer = { response: Response } | HttpRefusal

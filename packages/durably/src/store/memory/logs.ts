@@ -3,7 +3,7 @@ import type { LogStore } from '../logs.ts'
 import type { Tables } from './tables.ts'
 
 export function memoryLogs(tables: Tables): LogStore {
-  const linesOf = (runId: string): LogRow[] => (tables.records.get(runId)?.kept.logs ?? []).map((line) => ({ ...line }))
+  const linesOf = (runId: string) => tables.records.get(runId)?.kept.logs ?? []
   return {
     async append(lines) {
       for (const line of lines) {
@@ -11,7 +11,14 @@ export function memoryLogs(tables: Tables): LogStore {
         if (record) tables.log(record, [line])
       }
     },
-    list: async (runId) => linesOf(runId),
-    find: async (runId, ids) => linesOf(runId).filter(({ id }) => ids.includes(id)),
+    async list(runId, { after = '', limit = Number.POSITIVE_INFINITY } = {}) {
+      const lines = linesOf(runId).filter(({ id }) => id > after)
+      return copies(lines.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit))
+    },
+    find: async (runId, ids) => copies(linesOf(runId).filter(({ id }) => ids.includes(id))),
   }
+}
+
+function copies(lines: readonly LogRow[]): LogRow[] {
+  return lines.map((line) => ({ ...line }))
 }

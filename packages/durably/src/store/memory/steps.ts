@@ -1,17 +1,26 @@
 import type { StepRow } from '../../model/step.ts'
+import type { RowPage } from '../row-page.ts'
 import type { StepStore } from '../steps.ts'
 import type { Tables } from './tables.ts'
 
 export function memorySteps(tables: Tables): StepStore {
-  /** Sorting is stable: within an index they stay in the order they were recorded. */
-  const stepsOf = (runId: string): StepRow[] =>
-    (tables.records.get(runId)?.kept.steps ?? []).map((step) => ({ ...step })).sort((a, b) => a.index - b.index)
-  return {
-    list: async (runId) => stepsOf(runId),
-    async listOwned({ runId, generation, token }) {
-      const held = tables.heldUnder(token)
-      return held?.id === runId && held.leaseGeneration === generation ? stepsOf(runId) : null
-    },
-    find: async (runId, ids) => stepsOf(runId).filter(({ id }) => ids.includes(id)),
+  const stepsOf = (runId: string) => tables.records.get(runId)?.kept.steps ?? []
+  function pageOf(runId: string, { after, limit = Number.POSITIVE_INFINITY }: RowPage = {}): StepRow[] {
+    // Sorting is stable: within an index they stay in the order they were recorded.
+    const steps = stepsOf(runId).toSorted((a, b) => a.index - b.index)
+    const last = after === undefined ? -1 : steps.findIndex(({ id }) => id === after)
+    return after !== undefined && last < 0 ? [] : copies(steps.slice(last + 1, last + 1 + limit))
   }
+  return {
+    list: async (runId, page) => pageOf(runId, page),
+    async listOwned({ runId, generation, token }, page) {
+      const held = tables.heldUnder(token)
+      return held?.id === runId && held.leaseGeneration === generation ? pageOf(runId, page) : null
+    },
+    find: async (runId, ids) => copies(stepsOf(runId).filter(({ id }) => ids.includes(id))),
+  }
+}
+
+function copies(steps: readonly StepRow[]): StepRow[] {
+  return steps.map((step) => ({ ...step }))
 }

@@ -20,6 +20,7 @@ import { labels } from './labels.ts'
 import { logsChapter } from './logs.ts'
 import { oldestDueChapter } from './oldest-due.ts'
 import { ownerWrites } from './owner-writes.ts'
+import { pages } from './pages.ts'
 import { parking } from './parking.ts'
 import { probeChapter } from './probe.ts'
 import { purge } from './purge.ts'
@@ -63,6 +64,7 @@ export const storeContract: Chapter[] = [
   streams,
   streamEnds,
   logsChapter,
+  pages,
   queries,
   labels,
   waitedFor,
@@ -70,8 +72,8 @@ export const storeContract: Chapter[] = [
   purge,
   probeChapter,
   oldestDueChapter,
+  dueJobsChapter,
   values,
   unknownOutcome,
-  dueJobsChapter,
   withoutEventLog,
 ]

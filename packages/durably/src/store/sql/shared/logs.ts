@@ -13,8 +13,8 @@ export function sqlLogs({ statement, session, tables: t, into, syntax }: SqlDeps
       ORDER BY e.key ${syntax.keep}
       ON CONFLICT DO NOTHING`,
   )
-  const list = statement<{ runId: string }>(
-    (p) => sql`SELECT * FROM ${t.logs} WHERE run_id = ${p('runId')} ORDER BY ${syntax.insertionOrder}`,
+  const list = statement<{ runId: string; after: string; limit: number }>(
+    (p) => sql`SELECT * FROM ${t.logs} WHERE run_id = ${p('runId')} AND id > ${p('after')} ORDER BY id LIMIT CAST(${p('limit')} AS bigint)`,
   )
   const find = statement<{ runId: string; ids: string }>(
     (p) =>
@@ -24,7 +24,9 @@ export function sqlLogs({ statement, session, tables: t, into, syntax }: SqlDeps
     async append(lines) {
       await session.write(chunked(lines, charsOf).map((chunk) => append({ lines: jsonRows(chunk.map(logValues)) })))
     },
-    list: async (runId) => (await session.read(list({ runId }))).map(logRow),
+    async list(runId, { after = '', limit = Number.MAX_SAFE_INTEGER } = {}) {
+      return (await session.read(list({ runId, after, limit }))).map(logRow)
+    },
     find: async (runId, ids) => (await session.read(find({ runId, ids: JSON.stringify(ids) }))).map(logRow),
   }
 }
