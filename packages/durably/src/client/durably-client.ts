@@ -7,10 +7,11 @@ import type { RunLogEvent } from '../model/event.ts'
 import type { Log } from '../model/log.ts'
 import type { Phase } from '../model/phase.ts'
 import type { Run } from '../model/run.ts'
-import type { RunFilter } from '../model/run-filter.ts'
+import type { RunConditions, RunFilter } from '../model/run-filter.ts'
 import type { Step } from '../model/step.ts'
 import type { Explanation } from '../runs/explain/explanation.ts'
 import type { JobHandle } from '../runs/job-handle.ts'
+import type { ManyRunsOptions, ManyRunsOutcome } from '../runs/many-runs.ts'
 import type { SignalOptions } from '../runs/run-commands.ts'
 import type { PageOptions } from '../runs/run-rows.ts'
 import type { BatchTriggerInput, TriggerOptions } from '../runs/trigger.ts'
@@ -77,6 +78,12 @@ export interface DurablyClient<TJobs extends Jobs = AnyJobs> {
   retry(id: string, options?: IfVersion): Promise<Run>
   /** Deletes a run that has ended, with its steps, logs, events and signals. */
   deleteRun(id: string, options?: IfVersion): Promise<void>
+  /** Cancels every pending and running run that matches, of those that the caller may read and cancel, the oldest first. */
+  cancelRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome>
+  /** Retries every failed run that matches, of those that the caller may read and retry. */
+  retryRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome>
+  /** Deletes every run that matches and has ended, of those that the caller may read and delete. */
+  deleteRuns(filter: RunConditions, options?: ManyRunsOptions): Promise<ManyRunsOutcome>
   /** Sends a value to a run that waits for it with `ctx.waitFor(name)`, now or later. */
   signal(runId: string, name: string, value: unknown, options?: SignalOptions): Promise<void>
   /** Says what became of a step with `effect: 'once'` whose worker was lost while it ran. */

@@ -1,9 +1,10 @@
-import { loaded } from '../model/env.ts'
+import { type Env, loaded } from '../model/env.ts'
 import type { RunConditions } from '../model/run-filter.ts'
-import type { ManyRunsDeps, ManyRunsOptions, ManyRunsOutcome, ManyRunsVerb } from './many-runs.ts'
+import type { ManyRunsBounds, ManyRunsDeps, ManyRunsOptions, ManyRunsOutcome, ManyRunsVerb } from './many-runs.ts'
 import type { RunReader } from './run-reader.ts'
 
 interface LazyManyRunsDeps extends Omit<ManyRunsDeps, 'getRuns'> {
+  env: Env
   reader: RunReader
 }
 
@@ -13,7 +14,8 @@ export async function lazyManyRuns(
   verb: ManyRunsVerb,
   filter: RunConditions,
   options?: ManyRunsOptions,
+  bounds?: ManyRunsBounds,
 ): Promise<ManyRunsOutcome> {
   const { manyRuns } = await loaded(env, () => import('./many-runs.ts'))
-  return manyRuns({ env, commands, getRuns: (page) => reader.getRuns(page) }, verb, filter, options)
+  return manyRuns({ commands, getRuns: (page) => reader.getRuns(page) }, verb, filter, options, bounds)
 }

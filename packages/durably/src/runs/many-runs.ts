@@ -1,10 +1,12 @@
 // Cancels, retries or deletes the runs that match a filter, one after the other, the oldest first: a run that triggered others comes before
 // them. Each is a command of its own, so what was done stays done after a crash, and the same call goes on with the rest.
-import { cursorOf, isByEnd } from '../model/check-filter.ts'
-import { type Env, iso } from '../model/env.ts'
+//   M1. It ends with the run that was the last one of the list when it began, so that runs which come to the list meanwhile do not keep it going.
+import { cursorOf } from '../model/check-filter.ts'
 import { DurablyError, type ErrorCode, hasCode } from '../model/errors.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type Run, type RunStatus, TERMINAL_STATUSES } from '../model/run.ts'
 import { type RunConditions, type RunFilter, wrong } from '../model/run-filter.ts'
+import { CONDITIONS } from './filter-keys.ts'
 import type { RunCommands } from './run-commands.ts'
 
 /** The options of `cancelRuns`, `retryRuns` and `deleteRuns`. */
@@ -19,12 +21,11 @@ export interface ManyRunsOptions {
 export interface ManyRunsOutcome {
   /** How many runs were changed. */
   count: number
-  /** Where the next call continues. Null if all runs that match were looked at. */
+  /** Where the next call continues, also after a restart. Null if all runs that match were looked at. */
   cursor: string | null
 }
 
 export interface ManyRunsDeps {
-  env: Env
   commands: RunCommands
   getRuns: (filter: RunFilter) => Promise<Run[]>
 }
@@ -58,41 +59,65 @@ const VERBS = {
 } as const satisfies { [name: string]: Verb }
 
 const PAGE = 200
+const OPTIONS: KeysOf<ManyRunsOptions> = { limit: 1, cursor: 1 }
 
-export async function manyRuns(
-  { env, commands, getRuns }: ManyRunsDeps,
-  name: ManyRunsVerb,
-  conditions: RunConditions,
-  { limit = Number.POSITIVE_INFINITY, cursor: from }: ManyRunsOptions = {},
-): Promise<ManyRunsOutcome> {
-  const verb: Verb = VERBS[name]
-  if (!(limit > 0 && (limit === Number.POSITIVE_INFINITY || Number.isSafeInteger(limit))))
-    throw wrong('limit', 'a positive whole number', limit)
-  const filter: RunFilter = { ...bounded(name, conditions, verb, env), direction: 'previous', limit: PAGE }
-  /** The runs that were changed already: one that is retried may end again, and would come up again in a list by end. */
-  const seen = new Set<string>()
-  let count = 0
-  for (let cursor = from; ; ) {
-    const page = await getRuns({ ...filter, ...(cursor !== undefined && { cursor }) })
-    const fresh = page.reverse().filter(({ id }) => !seen.has(id))
-    for (const run of fresh) {
-      if (count === limit) return { count, cursor: cursor ?? null }
-      if (await changed(verb, commands, run.id)) count++
-      cursor = cursorOf(run, filter)
-      if (isByEnd(filter)) seen.add(run.id)
-    }
-    if (page.length < PAGE || fresh.length === 0) return { count, cursor: null }
-  }
+/** What a server asks beyond the options, for a caller who may not change every run, and does not wait for ever. */
+export interface ManyRunsBounds {
+  /** Whether the caller may change this run; the others are left as they are. */
+  mayChange(run: Run): Promise<boolean>
+  /** How many runs are looked at in one call. */
+  looksMax: number
 }
 
-/** Leaves out runs that are triggered from now on, so that the command ends. */
-function bounded(name: string, conditions: RunConditions, { statuses }: Verb, env: Env): RunConditions {
+const UNBOUNDED: ManyRunsBounds = { mayChange: async () => true, looksMax: Number.POSITIVE_INFINITY }
+
+export async function manyRuns(
+  { commands, getRuns }: ManyRunsDeps,
+  name: ManyRunsVerb,
+  conditions: RunConditions,
+  options: ManyRunsOptions = {},
+  { mayChange, looksMax } = UNBOUNDED,
+): Promise<ManyRunsOutcome> {
+  const verb: Verb = VERBS[name]
+  checkKeys(name, options, OPTIONS)
+  const { limit = Number.POSITIVE_INFINITY, cursor } = options
+  if (!(limit > 0 && (limit === Number.POSITIVE_INFINITY || Number.isSafeInteger(limit))))
+    throw wrong('limit', 'a positive whole number', limit)
+  const filter = checked(name, conditions, verb)
+  const placeOf = (run: Run) => cursorOf(run, filter)
+  const [newest] = cursor === undefined ? await getRuns({ ...filter, limit: 1 }) : []
+  let { after, last } = cursor === undefined ? { after: undefined, last: newest && placeOf(newest) } : placesIn(name, cursor)
+  let count = 0
+  for (let looks = 0; last !== undefined; ) {
+    const page = await getRuns({ ...filter, direction: 'previous', limit: PAGE, ...(after !== undefined && { cursor: after }) })
+    for (const run of page.reverse()) {
+      if (placeOf(run) > last) return { count, cursor: null }
+      if (count === limit || looks++ === looksMax) return { count, cursor: `${after ?? ''}${BETWEEN}${last}` }
+      if ((await mayChange(run)) && (await changed(verb, commands, run.id))) count++
+      after = placeOf(run)
+    }
+    if (page.length < PAGE) last = undefined
+  }
+  return { count, cursor: null }
+}
+
+/** In a cursor: between the place of the last run that was looked at, which may be none, and that of the last one of all (M1). */
+const BETWEEN = '~'
+
+function placesIn(name: string, cursor: string): { after: string | undefined; last: string } {
+  const [after, last, ...more] = String(cursor).split(BETWEEN)
+  if (!last || more.length > 0) throw wrong('cursor', `what ${name} returned as its cursor`, cursor)
+  return { after: after || undefined, last }
+}
+
+function checked(name: string, conditions: RunConditions, { statuses }: Verb): RunConditions {
   if (typeof conditions !== 'object' || conditions === null)
     throw new DurablyError('invalid_argument', `${name} needs a filter; {} means all runs that are ${statuses.join(' or ')}`)
   const asked = [conditions.status ?? statuses].flat() as RunStatus[]
   const other = asked.find((status) => !statuses.includes(status))
   if (other !== undefined) throw wrong(`status for ${name}`, `one of ${statuses.join(', ')}`, other)
-  return { createdBefore: iso(env.wall() + 1), ...conditions, status: asked }
+  checkKeys(name, conditions, CONDITIONS)
+  return { ...conditions, status: asked }
 }
 
 async function changed({ act, skips }: Verb, commands: RunCommands, id: string): Promise<boolean> {

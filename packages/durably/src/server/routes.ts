@@ -3,6 +3,7 @@ import { DurablyError } from '../model/errors.ts'
 import type { Serve } from './call.ts'
 import { listRuns } from './list-runs.ts'
 import { manyEvents } from './many-events.ts'
+import { cancelRuns, deleteRuns, retryRuns } from './many-runs.ts'
 import { runEvents } from './run-events.ts'
 import { runListFeed } from './run-list-feed.ts'
 import { cancelRun, deleteRun, explainRun, getRun, retryRun, sendDecision, sendSignal } from './run-routes.ts'
@@ -20,6 +21,9 @@ const events: Serve = (call) => (call.query.has('run') ? manyEvents(call) : runL
 
 const ROUTES: readonly Route[] = [
   { path: '/runs', methods: { GET: listRuns, POST: triggerRuns } },
+  { path: '/runs/cancel', methods: { POST: cancelRuns } },
+  { path: '/runs/retry', methods: { POST: retryRuns } },
+  { path: '/runs/delete', methods: { POST: deleteRuns } },
   { path: '/runs/:id', methods: { GET: getRun, DELETE: deleteRun } },
   { path: '/runs/:id/explain', methods: { GET: explainRun } },
   { path: '/runs/:id/steps', methods: { GET: getSteps } },

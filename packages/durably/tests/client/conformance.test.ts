@@ -172,6 +172,26 @@ describe.each(CLIENTS)('the %s client', (name) => {
     expect(await within(100, client.countsByPhase())).toEqual(await durably.countsByPhase())
   })
 
+  test('changes many runs at once', async () => {
+    const { client, durably, jobs, within } = await setup(name)
+    await jobs.fails.trigger(0)
+    await within(1000, durably.processUntilIdle())
+    await jobs.echo.batchTrigger(Array.from({ length: 230 }, (_, payload) => ({ payload })))
+    expect(await within(1000, client.retryRuns({ jobName: 'fails' }))).toEqual({ count: 1, cursor: null })
+    const first = await within(1000, client.cancelRuns({ jobName: ['echo'], createdAfter: new Date(0) }, { limit: 120 }))
+    expect(first).toEqual({ count: 120, cursor: expect.any(String) })
+    expect(await durably.getRuns({ status: 'cancelled' })).toHaveLength(120)
+    const rest = await within(1000, client.cancelRuns({ jobName: ['echo'] }, { cursor: first.cursor ?? '' }))
+    expect(rest).toEqual({ count: 110, cursor: null })
+    expect(await within(1000, client.deleteRuns({}))).toEqual({ count: 230, cursor: null })
+    expect(await durably.getRuns()).toMatchObject([{ jobName: 'fails', status: 'pending' }])
+    await expect(within(1000, client.cancelRuns({ jobname: 'x' } as never))).rejects.toThrow(/did you mean "jobName"\?/)
+    await expect(within(1000, client.cancelRuns(undefined as never))).rejects.toThrow(/cancelRuns needs a filter/)
+    await expect(within(1000, client.cancelRuns({}, { limt: 1 } as never))).rejects.toThrow(/did you mean "limit"\?/)
+    await expect(within(1000, client.cancelRuns({}, { limit: 0 }))).rejects.toThrow(/limit must be a positive whole number, got 0/)
+    expect(await durably.getRuns({ status: 'pending' })).toHaveLength(1)
+  })
+
   test('reads steps and logs in pages, or all of them', async () => {
     const { client, durably, within } = await setup(name)
     const long = durably.defineJob({ name: 'long', input: anything }, async (ctx) => {

@@ -49,6 +49,31 @@ describe.each(WORLDS)('commands about many runs on %s', (world) => {
     expect(await durably.retryRuns({})).toEqual({ count: 3, cursor: null })
   })
 
+  test('it ends, also with a cursor, where the list ended when it began', async () => {
+    const { durably, soon } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: number }, async () => {
+      throw new Error('always')
+    })
+    for (const i of [1, 2, 3]) await job.trigger(i)
+    await soon(durably.processUntilIdle())
+    // Each of them fails again before the next call, and stands at the end of the list by end then.
+    let retried = 0
+    for (let cursor: string | null | undefined; cursor !== null && retried < 10; ) {
+      const done = await durably.retryRuns({ finishedAfter: 0 }, { limit: 1, ...(cursor && { cursor }) })
+      retried += done.count
+      cursor = done.cursor
+      await soon(durably.processUntilIdle())
+    }
+    expect(retried).toBe(3)
+    // A run that is triggered after the first call is not reached by the next one.
+    const first = await durably.retryRuns({}, { limit: 1 })
+    await job.trigger(4)
+    await soon(durably.processUntilIdle())
+    const rest = await durably.retryRuns({ jobName: 'job' }, { cursor: first.cursor ?? '' })
+    expect(rest).toEqual({ count: 2, cursor: null })
+    expect((await durably.getRuns({ status: 'failed' })).map(({ payload }) => payload)).toEqual([4, 1])
+  })
+
   test('deleteRuns removes parents before their children', async () => {
     const { durably, soon } = await setup(world)
     const child = durably.defineJob({ name: 'child', input: number }, async () => {})
@@ -71,7 +96,10 @@ describe.each(WORLDS)('commands about many runs on %s', (world) => {
     await expect(durably.deleteRuns(undefined as never)).rejects.toThrow(
       /deleteRuns needs a filter; \{\} means all runs that are completed or/,
     )
-    await expect(durably.retryRuns({ jobname: 'x' } as never)).rejects.toThrow(/getRuns has no option "jobname"; did you mean "jobName"/)
+    await expect(durably.retryRuns({ jobname: 'x' } as never)).rejects.toThrow(/retryRuns has no option "jobname"; did you mean "jobName"/)
+    await expect(durably.cancelRuns({ limit: 3 } as never)).rejects.toThrow(/cancelRuns has no option "limit"/)
+    await expect(durably.cancelRuns({}, { limt: 3 } as never)).rejects.toThrow(/cancelRuns has no option "limt"; did you mean "limit"/)
+    await expect(durably.cancelRuns({}, { cursor: 'x' })).rejects.toThrow(/cursor must be what cancelRuns returned as its cursor, got "x"/)
     await expect(durably.cancelRuns({}, { limit: 0 })).rejects.toThrow(/limit must be a positive whole number, got 0/)
   })
 })

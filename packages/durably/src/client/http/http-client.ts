@@ -11,6 +11,7 @@ import type { Run } from '../../model/run.ts'
 import type { RunFilter } from '../../model/run-filter.ts'
 import { checkWatchFilter } from '../../model/run-filter.ts'
 import type { Step } from '../../model/step.ts'
+import type { ManyRunsOutcome } from '../../runs/many-runs.ts'
 import type { CancelOutcome, IfVersion } from '../../store/runs.ts'
 import type { AnyJobs, DurablyClient, JobInfo, Jobs, UntypedClient } from '../durably-client.ts'
 import { callServer, type HttpCall } from './http-call.ts'
@@ -58,6 +59,18 @@ function clientOf(options: HttpOptions): UntypedClient {
     }
   }
 
+  /** The server changes a part of the runs with each request. One that is sent again could change more than its answer says, so none is. */
+  const many =
+    (verb: string): UntypedClient['cancelRuns'] =>
+    async (filter, { limit = Number.POSITIVE_INFINITY, ...options } = {}) => {
+      for (let count = 0, cursor = options.cursor ?? null; ; ) {
+        const done = await post<ManyRunsOutcome>(`/runs/${verb}`, { ...options, filter, limit: limit - count, cursor })
+        count += done.count
+        cursor = done.cursor
+        if (cursor === null || count >= limit) return { count, cursor }
+      }
+    }
+
   return {
     trigger: async (job, input, options) => post('/runs', { job, input, ...(options && { options }) }, { isSafe: hasKey(options) }),
     async batchTrigger(job, inputs) {
@@ -79,6 +92,9 @@ function clientOf(options: HttpOptions): UntypedClient {
     },
     retry: async (id, options) => post(runPath(id, 'retry'), {}, aboutRun(id, options)),
     deleteRun: async (id, options) => call({ method: 'DELETE', path: runPath(id), ...aboutRun(id, options) }),
+    cancelRuns: many('cancel'),
+    retryRuns: many('retry'),
+    deleteRuns: many('delete'),
     async signal(id, name, value, options) {
       await post(runPath(id, 'signals', name), { value, ...options }, { isSafe: hasKey(options), runId: id })
     },
