@@ -8,7 +8,7 @@ export const CONDITIONS: KeysOf<RunConditions> = {
 export const RUN_FILTER: KeysOf<RunFilter> = { ...CONDITIONS, limit: 1, cursor: 1, direction: 1 }
 const { cursor: _, direction: __, ...WATCH_FILTER } = RUN_FILTER
 
-/** Not in the HTTP client, which must stay small: there the types are the only check of the names. */
+/** The HTTP client must stay small; there the server checks the names. */
 export function checkFilterKeys(verb: 'getRuns' | 'watchRuns', filter: RunFilter): void {
   checkKeys(verb, filter, verb === 'getRuns' ? RUN_FILTER : WATCH_FILTER)
 }

@@ -2,6 +2,7 @@
 import { explain } from '../lifecycle.ts'
 import type { Decision } from '../model/effect.ts'
 import { DurablyError } from '../model/errors.ts'
+import { checkKeys } from '../model/known-keys.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { IfVersion } from '../store/runs.ts'
 import { isAllowed } from './authorize.ts'
@@ -11,6 +12,9 @@ import { emptyResponse, jsonResponse } from './json-response.ts'
 import { readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
 import { ofRun, visibleRun } from './visible-run.ts'
+
+const SIGNAL = { value: 1, idempotencyKey: 1 }
+const DECISION = { decision: 1 }
 
 export const getRun = ofRun('runs:read', async (call, run) => answerRun(call, await inFull(call, run)))
 
@@ -38,13 +42,17 @@ export const deleteRun = ofRun('runs:delete', async ({ server, request }, { id }
 })
 
 export const sendSignal = ofRun('runs:signal', async ({ server, request, params }, { id }) => {
-  const { value, idempotencyKey: own } = await readBody(request, server.config)
+  const body = await readBody(request, server.config)
+  checkKeys('the body', body, SIGNAL)
+  const { value, idempotencyKey: own } = body
   await server.durably.signal(id, params.name ?? '', value, idempotencyKey(request, 'idempotencyKey', own))
   return jsonResponse(202, {})
 })
 
 export const sendDecision = ofRun('runs:decide', async ({ server, request, params }, { id }) => {
-  const { decision } = await readBody(request, server.config)
+  const body = await readBody(request, server.config)
+  checkKeys('the body', body, DECISION)
+  const { decision } = body
   await server.durably.decide(id, params.step ?? '', decision as Decision)
   return jsonResponse(202, {})
 })

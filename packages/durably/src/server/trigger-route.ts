@@ -14,6 +14,7 @@ import { isPlainObject, readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
 
 const BATCH_MAX = 1000
+const ONE = { job: 1, input: 1, options: 1 }
 /** A transaction cannot leave the process that began it. */
 const { tx: _, ...OPTIONS } = TRIGGER_OPTIONS
 
@@ -27,7 +28,9 @@ export const triggerRuns: Serve = async (call) => {
   return 'batch' in body ? triggerBatch(call, job, body) : triggerOne(call, job, body)
 }
 
-async function triggerOne(call: Call, job: Job, { input, options }: Record<string, unknown>): Promise<Response> {
+async function triggerOne(call: Call, job: Job, body: Record<string, unknown>): Promise<Response> {
+  checkKeys('the body', body, ONE)
+  const { input, options } = body
   const own = readOptions('options', options)
   const keyed = { ...own, ...idempotencyKey(call.request, 'options.idempotencyKey', own.idempotencyKey) }
   const [answer] = await triggerFor(call, job, [{ payload: input, options: keyed }])

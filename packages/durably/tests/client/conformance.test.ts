@@ -172,6 +172,33 @@ describe.each(CLIENTS)('the %s client', (name) => {
     expect(await within(100, client.countsByPhase())).toEqual(await durably.countsByPhase())
   })
 
+  test('refuses what is not known, and does nothing then', async () => {
+    const { client, durably, within } = await setup(name)
+    const { id } = await within(100, client.trigger('echo', 1))
+    const misspelt = { ...{ ifversion: 7, idempotencykey: 'k', jobname: 'echo', afterr: 1 } } as never
+    const calls: [string, () => Promise<unknown>][] = [
+      ['"ifversion"', () => client.cancel(id, misspelt)],
+      ['"ifversion"', () => client.retry(id, misspelt)],
+      ['"ifversion"', () => client.deleteRun(id, misspelt)],
+      ['"ifversion"', () => client.trigger('echo', 2, misspelt)],
+      ['"ifversion"', () => client.signal(id, 'name', 1, misspelt)],
+      ['"ifversion"', () => client.getRuns(misspelt)],
+      ['"ifversion"', () => client.getSteps(id, misspelt)],
+      ['"ifversion"', async () => all(client.subscribe(id, misspelt))],
+      ['"ifversion"', async () => all(client.watchRuns({}, misspelt))],
+      ['"ifversion"', async () => all(client.watchRuns(misspelt))],
+    ]
+    for (const [word, call] of calls) {
+      const error = await within(
+        1000,
+        call().catch((error: unknown) => error),
+      )
+      expect(error, String(call)).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(word) })
+    }
+    expect(await durably.getRuns()).toMatchObject([{ id, status: 'pending' }])
+    await expect(within(1000, client.getRuns({ phse: 'ready' } as never))).rejects.toThrow(/"phse"; did you mean "phase"\?/)
+  })
+
   test('changes many runs at once', async () => {
     const { client, durably, jobs, within } = await setup(name)
     await jobs.fails.trigger(0)

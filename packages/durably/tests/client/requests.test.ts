@@ -240,3 +240,7 @@ describe('what an answer means', () => {
       )
   })
 })
+
+test('httpClient refuses an option that it does not have', () => {
+  expect(() => httpClient({ url: 'https://server.test', header: {} } as never)).toThrow('there is no option "header"')
+})

@@ -33,6 +33,17 @@ function raw(
 }
 
 describe('bodies', () => {
+  test('with a member that is not known', async () => {
+    const { call, job, durably } = await served('memory')
+    const { id } = await job.trigger({ to: 1 })
+    const unknown = (message: string) => refused(400, 'invalid_argument', message)
+    const one = { job: 'greet', input: { to: 1 }, option: { delay: '1h' } }
+    expect(await call('POST', '/runs', { body: one })).toMatchObject(unknown('"option"; did you mean "options"?'))
+    expect(await call('POST', `/runs/${id}/signals/s`, { body: { valu: 1 } })).toMatchObject(unknown('did you mean "value"?'))
+    expect(await call('POST', `/runs/${id}/decisions/s`, { body: { descision: 1 } })).toMatchObject(unknown('did you mean "decision"?'))
+    expect(await durably.getRuns()).toHaveLength(1)
+  })
+
   test.each([
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],

@@ -17,6 +17,7 @@ import type { AnyJobs, DurablyClient, JobInfo, Jobs, UntypedClient } from '../du
 import { callServer, type HttpCall } from './http-call.ts'
 import { type HttpOptions, HttpRequests } from './http-request.ts'
 import { PageVisibility } from './page-visibility.ts'
+import { refuseOthers } from './refuse-others.ts'
 import { RunListFeeds } from './run-list-feed.ts'
 import { runPath } from './run-path.ts'
 import { RunStreams } from './run-streams.ts'
@@ -34,8 +35,8 @@ export function httpClient<TJobs extends Jobs = AnyJobs>(options: HttpOptions): 
 }
 
 function clientOf(options: HttpOptions): UntypedClient {
-  const { env = systemClock() } = options
-  const deps = { env, requests: new HttpRequests(options), codec: wireCodec(), page: new PageVisibility(env) }
+  const { env = systemClock(), ...http } = options
+  const deps = { env, requests: new HttpRequests(http), codec: wireCodec(), page: new PageVisibility(env) }
   const streams = new RunStreams(deps)
   const feeds = new RunListFeeds(deps)
 
@@ -101,11 +102,13 @@ function clientOf(options: HttpOptions): UntypedClient {
     async decide(id, stepName, decision) {
       await post(runPath(id, 'decisions', stepName), { decision }, { runId: id })
     },
-    subscribe(runId, { after = 0, signal, onConnection } = {}) {
+    subscribe(runId, { after = 0, signal, onConnection, ...others } = {}) {
+      refuseOthers(others)
       checkSubscription(runId, after)
       return pulled((closed) => streams.events(runId, after, onConnection, closed), signal)
     },
-    watchRuns(filter = {}, { signal, onConnection } = {}) {
+    watchRuns(filter = {}, { signal, onConnection, ...others } = {}) {
+      refuseOthers(others)
       checkWatchFilter(filter)
       const path = `/events${query(filter)}`
       return pulled((closed) => feeds.pages(path, onConnection, closed), signal)
@@ -144,7 +147,8 @@ function query({ labels, ...filter }: Asked): string {
   return text && `?${text}`
 }
 
-function aboutRun(runId: string, { ifVersion }: IfVersion = {}): Pick<HttpCall, 'runId' | 'headers'> {
+function aboutRun(runId: string, { ifVersion, ...others }: IfVersion = {}): Pick<HttpCall, 'runId' | 'headers'> {
+  refuseOthers(others)
   return { runId, ...(ifVersion !== undefined && { headers: { 'if-match': `"${ifVersion}"` } }) }
 }
 

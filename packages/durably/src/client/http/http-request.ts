@@ -4,6 +4,7 @@
 import { backoffMs } from '../../model/backoff.ts'
 import type { Clock } from '../../model/env.ts'
 import { DurablyError, type ErrorCode } from '../../model/errors.ts'
+import { refuseOthers } from './refuse-others.ts'
 
 /** Not `HeadersInit`: of the global names for it, only this one is known both to the DOM and to Node's types. */
 export type HttpHeaders = NonNullable<RequestInit['headers']>
@@ -54,7 +55,8 @@ export class HttpRequests {
   readonly #headers: NonNullable<HttpOptions['headers']>
   readonly #fetch: NonNullable<HttpOptions['fetch']>
 
-  constructor({ url, headers = {}, fetch = (url, init) => globalThis.fetch(url, init) }: HttpOptions) {
+  constructor({ url, headers = {}, fetch = (url, init) => globalThis.fetch(url, init), ...others }: Omit<HttpOptions, 'env'>) {
+    refuseOthers(others)
     if (typeof url !== 'string' || !URL.canParse(url, globalThis.location?.href))
       throw new DurablyError(
         'invalid_config',
