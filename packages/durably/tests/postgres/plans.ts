@@ -14,6 +14,17 @@ export interface Plan {
   Plans?: Plan[]
 }
 
+/** What Postgres expects the whole statement to cost. */
+export async function costOf(db: Kysely<DurablyTables>, query: CompiledQuery): Promise<number> {
+  const { rows } = await db.executeQuery(CompiledQuery.raw(`EXPLAIN (FORMAT JSON) ${query.sql}`, [...query.parameters]))
+  const [
+    {
+      'QUERY PLAN': [top],
+    } = { 'QUERY PLAN': [] },
+  ] = rows as { 'QUERY PLAN': { Plan: { 'Total Cost': number } }[] }[]
+  return top?.Plan['Total Cost'] ?? Number.NaN
+}
+
 export async function explain(db: Kysely<DurablyTables>, query: CompiledQuery | undefined): Promise<Plan[]> {
   const { rows } = await db.executeQuery(CompiledQuery.raw(`EXPLAIN (ANALYZE, FORMAT JSON) ${query?.sql}`, [...(query?.parameters ?? [])]))
   const [
@@ -30,6 +41,10 @@ export function capturing(db: Kysely<DurablyTables>): { deps: SqlDeps; sent: Com
   const session = {
     read: async (query: CompiledQuery) => {
       sent.push(query)
+      return []
+    },
+    write: async (queries: readonly CompiledQuery[]) => {
+      sent.push(...queries)
       return []
     },
   }

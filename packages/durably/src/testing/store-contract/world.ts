@@ -18,7 +18,7 @@ export const LEASE_MS = 30_000
 export const ACCEPTED: WriteOutcome = { ok: true, cancelRequested: false }
 export const REFUSED: WriteOutcome = { ok: false }
 
-export function newRun({ env }: World, run: Partial<NewRun> = {}): NewRun {
+export function newRun({ env }: Pick<World, 'env'>, run: Partial<NewRun> = {}): NewRun {
   const createdAt = iso(env.wall())
   const keys = { idempotencyKey: null, concurrencyKey: null, labels: null }
   const times = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
