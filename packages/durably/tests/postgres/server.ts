@@ -24,12 +24,14 @@ export interface ServerOptions {
   own?: boolean
   /** Whose binaries; by default those of the system, where there are some. */
   binaries?: 'embedded'
+  /** Other settings than those for tests. */
+  settings?: Readonly<Record<string, string>>
 }
 
 /** One server takes all test files at once. */
 const CONNECTIONS_MAX = 300
 
-export async function startPostgres({ binaries, own = binaries !== undefined }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ binaries, own = binaries !== undefined, settings }: ServerOptions = {}): Promise<PostgresServer> {
   const { DATABASE_URL } = process.env
   if (DATABASE_URL && !own) return { url: DATABASE_URL, stop: async () => {}, crash: () => Promise.reject(new Error('not our server')) }
   const bin = binaries ? await embedded() : await findBinaries()
@@ -40,7 +42,7 @@ export async function startPostgres({ binaries, own = binaries !== undefined }: 
     mkdirSync(data, { mode: 0o700 })
     await promisify(execFile)('sh', asUser('exec "$@"', join(bin, 'initdb'), ...INITDB, '-D', data))
     const port = await freePort()
-    const start = () => leash(join(bin, 'postgres'), data, port)
+    const start = () => leash(join(bin, 'postgres'), data, { ...SETTINGS, ...settings, port })
     let end = await start()
     return {
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
@@ -77,8 +79,12 @@ function asUser(script: string, ...words: string[]): string[] {
 }
 
 /** Runs the server until the returned function sends a signal, or this process ends. */
-async function leash(postgres: string, data: string, port: number): Promise<(signal: 'INT' | 'QUIT') => Promise<void>> {
-  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+async function leash(
+  postgres: string,
+  data: string,
+  given: Record<string, string | number>,
+): Promise<(signal: 'INT' | 'QUIT') => Promise<void>> {
+  const settings = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // Without a word the parent is gone, and nobody else will tidy up. A signal for the whole group, as of Ctrl-C, must not end who does.
   const script =
     'trap "" INT TERM HUP; "$@" </dev/null & server=$!; read signal || { gone=yes; signal=INT; }; kill -"$signal" $server; wait $server; [ -z "$gone" ] || rm -rf "$HOME_OF_SERVER"'
