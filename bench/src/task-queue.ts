@@ -1,13 +1,17 @@
 // How fast the task queue is in memory, against queues that keep nothing: tasks that do nothing, tasks that fail once, tasks that
-// are due later, and whether the memory stays flat. Contenders take turns within a round; the medians of the rounds count.
+// are due later, and whether the memory stays flat. They take turns within a round; the medians of the rounds count.
 import { type Cost, costOf, heapBytes } from './cost.ts'
+import { installPeers } from './speed/peers.ts'
 import { median } from './summary.ts'
-import { CONTENDERS, type Contender, OURS, type Task } from './task-queue/contenders.ts'
+import { type MemoryQueue, memoryQueues, OURS, type Task } from './task-queue/contenders.ts'
 import { CountedQueue, FINISHED_MAX } from './task-queue/counted-queue.ts'
 
 const [rounds = '5', tasks = '100000'] = process.argv.slice(2)
 const ROUNDS = Number(rounds)
 const TASKS = Number(tasks)
+
+installPeers()
+const QUEUES = await memoryQueues()
 
 interface Race {
   title: string
@@ -25,7 +29,7 @@ const RACES: readonly Race[] = [
 ]
 
 /** A figure counts only if each task was executed exactly as often as it should. */
-async function lap({ name, run, runWithRetry }: Contender, { concurrency, executions }: Race, count: number): Promise<Cost> {
+async function lap({ name, run, runWithRetry }: MemoryQueue, { concurrency, executions }: Race, count: number): Promise<Cost> {
   const executed = new Uint8Array(count)
   const execute = (i: number) => {
     const times = (executed[i] ?? 0) + 1
@@ -42,10 +46,9 @@ async function lap({ name, run, runWithRetry }: Contender, { concurrency, execut
 }
 
 async function race(race: Race): Promise<void> {
-  const costs = new Map<string, Cost[]>(CONTENDERS.map(({ name }) => [name, []]))
-  for (const contender of CONTENDERS) await lap(contender, race, TASKS / 5)
-  for (let round = 0; round < ROUNDS; round++)
-    for (const contender of CONTENDERS) costs.get(contender.name)?.push(await lap(contender, race, TASKS))
+  const costs = new Map<string, Cost[]>(QUEUES.map(({ name }) => [name, []]))
+  for (const queue of QUEUES) await lap(queue, race, TASKS / 5)
+  for (let round = 0; round < ROUNDS; round++) for (const queue of QUEUES) costs.get(queue.name)?.push(await lap(queue, race, TASKS))
   const ours = costs.get(OURS) ?? []
   console.log(`\n${TASKS} ${race.title}, ${race.concurrency} at once, median of ${ROUNDS} rounds`)
   for (const [name, laps] of costs) {
