@@ -52,7 +52,12 @@ export default defineConfig({
       {
         test: {
           name: 'engine',
-          include: ['packages/*/src/**/*.test.ts', 'packages/*/tests/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'packages/*/tests/**/*.test.{ts,tsx}',
+            'examples/**/*.test.ts',
+            'bench/src/**/*.test.ts',
+          ],
           exclude: [IN_PAGE, ON_CHROMIUM, '**/node_modules/**'],
           testTimeout: 20_000,
           globalSetup: ['packages/durably/tests/postgres/global-setup.ts'],
