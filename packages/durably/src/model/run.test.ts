@@ -43,6 +43,8 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     parentStep: null,
     startedAt: null,
     finishedAt: null,
+    scheduleId: null,
+    scheduledFor: null,
     lastEventSequence: 1,
     ...given,
   }

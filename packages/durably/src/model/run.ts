@@ -98,6 +98,10 @@ export interface RunRow {
   parentRunId: string | null
   /** The step of its parent that triggered it. A step has at most one child. */
   parentStep: string | null
+  /** The schedule that made it; null if none did. */
+  scheduleId: string | null
+  /** The slot of the schedule that it was made for; null if none, or if the schedule was triggered by hand. */
+  scheduledFor: number | null
   /** When it was first claimed; null before that. */
   startedAt: number | null
   /** When it ended; null before that. */
@@ -174,6 +178,10 @@ interface RunFields {
   waitingFor?: WaitingFor
   /** The run that triggered it; null if no run did. */
   parentRunId: string | null
+  /** The schedule that it belongs to; null without one. */
+  scheduleId: string | null
+  /** The time of the schedule that it was created for; null without a schedule, and if the schedule was triggered by hand. */
+  scheduledFor: string | null
   /**
    * Grows with every transition, such as a claim, a wait, a requested cancel or the end, but not with a step. Pass it as `ifVersion` to
    * change the run only if it had no transition since.
@@ -219,6 +227,8 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
     runAt: iso(row.runAt),
     deadlineAt: isoOrNull(row.deadlineAt),
     parentRunId: row.parentRunId,
+    scheduleId: row.scheduleId,
+    scheduledFor: isoOrNull(row.scheduledFor),
     version: row.version,
     lastEventSequence: row.lastEventSequence,
     ...(waitingFor && { waitingFor }),

@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { lazyVerbs } from '../model/lazy.ts'
 import { virtualEnv } from '../testing/virtual-env.ts'
+import type { ClusterStore } from './cluster/cluster.ts'
 import { lazyStore } from './lazy-store.ts'
 import { memoryStore } from './memory/memory-store.ts'
 import type { Store } from './store.ts'
 
 function lazy(load: () => Promise<Store>): Store {
-  const loadWithTransactions = async () => ({ ...(await load()), transact: async () => ({ ok: false }) as const })
-  return lazyStore({ env: virtualEnv(), eventLog: true, load: loadWithTransactions })
+  const loadAsDatabase = async () => {
+    const cluster: ClusterStore = lazyVerbs(() => Promise.reject(new Error('not asked for')))
+    return { cluster, ...(await load()), transact: async () => ({ ok: false }) as const }
+  }
+  return lazyStore({ env: virtualEnv(), eventLog: true, load: loadAsDatabase })
 }
 
 describe('lazyStore', () => {

@@ -16,16 +16,16 @@ export interface LazyStoreDeps {
 }
 
 /** A store in a database. */
-export type TransactionalStore = Store & Required<Pick<Store, 'transact'>>
+export type TransactionalStore = Store & Required<Pick<Store, 'transact' | 'cluster'>>
 
-type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals'
+type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals' | 'cluster'
 
 export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps): TransactionalStore {
   const loadedStore = lazyCode(load)
   const store = () => loadedStore(env)
 
-  function chapter<C extends Chapter>(name: C): Store[C] {
-    return lazyVerbs<Store[C]>(() => {
+  function chapter<C extends Chapter>(name: C): TransactionalStore[C] {
+    return lazyVerbs<TransactionalStore[C]>(() => {
       const there = store()
       return there instanceof Promise ? there.then((loaded) => loaded[name]) : there[name]
     })
@@ -44,6 +44,7 @@ export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps)
     events: chapter('events'),
     logs: chapter('logs'),
     signals: chapter('signals'),
+    cluster: chapter('cluster'),
     eventLog,
     transact: async (body) => (await store()).transact(body),
     ...(isLed && { openLeadership }),

@@ -271,6 +271,8 @@ export interface RunQuery {
   idempotencyKey?: string
   /** Triggered by this run. */
   parentRunId?: string
+  /** Made by this schedule. */
+  scheduleId?: string
   /** All of these labels; an empty object matches every run. */
   labels?: Labels
   /** This id or a greater one. */
@@ -317,4 +319,9 @@ export interface Probe {
   stale: boolean
   /** Milliseconds until a pending run is due or a lease ends, whichever is first; null if there is neither. */
   nextInMs: number | null
+  /**
+   * Milliseconds until the next duty of the elected process is due, 0 or less if one is due now; absent if there is none. See
+   * `ClusterStore`.
+   */
+  dutyInMs?: number
 }

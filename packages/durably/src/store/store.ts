@@ -4,6 +4,7 @@
 //   S3. Every verb may be sent again after an unknown outcome: ids, claim tokens and write numbers are the caller's.
 //   S4. Time that decides is the store's: no caller passes `now`.
 //   S5. A move and its event are written together, `seq` under the run's lock.
+import type { ClusterStore } from './cluster/cluster.ts'
 import type { EventStore } from './events.ts'
 import type { OpenLeadership } from './leadership.ts'
 import type { LogStore } from './logs.ts'
@@ -33,6 +34,8 @@ export interface Store {
   readonly logs: LogStore
   /** The signals. */
   readonly signals: SignalStore
+  /** Schedules, and which process performs them. Absent if the store has none; then `durably.schedule` rejects. */
+  readonly cluster?: ClusterStore
   /** False if events are counted but not kept. */
   readonly eventLog: boolean
   /** False if the stacks of errors are not to be stored. Default true. */

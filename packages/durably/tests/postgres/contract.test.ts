@@ -44,7 +44,7 @@ for (const { name, over } of DIALECTS) {
         return store
       },
       async close() {
-        await pool.query('DELETE FROM runs')
+        await pool.query('DELETE FROM runs; DELETE FROM schedules; DELETE FROM leaders')
         for (const store of stores) await store.close()
       },
     }

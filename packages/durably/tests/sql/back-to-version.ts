@@ -1,11 +1,17 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
+const WITHOUT_SCHEDULES = [
+  ...['runs_slot', 'runs_schedule', 'runs_schedule_active'].map((index) => `DROP INDEX ${index}`),
+  ...['schedule_id', 'scheduled_for'].map((column) => `ALTER TABLE runs DROP COLUMN ${column}`),
+  ...['DROP TABLE leaders', 'DROP TABLE schedules', 'DELETE FROM schema_versions WHERE version > 7'],
+]
+
 const WITHOUT_LABELS = ['DROP TABLE run_labels', 'ALTER TABLE runs DROP COLUMN labels', 'DELETE FROM schema_versions WHERE version > 6']
 
 /** A trigger must go before the column that it reads. */
 export const BACK_TO_VERSION_6: Record<'sqlite' | 'postgres', readonly string[]> = {
-  sqlite: ['DROP TRIGGER run_labels_insert', 'DROP TRIGGER run_labels_delete', ...WITHOUT_LABELS],
-  postgres: WITHOUT_LABELS,
+  sqlite: [...WITHOUT_SCHEDULES, 'DROP TRIGGER run_labels_insert', 'DROP TRIGGER run_labels_delete', ...WITHOUT_LABELS],
+  postgres: [...WITHOUT_SCHEDULES, ...WITHOUT_LABELS],
 }
 
 /** From version 6, on SQLite and on Postgres. */

@@ -19,7 +19,7 @@ function createOne(tables: Tables, run: NewRun): Created {
   return { run: { ...row }, created: true }
 }
 
-function newRow(run: NewRun, nowMs: number): RunRow {
+export function newRow(run: NewRun, nowMs: number): RunRow {
   const { id, jobName, payload, idempotencyKey, concurrencyKey, labels, createdAt, parentRunId, parentStep } = run
   const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)
   const deadlineAt = run.deadlineMs === null ? run.deadlineAt : nowMs + run.deadlineMs
@@ -57,6 +57,8 @@ function newRow(run: NewRun, nowMs: number): RunRow {
     signals: 0,
     parentRunId,
     parentStep,
+    scheduleId: null,
+    scheduledFor: null,
     startedAt: null,
     finishedAt: null,
     lastEventSequence: 0,

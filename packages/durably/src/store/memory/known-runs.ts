@@ -1,8 +1,10 @@
-// KnownRuns — the runs by what a trigger may ask for again: the step of their parent, and their idempotency key.
+// KnownRuns — the runs by what a trigger may ask for again: the step of their parent, their idempotency key, and
+// the time of their schedule.
 import type { RunRow } from '../../model/run.ts'
 import { grow } from './grow.ts'
 import type { RunRecord } from './run-record.ts'
 
+type Slot = Pick<RunRow, 'scheduleId' | 'scheduledFor'>
 type KnownBy = Pick<RunRow, 'jobName' | 'idempotencyKey' | 'parentRunId' | 'parentStep'>
 
 export class KnownRuns {
@@ -12,6 +14,13 @@ export class KnownRuns {
   readonly #ofStep = new Map<string, Map<string, RunRecord>>()
   /** Job, then idempotency key. */
   readonly #idempotent = new Map<string, Map<string, RunRecord>>()
+
+  /** The times of schedules that have a run. */
+  readonly #slots = new Set<string>()
+
+  hasSlot(slot: Slot): boolean {
+    return this.#slots.has(slotKey(slot))
+  }
 
   /** The run of its parent's step, or the one with its idempotency key. */
   find({ jobName, idempotencyKey, parentRunId, parentStep }: KnownBy): RunRecord | undefined {
@@ -29,6 +38,7 @@ export class KnownRuns {
 
   add(record: RunRecord): void {
     const { row } = record
+    if (row.scheduledFor !== null) this.#slots.add(slotKey(row))
     if (row.idempotencyKey !== null) grow(this.#idempotent, row.jobName, () => new Map()).set(row.idempotencyKey, record)
     if (row.parentRunId === null) return
     grow(this.#children, row.parentRunId, () => new Set()).add(row)
@@ -36,6 +46,7 @@ export class KnownRuns {
   }
 
   remove(row: RunRow): void {
+    if (row.scheduledFor !== null) this.#slots.delete(slotKey(row))
     if (row.idempotencyKey !== null) this.#idempotent.get(row.jobName)?.delete(row.idempotencyKey)
     if (row.parentRunId !== null) this.#removeChild(row.parentRunId, row)
   }
@@ -48,4 +59,8 @@ export class KnownRuns {
     this.#children.delete(parentRunId)
     this.#ofStep.delete(parentRunId)
   }
+}
+
+function slotKey({ scheduleId, scheduledFor }: Slot): string {
+  return `${scheduledFor} ${scheduleId}`
 }

@@ -1,8 +1,10 @@
 // MemoryStore — the store for tests, for simulation, and for runs that need not outlive their process.
 import { type Env, systemEnv } from '../../model/env.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
+import { lazyVerbs, once } from '../../model/lazy.ts'
 import type { Store } from '../store.ts'
 import { memoryEvents } from './events.ts'
+import { memoryCluster } from './lazy-cluster.ts'
 import { memoryLogs } from './logs.ts'
 import { memoryRuns } from './runs.ts'
 import { memorySignals } from './signals.ts'
@@ -38,6 +40,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     events: memoryEvents(tables),
     logs: memoryLogs(tables),
     signals: memorySignals(tables),
+    cluster: lazyVerbs(once(async () => (await memoryCluster(env))(tables))),
     eventLog,
     errorStacks,
     async migrate() {},

@@ -52,6 +52,7 @@ function fits(row: RunRow, query: RunQuery, nowMs: number): boolean {
     concurrencyKey,
     idempotencyKey,
     parentRunId,
+    scheduleId,
     labels,
     fromId = '',
     beforeId,
@@ -66,6 +67,7 @@ function fits(row: RunRow, query: RunQuery, nowMs: number): boolean {
     (concurrencyKey === undefined || row.concurrencyKey === concurrencyKey) &&
     (idempotencyKey === undefined || row.idempotencyKey === idempotencyKey) &&
     (parentRunId === undefined || row.parentRunId === parentRunId) &&
+    (scheduleId === undefined || row.scheduleId === scheduleId) &&
     (!labels || hasLabels(row, labels)) &&
     row.id >= fromId &&
     (beforeId === undefined || row.id < beforeId) &&

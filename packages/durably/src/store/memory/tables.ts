@@ -9,8 +9,10 @@ import { type Env, iso } from '../../model/env.ts'
 import type { RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from '../../model/run.ts'
+import type { ScheduleRow } from '../../model/schedule.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
+import type { Leader, LeadRequest } from '../cluster/leaders.ts'
 import { grow } from './grow.ts'
 import { JobQueue } from './job-queue.ts'
 import { KnownRuns } from './known-runs.ts'
@@ -37,6 +39,9 @@ export class Tables {
     failed: new SortedSet<RunRow>(byEnd),
     cancelled: new SortedSet<RunRow>(byEnd),
   }
+  readonly schedules = new Map<string, ScheduleRow>()
+  /** Who leads, or led last. */
+  leader: (Omit<Leader, 'expiresInMs'> & Pick<LeadRequest, 'token'>) | null = null
   nowMs = 0
   readonly #env: Pick<Env, 'wall'>
   readonly #bounds: Bounds
@@ -45,6 +50,8 @@ export class Tables {
   /** The running rows that hold a concurrency key, by that key. */
   readonly #holders = new Map<string, RunRow>()
   readonly #byToken = new Map<string, RunRow>()
+  /** How many runs of a schedule have not ended. */
+  readonly #activeOf = new Map<string, number>()
   /** The ids of all stored log lines, of every run. */
   readonly #logIds = new Set<string>()
 
@@ -73,6 +80,11 @@ export class Tables {
 
   holderOf(concurrencyKey: string): RunRow | undefined {
     return this.#holders.get(concurrencyKey)
+  }
+
+  /** Whether a run of the schedule has not ended. */
+  isScheduleBusy(scheduleId: string): boolean {
+    return (this.#activeOf.get(scheduleId) ?? 0) > 0
   }
 
   queue(jobName: string): JobQueue | undefined {
@@ -211,7 +223,7 @@ export class Tables {
     if (isTerminal(row.status)) {
       this.ended[row.status].add(row)
       this.#endedCount++
-    }
+    } else if (row.scheduleId !== null) this.#activeOf.set(row.scheduleId, (this.#activeOf.get(row.scheduleId) ?? 0) + 1)
   }
 
   #leave(row: RunRow): void {
@@ -224,7 +236,7 @@ export class Tables {
     if (isTerminal(row.status)) {
       this.ended[row.status].delete(row)
       this.#endedCount--
-    }
+    } else if (row.scheduleId !== null) this.#activeOf.set(row.scheduleId, (this.#activeOf.get(row.scheduleId) ?? 1) - 1)
   }
 
   #hold(key: string, row: RunRow): void {

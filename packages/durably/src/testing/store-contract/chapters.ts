@@ -15,8 +15,10 @@ import { dueTimes } from './due-times.ts'
 import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
 import { fencing } from './fencing.ts'
+import { fireChapter } from './fire.ts'
 import { keptChildren } from './kept-children.ts'
 import { labels } from './labels.ts'
+import { leadersChapter } from './leaders.ts'
 import { logsChapter } from './logs.ts'
 import { oldestDueChapter } from './oldest-due.ts'
 import { ownerWrites } from './owner-writes.ts'
@@ -26,6 +28,7 @@ import { probeChapter } from './probe.ts'
 import { purge } from './purge.ts'
 import { queries } from './queries.ts'
 import { reapChapter } from './reap.ts'
+import { schedulesChapter } from './schedules.ts'
 import { signalsChapter } from './signals.ts'
 import { streamEnds } from './stream-ends.ts'
 import { streams } from './streams.ts'
@@ -76,4 +79,7 @@ export const storeContract: Chapter[] = [
   values,
   unknownOutcome,
   withoutEventLog,
+  leadersChapter,
+  schedulesChapter,
+  fireChapter,
 ]

@@ -60,6 +60,8 @@ export const createChapter = chapter('create', {
         signals: 0,
         startedAt: null,
         finishedAt: null,
+        scheduleId: null,
+        scheduledFor: null,
         lastEventSequence: 1,
       },
       'the new row',

@@ -8,6 +8,7 @@ import { manualRetries } from './0004-manual-retries.ts'
 import { stepsOfChildren } from './0005-steps-of-children.ts'
 import { findRuns } from './0006-find-runs.ts'
 import { labels } from './0007-labels.ts'
+import { leadersSchedules } from './0008-leaders-schedules.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   stepsOfChildren,
   findRuns,
   labels,
+  leadersSchedules,
 ]
 
 /**
@@ -27,4 +29,4 @@ export const MIGRATIONS: readonly Migration[] = [
  * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, or drops indexes that no
  * statement of that code names. Others need their own code.
  */
-export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5 }
+export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5 }

@@ -7,6 +7,7 @@ import { classifyError, isAborted, isConflict } from './classify-error.ts'
 import { clientMoves } from './client-moves.ts'
 import { createRuns } from './create.ts'
 import { ensureSchema } from './ensure-schema.ts'
+import { lazyCluster } from './lazy-cluster.ts'
 import { ownerQueries } from './owner-statements.ts'
 import { reapRuns } from './reap.ts'
 import { checkRequirements } from './requirements.ts'
@@ -32,6 +33,7 @@ export function postgresStore(opened: OpenedSql): SqlStore {
       ...clientMoves(deps),
     }),
     ownerQueries,
+    cluster: async (deps) => (await lazyCluster(deps.env))(deps),
     classify: classifyError,
     isAborted,
     isConflict,

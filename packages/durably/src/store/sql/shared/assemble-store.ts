@@ -1,7 +1,8 @@
 // Puts the chapters of an SQL store together. What differs between databases comes as a `Database`.
 import { sql } from 'kysely'
 import type { DurablyError } from '../../../model/errors.ts'
-import { once } from '../../../model/lazy.ts'
+import { lazyVerbs, once } from '../../../model/lazy.ts'
+import type { ClusterStore } from '../../cluster/cluster.ts'
 import type { OpenLeadership } from '../../leadership.ts'
 import type { RunStore } from '../../runs.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
@@ -32,6 +33,8 @@ export interface Database {
   syntax: Syntax
   runVerbs(deps: SqlDeps): RunVerbs
   ownerQueries(deps: SqlDeps): OwnerQueries
+  /** Loaded with the first verb of the chapter. */
+  cluster(deps: SqlDeps): Promise<ClusterStore>
   /** The driver's error as one of ours. */
   classify(thrown: unknown): DurablyError
   /** A statement was refused because one before it had failed, whose error the user's function caught. Only Postgres does that. */
@@ -68,6 +71,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     events: sqlEvents(deps),
     logs: sqlLogs(deps),
     signals: sqlSignals(deps),
+    cluster: lazyVerbs(once(() => database.cluster(deps))),
     eventLog,
     transact: async (body) => (await transact())(body),
     ...(openLeadership && { openLeadership }),

@@ -52,6 +52,7 @@ function leads({ tables: t, syntax }: ListDeps, query: RunQuery, now: Fragment):
   if (query.parentRunId !== undefined) return all(by('runs_parent'))
   if (query.idempotencyKey !== undefined) return all(by('runs_idempotent'))
   if (query.concurrencyKey !== undefined) return all(by('runs_concurrency'))
+  if (query.scheduleId !== undefined) return all(by('runs_schedule'))
   if (isByEnd(query)) return all(by('runs_finished_at'))
   if (isByLabel(query)) {
     const { from, where } = byFirstLabel(t, query)
@@ -83,13 +84,25 @@ function hasStatus(status: RunStatus, { phases }: RunQuery, now: Fragment): Frag
 
 /** What is asked whatever leads; the id always is, so that SQLite searches the primary key for a list of all runs. */
 function others(query: RunQuery): Fragment[] {
-  const { parentRunId, idempotencyKey, concurrencyKey, fromId = '', beforeId, finishedFrom, finishedBefore, after, oldestFirst } = query
+  const {
+    parentRunId,
+    idempotencyKey,
+    concurrencyKey,
+    scheduleId,
+    fromId = '',
+    beforeId,
+    finishedFrom,
+    finishedBefore,
+    after,
+    oldestFirst,
+  } = query
   const past = oldestFirst ? sql`>` : sql`<`
   const id = idOf(query)
   const conditions = [sql`${id} >= ${fromId}`]
   if (parentRunId !== undefined) conditions.push(sql`r.parent_run_id = ${parentRunId}`)
   if (idempotencyKey !== undefined) conditions.push(sql`r.idempotency_key = ${idempotencyKey}`)
   if (concurrencyKey !== undefined) conditions.push(sql`r.concurrency_key = ${concurrencyKey}`)
+  if (scheduleId !== undefined) conditions.push(sql`r.schedule_id = ${scheduleId}`)
   if (beforeId !== undefined) conditions.push(sql`${id} < ${beforeId}`)
   if (isByEnd(query)) conditions.push(sql`r.finished_at >= ${finishedFrom ?? 0}`)
   if (finishedBefore !== undefined) conditions.push(sql`r.finished_at < ${finishedBefore}`)
@@ -104,8 +117,8 @@ function idOf(query: RunQuery): Fragment {
 }
 
 function isByLabel(query: RunQuery): boolean {
-  const { parentRunId, idempotencyKey, concurrencyKey, labels = {} } = query
-  return Object.keys(labels).length > 0 && (parentRunId ?? idempotencyKey ?? concurrencyKey) === undefined && !isByEnd(query)
+  const { parentRunId, idempotencyKey, concurrencyKey, scheduleId, labels = {} } = query
+  return Object.keys(labels).length > 0 && (parentRunId ?? idempotencyKey ?? concurrencyKey ?? scheduleId) === undefined && !isByEnd(query)
 }
 
 function isByEnd({ finishedFrom, finishedBefore }: RunQuery): boolean {

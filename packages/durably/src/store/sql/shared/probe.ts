@@ -21,7 +21,8 @@ export function probeRuns({ statement, session, env, tables: t, syntax }: SqlDep
       EXISTS (SELECT 1 FROM ${jobs(p)} WHERE EXISTS (SELECT 1 FROM ${pending} AND r.run_at <= ${now})) AS due,
       EXISTS (SELECT 1 FROM ${running} AND r.lease_expires_at <= ${now}) OR EXISTS (SELECT 1 FROM ${running} AND r.lease_expires_at > ${far}) AS stale,
       (SELECT min((SELECT min(r.run_at) FROM ${pending} AND r.run_at > ${now})) FROM ${jobs(p)}) AS next_run_at,
-      (SELECT min(r.lease_expires_at) FROM ${running} AND r.lease_expires_at > ${now} AND r.lease_expires_at <= ${far}) AS next_lease_end`
+      (SELECT min(r.lease_expires_at) FROM ${running} AND r.lease_expires_at > ${now} AND r.lease_expires_at <= ${far}) AS next_lease_end,
+      (SELECT min(s.next_at) FROM ${t.schedules} AS s ${syntax.by(t.index('schedules_due'))} WHERE s.paused = 0) AS next_duty_at`
   })
   return async (jobNames) => {
     const [row] = await session.read(probe({ jobs: JSON.stringify(jobNames), now: env.wall() }))
@@ -30,6 +31,7 @@ export function probeRuns({ statement, session, env, tables: t, syntax }: SqlDep
       due: Number(row?.due) === 1,
       stale: Number(row?.stale) === 1,
       nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - Number(row?.now),
+      ...(row?.next_duty_at != null && { dutyInMs: Number(row.next_duty_at) - Number(row.now) }),
     }
   }
 }

@@ -43,6 +43,8 @@ export function runRow(row: Row): RunRow {
     signals: read.integer('signals'),
     parentRunId: read.textOrNull('parent_run_id'),
     parentStep: read.textOrNull('parent_step'),
+    scheduleId: read.textOrNull('schedule_id'),
+    scheduledFor: read.integerOrNull('scheduled_for'),
     startedAt: read.integerOrNull('started_at'),
     finishedAt: read.integerOrNull('finished_at'),
     lastEventSequence: read.integer('last_event_sequence'),
@@ -103,12 +105,15 @@ export function eventRow(row: Row): EventRow {
   }
 }
 
-function reader(what: string, id: unknown, row: Row) {
+export function reader(what: string, id: unknown, row: Row) {
   function unreadable(column: string): DurablyError {
     const value = row[column]
     if (value === undefined) return new DurablyError('not_migrated', `no column ${column}: call await durably.migrate() first`)
     const found = JSON.stringify(String(value)).slice(0, 100)
-    return new DurablyError('row_unreadable', `${what} ${String(id)}: column ${column} holds ${found}; repair the row or delete the run`)
+    return new DurablyError(
+      'row_unreadable',
+      `${what} ${String(id)}: column ${column} holds ${found}; repair the row or delete the ${what === 'schedule' ? what : 'run'}`,
+    )
   }
   function text(column: string): string {
     const value = row[column]

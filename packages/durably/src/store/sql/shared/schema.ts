@@ -4,6 +4,7 @@ import { DurablyError } from '../../../model/errors.ts'
 import type { EventType } from '../../../model/event.ts'
 import type { LogLevel } from '../../../model/log.ts'
 import type { FailureReason, RunStatus } from '../../../model/run.ts'
+import type { Misfire, Overlap } from '../../../model/schedule.ts'
 import type { StepStatus } from '../../../model/step.ts'
 
 /** With a `tablePrefix` the real names carry it; see `Tables`. */
@@ -14,6 +15,8 @@ export interface DurablyTables {
   run_events: RunEventsTable
   signals: SignalsTable
   run_labels: RunLabelsTable
+  leaders: LeadersTable
+  schedules: SchedulesTable
   schema_versions: SchemaVersionsTable
 }
 
@@ -54,6 +57,8 @@ export interface RunsTable {
   parent_step: string | null
   retry_generation: number
   labels: string | null
+  schedule_id: string | null
+  scheduled_for: number | null
 }
 
 export interface StepsTable {
@@ -103,6 +108,39 @@ export interface RunLabelsTable {
   run_id: string
 }
 
+/** One row: who leads, or led last. */
+export interface LeadersTable {
+  name: string
+  epoch: number
+  worker_id: string
+  token: string
+  elected_at: number
+  expires_at: number
+}
+
+export interface SchedulesTable {
+  id: string
+  job_name: string
+  cron: string | null
+  every_ms: number | null
+  timezone: string
+  payload: string | null
+  misfire: Misfire
+  misfire_max: number
+  overlap: Overlap
+  jitter_ms: number
+  concurrency_key: string | null
+  labels: string | null
+  /** 0 or 1. */
+  paused: number
+  next_at: number
+  last_scheduled_for: number | null
+  version: number
+  leader_epoch: number
+  created_at: number
+  updated_at: number
+}
+
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
@@ -117,6 +155,8 @@ export interface Tables {
   events: RawBuilder<unknown>
   signals: RawBuilder<unknown>
   labels: RawBuilder<unknown>
+  leaders: RawBuilder<unknown>
+  schedules: RawBuilder<unknown>
   versions: RawBuilder<unknown>
   /** Index names live in the same namespace as tables, so they carry the prefix too. A new index is put where its table is. */
   index(name: string): RawBuilder<unknown>
@@ -144,6 +184,8 @@ export function tablesOf(prefix: string, schema?: string): Tables {
     events: named('run_events'),
     signals: named('signals'),
     labels: named('run_labels'),
+    leaders: named('leaders'),
+    schedules: named('schedules'),
     versions: named('schema_versions'),
     index,
     oldIndex: named,

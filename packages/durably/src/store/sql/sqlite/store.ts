@@ -8,6 +8,7 @@ import { claimRuns } from './claim.ts'
 import { classifyError } from './classify-error.ts'
 import { clientMoves } from './client-moves.ts'
 import { createRuns } from './create.ts'
+import { lazyCluster } from './lazy-cluster.ts'
 import { ownerQueries } from './owner-statements.ts'
 import { reapRuns } from './reap.ts'
 import { SqliteSession } from './session.ts'
@@ -45,6 +46,7 @@ export function sqliteStore(
       ...clientMoves(deps),
     }),
     ownerQueries,
+    cluster: async (deps) => (await lazyCluster(deps.env))(deps),
     classify: classifyError,
     checkRequirements,
     openLeadership: leadership?.(session),

@@ -1,0 +1,24 @@
+import type { ClusterStore } from '../cluster/cluster.ts'
+import { lead, leader, resign } from './leaders.ts'
+import { deleteSchedule, findSchedules, fireSchedule, putSchedule, switchSchedule, triggerSchedule } from './schedules.ts'
+import type { Tables } from './tables.ts'
+
+export function memoryCluster(tables: Tables): ClusterStore {
+  const verb =
+    <Args extends unknown[], Answer>(perform: (tables: Tables, ...args: Args) => Answer) =>
+    async (...args: Args): Promise<Answer> => {
+      tables.begin()
+      return perform(tables, ...args)
+    }
+  return {
+    lead: verb(lead),
+    resign: verb(resign),
+    leader: verb(leader),
+    findSchedules: verb(findSchedules),
+    putSchedule: verb(putSchedule),
+    switchSchedule: verb(switchSchedule),
+    deleteSchedule: verb(deleteSchedule),
+    fireSchedule: verb(fireSchedule),
+    triggerSchedule: verb(triggerSchedule),
+  }
+}

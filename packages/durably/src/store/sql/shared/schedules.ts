@@ -1,0 +1,118 @@
+// What callers do to schedules. Each write is guarded by the version that its caller has read, and a read after it says why it was refused.
+import { type CompiledQuery, sql } from 'kysely'
+import { MISFIRES, OVERLAPS, type ScheduleRow } from '../../../model/schedule.ts'
+import type { NewSchedule, ScheduleOutcome, ScheduleQuery, ScheduleStore } from '../../cluster/schedules.ts'
+import type { SqlDeps } from './deps.ts'
+import { reader } from './rows.ts'
+import type { SchedulesTable } from './schema.ts'
+import type { Row } from './session.ts'
+
+type CallersVerbs = Pick<ScheduleStore, 'findSchedules' | 'putSchedule' | 'switchSchedule' | 'deleteSchedule'>
+
+type Defined = Omit<SchedulesTable, 'id' | 'paused' | 'last_scheduled_for' | 'version' | 'leader_epoch' | 'created_at' | 'updated_at'>
+type Guard = { id: string; version: number }
+
+export function sqlSchedules(deps: SqlDeps): CallersVerbs {
+  const { statement, db, session, env, tables: t, syntax } = deps
+  const insert = statement<Defined & { id: string; now: number }>((p) => {
+    const now = syntax.now(p)
+    return sql`${syntax.clock(p)} INSERT INTO ${t.schedules} (id, ${sql.join(DEFINED.map(sql.ref))}, paused, version, leader_epoch, created_at, updated_at)
+      VALUES (${p('id')}, ${sql.join(DEFINED.map(p))}, 0, 1, 0, ${now}, ${now}) ON CONFLICT DO NOTHING RETURNING *`
+  })
+  const update = statement<Defined & Guard & { now: number }>(
+    (p) => sql`${syntax.clock(p)} UPDATE ${t.schedules} SET ${sql.join(DEFINED.map((column) => sql`${sql.ref(column)} = ${p(column)}`))},
+        version = version + 1, updated_at = ${syntax.now(p)} WHERE id = ${p('id')} AND version = ${p('version')} RETURNING *`,
+  )
+  const change = statement<Guard & { paused: number; nextAt: number; now: number }>(
+    (p) => sql`${syntax.clock(p)} UPDATE ${t.schedules} SET paused = ${p('paused')}, next_at = ${p('nextAt')}, version = version + 1,
+        updated_at = ${syntax.now(p)} WHERE id = ${p('id')} AND version = ${p('version')} RETURNING *`,
+  )
+  const remove = statement<Guard>((p) => sql`DELETE FROM ${t.schedules} WHERE id = ${p('id')} AND version = ${p('version')} RETURNING *`)
+  const known = statement<{ id: string }>((p) => sql`SELECT version FROM ${t.schedules} WHERE id = ${p('id')}`)
+
+  async function write(id: string, query: CompiledQuery): Promise<ScheduleOutcome> {
+    const [[written] = [], [found] = []] = await session.write([query, known({ id })])
+    return written ? { outcome: 'done', schedule: scheduleRow(written) } : { outcome: 'changed', version: versionOf(found) }
+  }
+
+  return {
+    async findSchedules(query) {
+      const rows = await session.read(findQuery(deps, query, env.wall()).compile(db))
+      return { nowMs: Number(rows[0]?.now_ms), schedules: rows.filter((row) => row.id !== null).map(scheduleRow) }
+    },
+    putSchedule(schedule) {
+      const { id, version } = schedule
+      const values = { ...definedBy(schedule), id, now: env.wall() }
+      return write(id, version === null ? insert(values) : update({ ...values, version }))
+    },
+    switchSchedule({ id, version, paused, nextAt }) {
+      return write(id, change({ id, version, paused: paused ? 1 : 0, nextAt, now: env.wall() }))
+    },
+    deleteSchedule: (id, version) => write(id, remove({ id, version })),
+  }
+}
+
+/** The time is answered, too, if no schedule is found. */
+function findQuery({ tables: t, syntax }: SqlDeps, { id, due, after, limit }: ScheduleQuery, nowMs: number) {
+  const p = () => sql`${nowMs}`
+  const now = syntax.now(p)
+  const conditions = [sql`true`]
+  if (id !== undefined) conditions.push(sql`s.id = ${id}`)
+  if (after !== undefined) conditions.push(sql`s.id > ${after}`)
+  if (due) conditions.push(sql`s.paused = 0 AND s.next_at <= ${now}`)
+  const order = due ? sql`s.next_at, s.id` : sql`s.id`
+  return sql`${syntax.clock(p)} SELECT one.now_ms, s.* FROM (SELECT ${now} AS now_ms) AS one LEFT JOIN (SELECT * FROM ${t.schedules} AS s
+    WHERE ${sql.join(conditions, sql` AND `)} ORDER BY ${order} LIMIT CAST(${limit} AS bigint)) AS s ON true ORDER BY ${order}`
+}
+
+const DEFINED = [
+  ...(['job_name', 'cron', 'every_ms', 'timezone', 'payload', 'misfire', 'misfire_max'] as const),
+  ...(['overlap', 'jitter_ms', 'concurrency_key', 'labels', 'next_at'] as const),
+]
+
+function definedBy(schedule: NewSchedule): Defined {
+  return {
+    job_name: schedule.jobName,
+    cron: schedule.cron,
+    every_ms: schedule.everyMs,
+    timezone: schedule.timezone,
+    payload: schedule.payload,
+    misfire: schedule.misfire,
+    misfire_max: schedule.misfireMax,
+    overlap: schedule.overlap,
+    jitter_ms: schedule.jitterMs,
+    concurrency_key: schedule.concurrencyKey,
+    labels: schedule.labels,
+    next_at: schedule.nextAt,
+  }
+}
+
+/** Null if there is no such schedule. */
+export function versionOf(row: Row | undefined): number | null {
+  return row ? Number(row.version) : null
+}
+
+function scheduleRow(row: Row): ScheduleRow {
+  const read = reader('schedule', row.id, row)
+  return {
+    id: read.text('id'),
+    jobName: read.text('job_name'),
+    cron: read.textOrNull('cron'),
+    everyMs: read.integerOrNull('every_ms'),
+    timezone: read.text('timezone'),
+    payload: read.textOrNull('payload'),
+    misfire: read.oneOf('misfire', MISFIRES),
+    misfireMax: read.integer('misfire_max'),
+    overlap: read.oneOf('overlap', OVERLAPS),
+    jitterMs: read.integer('jitter_ms'),
+    concurrencyKey: read.textOrNull('concurrency_key'),
+    labels: read.textOrNull('labels'),
+    paused: read.integer('paused') === 1,
+    nextAt: read.integer('next_at'),
+    lastScheduledFor: read.integerOrNull('last_scheduled_for'),
+    version: read.integer('version'),
+    leaderEpoch: read.integer('leader_epoch'),
+    createdAt: read.integer('created_at'),
+    updatedAt: read.integer('updated_at'),
+  }
+}

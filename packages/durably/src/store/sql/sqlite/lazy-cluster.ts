@@ -1,0 +1,3 @@
+import { lazyCode } from '../../../model/lazy.ts'
+
+export const lazyCluster = lazyCode(async () => (await import('./cluster.ts')).sqliteCluster)
