@@ -5,6 +5,7 @@ import { VALUE_BYTES_MAX } from './model/codec.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
+import { checkName } from './model/name.ts'
 import { type RetentionOption, type RetentionRule, retentionRules } from './model/retention.ts'
 import type { DialectDefaults, TunedDialect } from './store/dialect-defaults.ts'
 import type { Notifier, NotifierDeps, NotifyingDialect } from './store/notifier.ts'
@@ -29,6 +30,11 @@ export interface DurablyOptions {
    * Default 30000 (120000 with `browserDialect`), or three times `heartbeatInterval` if that is more.
    */
   staleThreshold?: number
+  /**
+   * The name of this process, for people: it is shown where it leads. At most 512 bytes. Default: its host, its process id and a text that is
+   * new with each start.
+   */
+  workerId?: string
   /** How many runs the worker of this instance executes at once. Default 1. */
   concurrency?: number
   /**
@@ -74,6 +80,7 @@ export const DURABLY_OPTIONS: KeysOf<DurablyOptions> = {
   pollingInterval: 1,
   heartbeatInterval: 1,
   staleThreshold: 1,
+  workerId: 1,
   concurrency: 1,
   maxRecoveries: 1,
   tablePrefix: 1,
@@ -90,6 +97,8 @@ export interface Config {
   pollingMs: number
   heartbeatMs: number
   leaseMs: number
+  /** Null for the default. */
+  workerId: string | null
   concurrency: number
   maxRecoveries: number
   maxValueBytes: number
@@ -121,6 +130,7 @@ export function readConfig(options: DurablyOptions): Config {
     leaseMs,
     heartbeatMs,
     pollingMs: milliseconds('pollingInterval', options.pollingInterval ?? 1000, LEASE_MS_MAX),
+    workerId: options.workerId === undefined ? null : checkName('workerId', options.workerId),
     concurrency: wholeNumber('concurrency', options.concurrency ?? 1, 1),
     maxRecoveries: recoveries(options.maxRecoveries ?? (isBrowser() ? Number.POSITIVE_INFINITY : 10)),
     maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),

@@ -2,11 +2,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import type { Capabilities } from './capabilities.ts'
+import type { SchedulableJob, ScheduleOptions } from './cluster/schedule-options.ts'
+import type { Schedules } from './cluster/schedules.ts'
 import type { DurablyOptions } from './config.ts'
 import { createEngine, ENGINE, type Engine } from './engine.ts'
 import type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
 import type { Health } from './health.ts'
-import { capabilities, close, explain, health, processOne, processUntilIdle, type StartOptions, start, stop } from './lifecycle.ts'
+import { capabilities, close, explain, health, processing, type StartOptions, start, stop } from './lifecycle.ts'
 import type { Decision } from './model/effect.ts'
 import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
@@ -15,6 +17,7 @@ import type { Log } from './model/log.ts'
 import type { Phase } from './model/phase.ts'
 import type { Run } from './model/run.ts'
 import type { RunConditions, RunFilter } from './model/run-filter.ts'
+import type { Schedule } from './model/schedule.ts'
 import type { SentSignal, Signals } from './model/signal.ts'
 import type { Step } from './model/step.ts'
 import type { ReturnsStorable } from './model/storable.ts'
@@ -109,16 +112,34 @@ export class Durably implements AsyncDisposable {
   }
 
   /** Claims one run that is due, executes it, and returns true; returns false if none was due. It needs no `start()`. */
-  processOne(): Promise<boolean> {
-    return processOne(this[ENGINE])
+  async processOne(): Promise<boolean> {
+    return (await processing(this[ENGINE])).processOne(this[ENGINE])
   }
 
   /**
    * Executes runs until none is due, and returns how many executions that were. It needs no `start()`: use it in serverless functions, cron
    * jobs and tests.
    */
-  processUntilIdle(options?: UntilIdleOptions): Promise<number> {
-    return processUntilIdle(this[ENGINE], options)
+  async processUntilIdle(options?: UntilIdleOptions): Promise<number> {
+    return (await processing(this[ENGINE])).processUntilIdle(this[ENGINE], options)
+  }
+
+  /**
+   * Lets a job run by itself: creates a schedule, or defines it anew, and returns it. Call it at every start: if nothing has changed, nothing is
+   * written. Any process that was started creates the runs, each exactly once.
+   *
+   * @example await durably.schedule({ job: report, cron: '0 3 * * *', timezone: 'Europe/Berlin', payload: {} })
+   */
+  schedule<TJob extends SchedulableJob>(options: ScheduleOptions<TJob>): Promise<Schedule>
+  /** The same under an id of its own, for a second schedule of the same job. Without one, the id is the name of the job. */
+  schedule<TJob extends SchedulableJob>(id: string, options: ScheduleOptions<TJob>): Promise<Schedule>
+  schedule(...args: [ScheduleOptions] | [string, ScheduleOptions]): Promise<Schedule> {
+    return this[ENGINE].schedules.put(...args)
+  }
+
+  /** The schedules of the database: list them, pause and resume them, trigger them by hand, delete them. */
+  get schedules(): Omit<Schedules, 'put'> {
+    return this[ENGINE].schedules
   }
 
   /** Reads one run, with its status, progress, output and what it waits for. Null if there is no such run. */

@@ -1,5 +1,7 @@
 // Engine — the parts of one instance, connected: its store, its worker, and what callers ask about runs. `Durably` has the public methods.
 import type { Kysely } from 'kysely'
+import { type LazyDuties, lazyDuties, lazySchedules } from './cluster/lazy-cluster.ts'
+import type { Schedules } from './cluster/schedules.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { ChangeBus } from './events/change-bus.ts'
 import { Emitter } from './events/emitter.ts'
@@ -46,6 +48,8 @@ export interface Engine extends Config {
   db: Kysely<DurablyTables> | null
   emitter: Emitter
   worker: LazyWorker
+  duties: LazyDuties
+  schedules: Schedules
   changes: ChangeBus
   logLines: LogLineWriter
   /** Resolves when the lines about trouble so far are written. */
@@ -74,13 +78,16 @@ export function createEngine(options: DurablyOptions): Engine {
   const shared = { ...config, codec, emitter, report, runEvents: new RunEvents(emitter, codec, env) }
   const { store: opened, db } = openStore(options, config)
   const changes = new ChangeBus(shared)
-  const store = publishingStore(opened, (change) => changes.publish(change))
+  const publish: ChangeBus['publish'] = (change) => changes.publish(change)
+  const store = publishingStore(opened, publish)
   const { runs, logs, events } = store
   const jobs = new Map<string, Job>()
   const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
   const stepWrappers: StepWrapper[] = []
   const leadership = opened.openLeadership?.(shared) ?? null
-  const worker = new LazyWorker({ ...shared, store, jobs, leadership, stepWrappers, stepScope, turn: new TurnBudget(env) })
+  const duties = lazyDuties({ ...shared, runs, cluster: store.cluster, publish })
+  const perform = () => duties.perform()
+  const worker = new LazyWorker({ ...shared, store, jobs, leadership, perform, stepWrappers, stepScope, turn: new TurnBudget(env) })
   const admit = () => refuseInsideTransaction(stepScope)
   const outside = outsideTransactions(store, admit)
   const onWatch = () => changes.open()
@@ -101,6 +108,8 @@ export function createEngine(options: DurablyOptions): Engine {
     store,
     db,
     worker,
+    duties,
+    schedules: lazySchedules({ ...shared, jobs, cluster: outside.cluster, publish }),
     changes,
     logLines,
     logged,

@@ -1,5 +1,7 @@
 export type { BrowserCapabilities, Capabilities } from './capabilities.ts'
 export { emptyRunView, type RunView, reduceRun, type StreamView } from './client/run-view.ts'
+export type { SchedulableJob, ScheduleOptions, ScheduleSettings } from './cluster/schedule-options.ts'
+export type { Schedules } from './cluster/schedules.ts'
 export type { DurablyOptions } from './config.ts'
 export { createDurably, type Durably } from './durably.ts'
 export type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
@@ -37,6 +39,7 @@ export type { RetentionOption } from './model/retention.ts'
 export { type ExponentialRetry, type FixedRetry, NonRetryableError, type RetryPolicy, retry, retryAfter } from './model/retry-policy.ts'
 export type { FailureReason, Progress, Run, RunRow, RunStatus, TerminalStatus } from './model/run.ts'
 export type { RunConditions, RunFilter, Time } from './model/run-filter.ts'
+export type { Misfire, Overlap, Schedule, ScheduleDefinition, ScheduleRow } from './model/schedule.ts'
 export type { SentSignal, SignalRow, Signals } from './model/signal.ts'
 export type { Step, StepRow, StepStatus } from './model/step.ts'
 export type { ReturnsStorable } from './model/storable.ts'
@@ -51,6 +54,21 @@ export type { PageOptions } from './runs/run-rows.ts'
 export type { SubscribeOptions, Subscription } from './runs/subscribe.ts'
 export type { BatchTriggerInput, TriggerOptions } from './runs/trigger.ts'
 export type { RunsSubscription, WatchFilter, WatchOptions } from './runs/watch-runs.ts'
+export type { ClusterStore } from './store/cluster/cluster.ts'
+export type { Leader, LeaderStore, LeadOutcome, LeadRequest } from './store/cluster/leaders.ts'
+export type {
+  Firing,
+  FiringOutcome,
+  FoundSchedules,
+  NewSchedule,
+  ScheduledRun,
+  ScheduleOutcome,
+  ScheduleQuery,
+  ScheduleStore,
+  ScheduleSwitch,
+  ScheduleTrigger,
+  TriggerOutcome,
+} from './store/cluster/schedules.ts'
 export type { EventPage, EventStore } from './store/events.ts'
 export type { Leadership, LeadershipDeps, OpenLeadership, Term } from './store/leadership.ts'
 export type { LogStore } from './store/logs.ts'

@@ -6,7 +6,6 @@ import { loaded } from './model/env.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
 import type { ExplainDeps } from './runs/explain/explain-run.ts'
 import type { Explanation } from './runs/explain/explanation.ts'
-import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
 /** The options of `start()`. */
 export interface StartOptions {
@@ -49,30 +48,17 @@ export async function stop(engine: Engine, options?: StopOptions): Promise<void>
   return finish(engine, options)
 }
 
-async function finish({ env, worker, logLines, logged, changes }: Engine, options?: StopOptions): Promise<void> {
+async function finish({ env, worker, duties, logLines, logged, changes }: Engine, options?: StopOptions): Promise<void> {
   const end = env.mono() + (options?.timeout ?? Number.POSITIVE_INFINITY)
-  await worker.stop(options)
+  await Promise.all([worker.stop(options), duties.resign()])
   await logLines.drain(end - env.mono())
   await changes.flush()
   await logged()
 }
 
-export async function processOne({ admit, worker, logLines, logged }: Engine): Promise<boolean> {
-  admit()
-  const found = await worker.processOne()
-  await logLines.drain()
-  await logged()
-  return found
-}
-
-export async function processUntilIdle(engine: Engine, options?: UntilIdleOptions): Promise<number> {
-  const { admit, env, worker, logLines, logged } = engine
-  admit()
-  const { processUntilIdle } = await loaded(env, () => import('./worker/loop/process-until-idle.ts'))
-  const processed = await processUntilIdle(await worker.loaded(), engine, options)
-  await logLines.drain()
-  await logged()
-  return processed
+export async function processing(engine: Engine): Promise<typeof import('./processing.ts')> {
+  engine.admit()
+  return loaded(engine.env, () => import('./processing.ts'))
 }
 
 /** A store that was handed in stays open. */

@@ -1,5 +1,5 @@
 // PublishingStore — a store that publishes each change once it is written.
-// The one place that knows which verb changes something for whom.
+// The one place that knows which verb changes something for whom; for the chapter of the cluster, that is `publishing-cluster.ts`.
 import type { RunRow } from '../model/run.ts'
 import type { Change } from '../store/notifier.ts'
 import { endsLease, type OwnerWrite, type WriteOutcome } from '../store/owner-write.ts'
@@ -7,7 +7,7 @@ import type { Created, RunStore } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 
 export function publishingStore(store: Store, publish: (change: Change) => void): Store {
-  const { steps, events, logs, signals, eventLog, errorStacks = true, transact } = store
+  const { steps, events, logs, signals, cluster, eventLog, errorStacks = true, transact } = store
   return {
     runs: publishingRuns(store.runs, publish),
     steps,
@@ -21,6 +21,7 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
       },
       list: (runId) => signals.list(runId),
     },
+    ...(cluster && { cluster }),
     eventLog,
     errorStacks,
     ...(transact && {

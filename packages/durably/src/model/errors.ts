@@ -47,7 +47,7 @@ export interface ErrorCodes {
   run_ended: true
   /** The run already has a signal of this name; the first one counts. */
   signal_taken: true
-  /** The run does not have the version `ifVersion` any more; nothing was changed. Read the run again. */
+  /** The run or the schedule does not have the version `ifVersion` any more; nothing was changed. Read it again. `expected` and `actual` have both. */
   version_mismatch: true
   /** Over HTTP: the idempotency key was used before, with another input; use a new one. */
   idempotency_conflict: true
@@ -61,6 +61,13 @@ export interface ErrorCodes {
   crash_loop: true
   /** Only in `worker:error`: a run has held its slot for longer than a lease and may never end by itself; the message says what it waits for. */
   run_stuck: true
+  // what became of a schedule
+  /** There is no schedule with this id. */
+  schedule_not_found: true
+  /** The store of this instance keeps no schedules. */
+  schedules_unsupported: true
+  /** Only in `worker:error`: this process fired schedules, and another one took over because it was silent for too long. Nothing was done twice. */
+  leader_deposed: true
   // why an execution was interrupted (`ctx.signal.reason`)
   /** Reason of `ctx.signal`: the run was asked to stop. */
   cancel_requested: true
@@ -143,12 +150,19 @@ export class DurablyError extends Error {
   readonly code: ErrorCode
   /** The run that the error is about, if there is one. */
   readonly runId: string | undefined
+  /** Of `version_mismatch`: the version that was asked for. */
+  readonly expected?: number
+  /** Of `version_mismatch`: the version that there is. */
+  readonly actual?: number
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { runId?: string }) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions & { runId?: string; expected?: number; actual?: number } = {}) {
+    const { runId, expected, actual } = options
     super(message, options)
     this.name = 'DurablyError'
     this.code = code
-    this.runId = options?.runId
+    this.runId = runId
+    if (expected !== undefined) this.expected = expected
+    if (actual !== undefined) this.actual = actual
   }
 }
 

@@ -16,6 +16,8 @@ import type { Transaction } from './transaction.ts'
 export interface JobContext {
   /** The id of the run that is executed. */
   readonly runId: string
+  /** The time of the schedule that the run was created for, as ISO-8601 text; null without one. It stays the same when the run is resumed. */
+  readonly scheduledFor: string | null
   /**
    * Aborts when this execution must stop, for example because the run was cancelled, its lease was lost, its time is over, or the worker
    * shuts down. `signal.reason` is a DurablyError whose code says which. Pass it to `fetch` and the like.

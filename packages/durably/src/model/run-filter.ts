@@ -29,6 +29,8 @@ export interface RunConditions {
   idempotencyKey?: string
   /** Triggered by this run, with `ctx.trigger` or `ctx.invoke`. */
   parentRunId?: string
+  /** Created by this schedule, also by hand. */
+  scheduleId?: string
   /** With all of these labels. Name the one that the fewest runs have first. */
   labels?: Labels
 }

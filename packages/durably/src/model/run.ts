@@ -253,6 +253,6 @@ export function readColumn<C extends 'payload' | 'labels' | 'progress' | 'output
   }
 }
 
-function isoOrNull(ms: number | null): string | null {
+export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : iso(ms)
 }

@@ -2,6 +2,7 @@
 import type { Codec } from './codec.ts'
 import { iso } from './env.ts'
 import type { Labels } from './labels.ts'
+import { isoOrNull } from './run.ts'
 
 export const MISFIRES = ['once', 'skip', 'all'] as const
 /**
@@ -119,7 +120,7 @@ export function toSchedule(row: ScheduleRow, codec: Codec): Schedule {
     labels: row.labels === null ? {} : (JSON.parse(row.labels) as Labels),
     paused: row.paused,
     nextAt: row.paused ? null : iso(row.nextAt),
-    lastScheduledFor: row.lastScheduledFor === null ? null : iso(row.lastScheduledFor),
+    lastScheduledFor: isoOrNull(row.lastScheduledFor),
     version: row.version,
     createdAt: iso(row.createdAt),
     updatedAt: iso(row.updatedAt),

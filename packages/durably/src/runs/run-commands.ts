@@ -181,7 +181,7 @@ function sameVersion<T extends { outcome: string }>(answer: T | Changed, id: str
   throw new DurablyError(
     'version_mismatch',
     `run ${id} is at version ${answer.version}, not ${ifVersion}; nothing was changed, look at it again`,
-    { runId: id },
+    { runId: id, expected: ifVersion ?? 0, actual: answer.version },
   )
 }
 

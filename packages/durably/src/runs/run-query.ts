@@ -25,7 +25,7 @@ export function runQuery(filter: RunFilter): RunQuery {
 
 function conditions(given: RunConditions): RunQuery {
   const { status, phase, jobName, createdAfter, createdBefore, finishedAfter, finishedBefore } = given
-  const { concurrencyKey, idempotencyKey, parentRunId, labels } = given
+  const { concurrencyKey, idempotencyKey, parentRunId, scheduleId, labels } = given
   return {
     ...(status !== undefined && { statuses: several('status', status) }),
     ...(phase !== undefined && { phases: several('phase', phase) }),
@@ -37,6 +37,7 @@ function conditions(given: RunConditions): RunQuery {
     ...(concurrencyKey !== undefined && { concurrencyKey: checkName('concurrencyKey', concurrencyKey) }),
     ...(idempotencyKey !== undefined && { idempotencyKey: checkName('idempotencyKey', idempotencyKey) }),
     ...(parentRunId !== undefined && { parentRunId: checkName('parentRunId', parentRunId) }),
+    ...(scheduleId !== undefined && { scheduleId: checkName('scheduleId', scheduleId) }),
     ...(labels !== undefined && { labels }),
   }
 }

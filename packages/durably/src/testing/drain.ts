@@ -13,11 +13,22 @@ const SHOWN_MAX = 10
 
 /**
  * Executes what is due, lets time pass, and again, until every run has ended; returns how many executions that took. A sleep, a delay or the
- * pause before a retry may last as long as it likes: time leaps to its end.
+ * pause before a retry may last as long as it likes: time leaps to its end. It fires no schedules, which might never end: `trigger` them, or
+ * start the worker and let time pass.
  *
  * @example await drain(durably, env)
  */
 export async function drain(durably: Durably, env: VirtualEnv): Promise<number> {
+  const { duties } = durably[ENGINE]
+  duties.isWithheld = true
+  try {
+    return await drained(durably, env)
+  } finally {
+    duties.isWithheld = false
+  }
+}
+
+async function drained(durably: Durably, env: VirtualEnv): Promise<number> {
   let executed = 0
   for (let waitedMs = 0; ; ) {
     const now = await onVirtualTime(env, durably.processUntilIdle())

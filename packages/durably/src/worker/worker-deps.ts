@@ -29,6 +29,8 @@ export interface WorkerDeps {
   retention: readonly RetentionRule[]
   /** Null where every instance may execute. */
   leadership: Leadership | null
+  /** Performs the duties that are due, if this process is the one that does. */
+  perform: () => Promise<{ isDone: boolean; againInMs: number }>
   /** Emits `worker:error`: something that is not the job's fault. */
   report: (error: unknown, runId?: string) => void
 }

@@ -1,6 +1,7 @@
 // FaultyStore — a store whose calls fail when a test says so: before they take effect, after it, or without an answer.
 // A call is named `chapter.verb`; an owner's write is named after what it writes: `apply.recordStep`.
 import { DurablyError } from '../../src/model/errors.ts'
+import type { ClusterStore } from '../../src/store/cluster/cluster.ts'
 import type { EventStore } from '../../src/store/events.ts'
 import type { LogStore } from '../../src/store/logs.ts'
 import type { OwnerVerb, OwnerWrite } from '../../src/store/owner-write.ts'
@@ -16,6 +17,7 @@ export type CallName =
   | `events.${keyof EventStore}`
   | `logs.${keyof LogStore}`
   | `signals.${keyof SignalStore}`
+  | `cluster.${keyof ClusterStore}`
   | `apply.${OwnerVerb['type']}`
   | 'transact'
 
@@ -45,6 +47,7 @@ export class Faults {
       events: this.#watched('events', inner.events),
       logs: this.#watched('logs', inner.logs),
       signals: this.#watched('signals', inner.signals),
+      ...(inner.cluster && { cluster: this.#watched('cluster', inner.cluster) }),
       eventLog: inner.eventLog,
       ...(inner.transact && { transact: this.#transact(inner.transact) }),
       migrate: () => inner.migrate(),

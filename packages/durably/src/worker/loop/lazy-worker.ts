@@ -68,10 +68,6 @@ export class LazyWorker {
     return this.#worker
   }
 
-  async processOne(): Promise<boolean> {
-    return (await this.loaded()).processOne()
-  }
-
   get isWorking(): boolean {
     return this.#worker?.isWorking ?? false
   }

@@ -52,6 +52,8 @@ export class Worker {
   #turnedAt = Number.NEGATIVE_INFINITY
   /** When to look for lost runs again, also while there is always work. */
   #lookAgainAt = Number.NEGATIVE_INFINITY
+  /** When a duty of the cluster is due, as far as is known: that is looked for also without a free slot. */
+  #dutyAt = Number.POSITIVE_INFINITY
   /** When something falls due, as far as is known. */
   #dueAt = Number.NEGATIVE_INFINITY
 
@@ -232,22 +234,24 @@ export class Worker {
 
   /** A worker without a free slot, or without jobs, can only take lost runs back for others, so it looks less often. */
   #busyLookAt(): number {
-    return Math.max(this.#lookAgainAt, this.#lookedAt + this.#deps.heartbeatMs)
+    return Math.min(this.#dutyAt, Math.max(this.#lookAgainAt, this.#lookedAt + this.#deps.heartbeatMs))
   }
 
-  /** Looks for work with one read; takes lost runs back, and removes what ended long ago. */
+  /** Looks for work with one read; performs duties that are due, takes lost runs back, and removes what ended long ago. */
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
     const { store, env, jobs, pollingMs, heartbeatMs } = this.#deps
-    const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
+    const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY } = await store.runs.probe([...jobs.keys()])
+    const duty = dutyInMs > 0 ? { isDone: false, againInMs: dutyInMs } : await this.#deps.perform()
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs
     const laterMs = stale ? soonest : Number.POSITIVE_INFINITY
-    const dueInMs = Math.min(nextInMs ?? laterMs, laterMs, await this.#retention.purge())
+    const dueInMs = Math.min(nextInMs ?? laterMs, laterMs, duty.againInMs, await this.#retention.purge())
     this.#lookedAt = env.mono()
     this.#lookAgainAt = this.#lookedAt + Math.min(soonest, dueInMs)
+    this.#dutyAt = this.#lookedAt + duty.againInMs
     this.#dueAt = this.#lookedAt + dueInMs
-    return { due, reaped }
+    return { due: due || duty.isDone, reaped }
   }
 
   /** After a pause of the machine our own leases are renewed first: reaping at once would take our own runs back. */

@@ -12,7 +12,7 @@ import type {
   Triggers,
   WaitForOptions,
 } from '../../model/job.ts'
-import { type Progress, readColumn } from '../../model/run.ts'
+import { isoOrNull, type Progress, readColumn } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import type { Transaction } from '../../model/transaction.ts'
 import type { Execution } from '../execution.ts'
@@ -36,6 +36,7 @@ type TransactionFunction<T> = (trx: Transaction) => Promise<T>
 export class RunningJobContext implements JobContext {
   readonly runId: string
   readonly attempt: number
+  readonly scheduledFor: string | null
   readonly #deps: JobContextDeps
   readonly #execution: Execution
   /** What earlier executions recorded. */
@@ -47,6 +48,7 @@ export class RunningJobContext implements JobContext {
   constructor(deps: JobContextDeps, execution: Execution, recorded: readonly StepRow[]) {
     this.runId = execution.run.id
     this.attempt = execution.attempt
+    this.scheduledFor = isoOrNull(execution.run.scheduledFor)
     this.#deps = deps
     this.#execution = execution
     this.#recorded = recorded

@@ -3,9 +3,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ScheduledRun, ScheduleStore } from '../../cluster/schedules.ts'
-import type { SqlDeps } from '../shared/deps.ts'
+import type { ClusterDeps } from '../shared/cluster-deps.ts'
 import { type FiringValues, firingOutcome, firingValues, mayFire, used } from '../shared/fire.ts'
-import { runRow } from '../shared/rows.ts'
 import { versionOf } from '../shared/schedules.ts'
 import type { Param } from '../shared/statement.ts'
 
@@ -19,7 +18,8 @@ export function fireSchedules({
   into,
   syntax,
   eventLog,
-}: SqlDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+  runRow,
+}: ClusterDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
   const events = (p: Param<RunValues>) =>
     eventLog ? sql`, events AS (INSERT INTO ${into.events} SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)` : sql``
   /** The runs of the schedule `fit`, if there is one. */
@@ -66,7 +66,8 @@ export function fireSchedules({
         leader_epoch: first?.s_leader_epoch,
         last_scheduled_for: first?.s_last,
       }
-      return firingOutcome(firing, Number(first?.moved) > 0, state, rows)
+      const runs = rows.filter((row) => row.id !== null).map(runRow)
+      return firingOutcome(firing, Number(first?.moved) > 0, state, runs)
     },
     async triggerSchedule({ scheduleId, version, run }) {
       const now = env.wall()

@@ -7,16 +7,18 @@ import type { OpenLeadership } from '../../leadership.ts'
 import type { RunStore } from '../../runs.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { adoptRuns } from './claim.ts'
+import type { ClusterDeps } from './cluster-deps.ts'
 import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
+import { jsonRows } from './json-rows.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
-import { oldestDue } from './oldest-due.ts'
 import type { OwnerQueries } from './owner-values.ts'
 import { probeRuns } from './probe.ts'
 import { runQueries } from './queries.ts'
+import { reader, runRow } from './rows.ts'
 import type { Session } from './session.ts'
 import { sqlSignals } from './signals.ts'
 import { statementsOf } from './statement.ts'
@@ -34,7 +36,7 @@ export interface Database {
   runVerbs(deps: SqlDeps): RunVerbs
   ownerQueries(deps: SqlDeps): OwnerQueries
   /** Loaded with the first verb of the chapter. */
-  cluster(deps: SqlDeps): Promise<ClusterStore>
+  cluster(deps: ClusterDeps): Promise<ClusterStore>
   /** The driver's error as one of ours. */
   classify(thrown: unknown): DurablyError
   /** A statement was refused because one before it had failed, whose error the user's function caught. Only Postgres does that. */
@@ -63,7 +65,6 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       ...runVerbs(deps),
       adopt: adoptRuns(deps),
       ...runQueries(deps),
-      oldestDue: oldestDue(deps),
       probe: probeRuns(deps),
       wasAlive: wasAlive(deps),
     },
@@ -71,7 +72,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     events: sqlEvents(deps),
     logs: sqlLogs(deps),
     signals: sqlSignals(deps),
-    cluster: lazyVerbs(once(() => database.cluster(deps))),
+    cluster: lazyVerbs(once(() => database.cluster({ ...deps, runRow, reader, jsonRows }))),
     eventLog,
     transact: async (body) => (await transact())(body),
     ...(openLeadership && { openLeadership }),

@@ -1,7 +1,7 @@
 // What a firing means on all databases: its guards as SQL, and its outcome.
 import { type RawBuilder, sql } from 'kysely'
+import type { RunRow } from '../../../model/run.ts'
 import type { Firing, FiringOutcome, ScheduledRun } from '../../cluster/schedules.ts'
-import { runRow } from './rows.ts'
 import type { Row } from './session.ts'
 import type { Param } from './statement.ts'
 
@@ -30,21 +30,18 @@ export function used(p: Param<FiringValues>, now: RawBuilder<unknown>): RawBuild
 }
 
 /** `isMoved`: the schedule was written now. `state`: the schedule as it is, or was left, with the leader's epoch as `epoch`. */
-export function firingOutcome(firing: Firing, isMoved: boolean, state: Row | undefined, rows: readonly Row[]): FiringOutcome {
+export function firingOutcome(firing: Firing, isMoved: boolean, state: Row | undefined, found: readonly RunRow[]): FiringOutcome {
   const { epoch, version, lastScheduledFor, runs } = firing
   const is = (column: string, value: number) => state?.[column] != null && Number(state[column]) === value
   /** The version that the firing itself has written. */
   const isSentAgain = is('version', version + 1) && is('leader_epoch', epoch) && is('last_scheduled_for', lastScheduledFor)
-  if (isMoved || isSentAgain) return { outcome: 'fired', runs: inOrder(runs, rows) }
+  if (isMoved || isSentAgain) return { outcome: 'fired', runs: inOrder(runs, found) }
   if (!is('epoch', epoch)) return { outcome: 'deposed' }
   const isSame = is('version', version) && is('paused', 0) && Number(state?.leader_epoch) <= epoch
   return { outcome: isSame ? 'early' : 'changed' }
 }
 
-function inOrder(runs: readonly ScheduledRun[], rows: readonly Row[]) {
-  const found = new Map(rows.map((row) => [row.id, row]))
-  return runs.flatMap(({ id }) => {
-    const row = found.get(id)
-    return row ? runRow(row) : []
-  })
+function inOrder(runs: readonly ScheduledRun[], found: readonly RunRow[]): RunRow[] {
+  const byId = new Map(found.map((run) => [run.id, run]))
+  return runs.flatMap(({ id }) => byId.get(id) ?? [])
 }

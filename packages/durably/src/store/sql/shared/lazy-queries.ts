@@ -4,4 +4,5 @@ import { lazyCode } from '../../../model/lazy.ts'
 export const lazyCount = lazyCode(() => import('./count.ts'))
 export const lazyDueJobs = lazyCode(() => import('./due-jobs.ts'))
 export const lazyList = lazyCode(() => import('./list-runs.ts'))
+export const lazyOldestDue = lazyCode(() => import('./oldest-due.ts'))
 export const lazyPurge = lazyCode(() => import('./purge.ts'))

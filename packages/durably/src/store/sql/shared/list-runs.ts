@@ -52,7 +52,7 @@ function leads({ tables: t, syntax }: ListDeps, query: RunQuery, now: Fragment):
   if (query.parentRunId !== undefined) return all(by('runs_parent'))
   if (query.idempotencyKey !== undefined) return all(by('runs_idempotent'))
   if (query.concurrencyKey !== undefined) return all(by('runs_concurrency'))
-  if (query.scheduleId !== undefined) return all(by('runs_schedule'))
+  if (query.scheduleId !== undefined) return all(by(isActiveOnly(query) ? 'runs_schedule_active' : 'runs_schedule'))
   if (isByEnd(query)) return all(by('runs_finished_at'))
   if (isByLabel(query)) {
     const { from, where } = byFirstLabel(t, query)
@@ -103,6 +103,7 @@ function others(query: RunQuery): Fragment[] {
   if (idempotencyKey !== undefined) conditions.push(sql`r.idempotency_key = ${idempotencyKey}`)
   if (concurrencyKey !== undefined) conditions.push(sql`r.concurrency_key = ${concurrencyKey}`)
   if (scheduleId !== undefined) conditions.push(sql`r.schedule_id = ${scheduleId}`)
+  if (isActiveOnly(query)) conditions.push(sql`r.finished_at IS NULL`)
   if (beforeId !== undefined) conditions.push(sql`${id} < ${beforeId}`)
   if (isByEnd(query)) conditions.push(sql`r.finished_at >= ${finishedFrom ?? 0}`)
   if (finishedBefore !== undefined) conditions.push(sql`r.finished_at < ${finishedBefore}`)
@@ -119,6 +120,11 @@ function idOf(query: RunQuery): Fragment {
 function isByLabel(query: RunQuery): boolean {
   const { parentRunId, idempotencyKey, concurrencyKey, scheduleId, labels = {} } = query
   return Object.keys(labels).length > 0 && (parentRunId ?? idempotencyKey ?? concurrencyKey ?? scheduleId) === undefined && !isByEnd(query)
+}
+
+/** Few of the runs of a schedule, however many it has had. */
+function isActiveOnly({ scheduleId, statuses }: RunQuery): boolean {
+  return scheduleId !== undefined && (statuses?.every((status) => status === 'pending' || status === 'running') ?? false)
 }
 
 function isByEnd({ finishedFrom, finishedBefore }: RunQuery): boolean {

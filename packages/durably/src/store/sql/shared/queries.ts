@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
-import { lazyCount, lazyDueJobs, lazyList, lazyPurge } from './lazy-queries.ts'
+import { lazyCount, lazyDueJobs, lazyList, lazyOldestDue, lazyPurge } from './lazy-queries.ts'
 import { runRow } from './rows.ts'
 import type { Param, Value } from './statement.ts'
 
 export function runQueries(
   deps: SqlDeps,
-): Pick<RunStore, 'get' | 'getChild' | 'getHolder' | 'held' | 'list' | 'count' | 'dueJobs' | 'purge'> {
+): Pick<RunStore, 'get' | 'getChild' | 'getHolder' | 'held' | 'list' | 'count' | 'dueJobs' | 'purge' | 'oldestDue'> {
   const { statement, db, session, env, tables: t, syntax } = deps
   const one = <P extends { [K in keyof P]: Value }>(where: (p: Param<P>) => RawBuilder<unknown>) => {
     const query = statement<P>((p) => sql`SELECT *${syntax.readAt} FROM ${t.runs} WHERE ${where(p)}`)
@@ -22,6 +22,7 @@ export function runQueries(
   const held = statement<Record<never, never>>(() => sql`SELECT lease_owner FROM ${t.runs} WHERE lease_owner IS NOT NULL`)
   let dueJobs: RunStore['dueJobs'] | undefined
   let purge: RunStore['purge'] | undefined
+  let oldestDue: RunStore['oldestDue'] | undefined
   return {
     get: (id) => byId({ id }),
     getChild: (id, step) => byStep({ id, step }),
@@ -38,6 +39,10 @@ export function runQueries(
     async purge(request) {
       purge ??= (await lazyPurge(env)).purgeRuns(deps)
       return purge(request)
+    },
+    async oldestDue(jobNames) {
+      oldestDue ??= (await lazyOldestDue(env)).oldestDue(deps)
+      return oldestDue(jobNames)
     },
     async list(query) {
       const { listRuns } = await lazyList(env)

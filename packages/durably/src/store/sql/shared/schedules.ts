@@ -2,8 +2,7 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { MISFIRES, OVERLAPS, type ScheduleRow } from '../../../model/schedule.ts'
 import type { NewSchedule, ScheduleOutcome, ScheduleQuery, ScheduleStore } from '../../cluster/schedules.ts'
-import type { SqlDeps } from './deps.ts'
-import { reader } from './rows.ts'
+import type { ClusterDeps } from './cluster-deps.ts'
 import type { SchedulesTable } from './schema.ts'
 import type { Row } from './session.ts'
 
@@ -12,8 +11,9 @@ type CallersVerbs = Pick<ScheduleStore, 'findSchedules' | 'putSchedule' | 'switc
 type Defined = Omit<SchedulesTable, 'id' | 'paused' | 'last_scheduled_for' | 'version' | 'leader_epoch' | 'created_at' | 'updated_at'>
 type Guard = { id: string; version: number }
 
-export function sqlSchedules(deps: SqlDeps): CallersVerbs {
-  const { statement, db, session, env, tables: t, syntax } = deps
+export function sqlSchedules(deps: ClusterDeps): CallersVerbs {
+  const { statement, db, session, env, tables: t, syntax, reader } = deps
+  const scheduleRow = (row: Row) => readSchedule(reader('schedule', row.id, row))
   const insert = statement<Defined & { id: string; now: number }>((p) => {
     const now = syntax.now(p)
     return sql`${syntax.clock(p)} INSERT INTO ${t.schedules} (id, ${sql.join(DEFINED.map(sql.ref))}, paused, version, leader_epoch, created_at, updated_at)
@@ -53,7 +53,7 @@ export function sqlSchedules(deps: SqlDeps): CallersVerbs {
 }
 
 /** The time is answered, too, if no schedule is found. */
-function findQuery({ tables: t, syntax }: SqlDeps, { id, due, after, limit }: ScheduleQuery, nowMs: number) {
+function findQuery({ tables: t, syntax }: ClusterDeps, { id, due, after, limit }: ScheduleQuery, nowMs: number) {
   const p = () => sql`${nowMs}`
   const now = syntax.now(p)
   const conditions = [sql`true`]
@@ -92,8 +92,7 @@ export function versionOf(row: Row | undefined): number | null {
   return row ? Number(row.version) : null
 }
 
-function scheduleRow(row: Row): ScheduleRow {
-  const read = reader('schedule', row.id, row)
+function readSchedule(read: ReturnType<ClusterDeps['reader']>): ScheduleRow {
   return {
     id: read.text('id'),
     jobName: read.text('job_name'),

@@ -1,9 +1,9 @@
 import type { ClusterStore } from '../../cluster/cluster.ts'
-import type { SqlDeps } from '../shared/deps.ts'
+import type { ClusterDeps } from '../shared/cluster-deps.ts'
 import { sqlLeaders } from '../shared/leaders.ts'
 import { sqlSchedules } from '../shared/schedules.ts'
 import { fireSchedules } from './fire.ts'
 
-export function sqliteCluster(deps: SqlDeps): ClusterStore {
+export function sqliteCluster(deps: ClusterDeps): ClusterStore {
   return { ...sqlLeaders(deps), ...sqlSchedules(deps), ...fireSchedules(deps) }
 }

@@ -2,10 +2,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ScheduledRun, ScheduleStore } from '../../cluster/schedules.ts'
-import type { SqlDeps } from '../shared/deps.ts'
+import type { ClusterDeps } from '../shared/cluster-deps.ts'
 import { type FiringValues, firingOutcome, firingValues, mayFire, used } from '../shared/fire.ts'
-import { jsonRows } from '../shared/json-rows.ts'
-import { runRow } from '../shared/rows.ts'
 import { versionOf } from '../shared/schedules.ts'
 import type { Param } from '../shared/statement.ts'
 
@@ -23,7 +21,9 @@ export function fireSchedules({
   into,
   syntax,
   eventLog,
-}: SqlDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+  jsonRows,
+  runRow,
+}: ClusterDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
   const insertRuns = (p: Param<RunValues>, where: RawBuilder<unknown>) => sql`
     INSERT INTO ${t.runs} (id, job_name, payload, concurrency_key, labels, created_at, heartbeat_at, updated_at, status, run_at,
       scheduled_for, schedule_id, last_event_sequence)
@@ -67,7 +67,7 @@ export function fireSchedules({
       const events = eventLog ? [insertEvents(values)] : []
       const answers = await session.write([fireRuns(values), ...events, use(values), selectState(values), selectRuns(values)])
       const [moved = [], state = [], rows = []] = answers.slice(-3)
-      return firingOutcome(firing, moved.length > 0, state[0], rows)
+      return firingOutcome(firing, moved.length > 0, state[0], rows.map(runRow))
     },
     async triggerSchedule({ scheduleId, version, run }) {
       const now = env.wall()

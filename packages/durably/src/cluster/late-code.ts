@@ -1,0 +1,3 @@
+// What a program without schedules never loads.
+export { dutiesOf } from './duties-of.ts'
+export { Schedules } from './schedules.ts'

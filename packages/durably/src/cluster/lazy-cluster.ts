@@ -1,0 +1,32 @@
+// The duties and the schedules of an instance, whose code is loaded when a duty is due or a schedule is asked for (ADR 0009).
+import { lazyCode, lazyVerbs, once } from '../model/lazy.ts'
+import type { Duties, Performed } from './duties.ts'
+import type { DutiesDeps } from './duties-of.ts'
+import type { Schedules, SchedulesDeps } from './schedules.ts'
+
+export const clusterCode = lazyCode(() => import('./late-code.ts'))
+
+export function lazySchedules(deps: SchedulesDeps): Schedules {
+  return lazyVerbs(once(async () => new (await clusterCode(deps.env)).Schedules(deps)))
+}
+
+export interface LazyDuties extends Duties {
+  /** True: nothing is performed. */
+  isWithheld: boolean
+}
+
+const NOTHING: Performed = { isDone: false, againInMs: Number.POSITIVE_INFINITY }
+
+export function lazyDuties(deps: DutiesDeps): LazyDuties {
+  let duties: Duties | undefined
+  return {
+    isWithheld: false,
+    async perform() {
+      if (this.isWithheld) return NOTHING
+      const { dutiesOf } = await clusterCode(deps.env)
+      duties ??= dutiesOf(deps)
+      return duties.perform()
+    },
+    resign: async () => duties?.resign(),
+  }
+}

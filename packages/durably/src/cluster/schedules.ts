@@ -1,0 +1,167 @@
+// Schedules — what callers do with schedules. Every write is guarded by the version that was read before it, so nothing is overwritten that
+// somebody else, or the leader, wrote meanwhile: then it is read again.
+import { publishingCluster } from '../events/publishing-cluster.ts'
+import type { RunEvents } from '../events/run-events.ts'
+import { type Env, iso } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
+import { checkName } from '../model/name.ts'
+import { type Run, toRun } from '../model/run.ts'
+import { type Schedule, type ScheduleDefinition, type ScheduleRow, toSchedule } from '../model/schedule.ts'
+import type { ClusterStore } from '../store/cluster/cluster.ts'
+import type { ScheduleOutcome } from '../store/cluster/schedules.ts'
+import type { Change } from '../store/notifier.ts'
+import type { IfVersion } from '../store/runs.ts'
+import { type ReadScheduleDeps, readSchedule, type ScheduleOptions } from './schedule-options.ts'
+import { scheduledRun } from './scheduled-run.ts'
+import { timetableOf } from './timetable.ts'
+
+export interface SchedulesDeps extends ReadScheduleDeps {
+  /** Absent if the store has none. */
+  cluster: ClusterStore | undefined
+  publish: (change: Change) => void
+  env: Env
+  runEvents: RunEvents
+}
+
+const IF_VERSION: KeysOf<IfVersion> = { ifVersion: 1 }
+const PAGE = 200
+const NEXT_MAX = 1000
+/** A schedule that fires every second is written often, but not that often. */
+const TRIES_MAX = 20
+
+/** The schedules of the database, as `durably.schedules`. */
+export class Schedules {
+  readonly #deps: SchedulesDeps
+
+  constructor(deps: SchedulesDeps) {
+    this.#deps = deps
+  }
+
+  /** Creates a schedule, or defines it anew, and returns it; see `durably.schedule`. */
+  async put(...args: [ScheduleOptions] | [string, ScheduleOptions]): Promise<Schedule> {
+    const [options] = args.slice(-1) as [ScheduleOptions]
+    const definition = await readSchedule(this.#deps, options)
+    const id = args.length === 1 ? definition.jobName : checkName('id', args[0])
+    const timetable = timetableOf(definition)
+    return this.#write(id, ({ nowMs, known }) => {
+      if (known && isSame(known, definition)) return known
+      const nextAt = timetable.next(Math.max(nowMs, known?.lastScheduledFor ?? 0))
+      return this.#cluster.putSchedule({ id, ...definition, version: known?.version ?? null, nextAt })
+    })
+  }
+
+  /** Reads all schedules, by id. */
+  async list(): Promise<Schedule[]> {
+    const all: Schedule[] = []
+    for (let after = ''; ; after = all.at(-1)?.id ?? '') {
+      const { schedules } = await this.#cluster.findSchedules({ after, limit: PAGE })
+      all.push(...schedules.map((row) => toSchedule(row, this.#deps.codec)))
+      if (schedules.length < PAGE) return all
+    }
+  }
+
+  /** Reads one schedule. Null if there is no such schedule. */
+  async get(id: string): Promise<Schedule | null> {
+    const { known } = await this.#read(id)
+    return known ? toSchedule(known, this.#deps.codec) : null
+  }
+
+  /** Lets a schedule create no more runs until `resume`. Runs that exist go on. */
+  pause(id: string, options?: IfVersion): Promise<Schedule> {
+    return this.#switch(id, true, options)
+  }
+
+  /** Lets a paused schedule go on with its next time. Times during the pause get no run. */
+  resume(id: string, options?: IfVersion): Promise<Schedule> {
+    return this.#switch(id, false, options)
+  }
+
+  #switch(id: string, paused: boolean, options?: IfVersion): Promise<Schedule> {
+    return this.#write(id, ({ nowMs, known }) => {
+      const row = sameVersion(id, known, options)
+      if (row.paused === paused) return row
+      const nextAt = paused ? row.nextAt : timetableOf(row).next(Math.max(nowMs, row.lastScheduledFor ?? 0))
+      return this.#cluster.switchSchedule({ id, version: row.version, paused, nextAt })
+    })
+  }
+
+  /** Creates a run of a schedule now, also while it is paused. It uses none of the times of the schedule. */
+  async trigger(id: string, options?: IfVersion): Promise<Run> {
+    const { env, codec, runEvents } = this.#deps
+    for (let tries = 1; ; tries++) {
+      const schedule = sameVersion(id, (await this.#read(id)).known, options)
+      const run = scheduledRun(env, schedule, null)
+      const answer = await this.#cluster.triggerSchedule({ scheduleId: id, version: schedule.version, run })
+      if (answer.outcome === 'triggered') {
+        runEvents.emit('run:trigger', () => ({ run: answer.run }))
+        return toRun(answer.run, codec, env.wall())
+      }
+      if (tries === TRIES_MAX) throw neverTheSame(id)
+    }
+  }
+
+  /** Removes a schedule. Its runs stay. If it is made again, it begins anew. */
+  async delete(id: string, options?: IfVersion): Promise<void> {
+    await this.#write(id, ({ known }) => this.#cluster.deleteSchedule(id, sameVersion(id, known, options).version))
+  }
+
+  /** The next times of a schedule, whether it is paused or not. `count` is at most 1000. */
+  async next(id: string, count = 5): Promise<string[]> {
+    if (!(Number.isInteger(count) && count >= 1 && count <= NEXT_MAX))
+      throw new DurablyError('invalid_argument', `count must be a whole number from 1 to ${NEXT_MAX}, got ${count}`)
+    const { nowMs, known } = await this.#read(id)
+    const schedule = sameVersion(id, known)
+    const timetable = timetableOf(schedule)
+    const times: string[] = []
+    for (let at = Math.max(nowMs, schedule.lastScheduledFor ?? 0); times.length < count; ) {
+      at = timetable.next(at)
+      times.push(iso(at))
+    }
+    return times
+  }
+
+  get #cluster(): ClusterStore {
+    const { cluster, publish } = this.#deps
+    if (cluster) return publishingCluster(cluster, publish)
+    throw new DurablyError('schedules_unsupported', 'the store of this instance keeps no schedules; use memoryStore(), SQLite or Postgres')
+  }
+
+  async #read(id: string): Promise<{ nowMs: number; known: ScheduleRow | undefined }> {
+    const { nowMs, schedules } = await this.#cluster.findSchedules({ id: checkName('id', id), limit: 1 })
+    return { nowMs, known: schedules[0] }
+  }
+
+  /** `change` answers with the schedule itself if there is nothing to do. */
+  async #write(
+    id: string,
+    change: (read: { nowMs: number; known: ScheduleRow | undefined }) => ScheduleRow | Promise<ScheduleOutcome>,
+  ): Promise<Schedule> {
+    for (let tries = 1; tries <= TRIES_MAX; tries++) {
+      const answer = await change(await this.#read(id))
+      if (!('outcome' in answer)) return toSchedule(answer, this.#deps.codec)
+      if (answer.outcome === 'done') return toSchedule(answer.schedule, this.#deps.codec)
+    }
+    throw neverTheSame(id)
+  }
+}
+
+function isSame(known: ScheduleRow, definition: ScheduleDefinition): boolean {
+  return (Object.keys(definition) as (keyof ScheduleDefinition)[]).every((key) => known[key] === definition[key])
+}
+
+function sameVersion(id: string, known: ScheduleRow | undefined, options: IfVersion = {}): ScheduleRow {
+  checkKeys('a command about a schedule', options, IF_VERSION)
+  if (!known) throw new DurablyError('schedule_not_found', `there is no schedule ${JSON.stringify(id)}`)
+  const { ifVersion = known.version } = options
+  if (ifVersion === known.version) return known
+  throw new DurablyError(
+    'version_mismatch',
+    `schedule ${JSON.stringify(id)} is at version ${known.version}, not ${ifVersion}; nothing was changed, look at it again`,
+    { expected: ifVersion, actual: known.version },
+  )
+}
+
+function neverTheSame(id: string): DurablyError {
+  return new DurablyError('store_busy', `schedule ${JSON.stringify(id)} was changed by others ${TRIES_MAX} times in a row; try again`)
+}
