@@ -48,6 +48,7 @@ const PRINTS: Record<string, string[]> = {
     'rendering for gone.example',
     'run the run of job "deliver" failed: 410 Gone',
   ],
+  schedule: ['tick', 'by hand'],
   sleeping: ['welcome ada', 'sleeping; this process may end now', 'tips for ada', 'completed'],
   'two-workers': ['40 runs, 40 executions, 40 different pages', '2 workers took part'],
   basic: ["info: starting sync { orgId: 'org_123' }", 'info: fetched users { count: 2 }', 'synced 2 users'],

@@ -155,6 +155,23 @@ test('what a person does to a run is one commit at most', async () => {
   expect(await cost('`deleteRun`', () => durably.deleteRun(id))).toMatchObject({ commits: 1 })
 })
 
+test('a schedule costs one commit for each time, and one for the election', async () => {
+  const { durably, env, cost } = await setup()
+  const define = () => durably.schedule({ job: 'none', every: '1m' })
+  expect(await cost('`schedule` of a new one', define)).toMatchObject({ commits: 1 })
+  expect(await cost('`schedule` of one that is unchanged', define)).toMatchObject({ commits: 0, statements: 1 })
+  durably.start()
+  await env.advance(59_500)
+  const idle = await cost('an idle poll while a schedule is ahead', () => env.advance(400))
+  expect(idle).toMatchObject({ commits: 0 })
+  expect(idle.statements).toBeLessThanOrEqual(1)
+  expect(await cost('the election, firing a schedule, and the claim after it', () => env.advance(100))).toMatchObject({ commits: 3 })
+  await durably.schedule({ job: 'none', every: '2s' })
+  await env.advance(1900)
+  expect(await cost('firing a schedule as the leader, and the claim after it', () => env.advance(200))).toMatchObject({ commits: 2 })
+  expect(await cost('`stop` of the leader', () => durably.stop())).toMatchObject({ commits: 1 })
+})
+
 // The costs were gathered by the tests above, so this one only says something when all of them run.
 test('docs/commits.md holds these numbers', () => {
   const expected = commitsDoc(costs)
