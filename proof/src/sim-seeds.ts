@@ -67,6 +67,9 @@ export function noFigures(): SimFigures {
     suspends: 0,
     terms: 0,
     thefts: 0,
+    scheduled: 0,
+    elections: 0,
+    refusals: 0,
     kills: 0,
     simulatedMs: 0,
   }

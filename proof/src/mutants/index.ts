@@ -3,6 +3,7 @@ import { EXECUTION_MUTANTS } from './execution.ts'
 import { LEADERSHIP_MUTANTS } from './leadership.ts'
 import { LEASE_MUTANTS } from './lease.ts'
 import type { Mutant } from './mutant.ts'
+import { SCHEDULE_MUTANTS } from './schedules.ts'
 import { SQL_MUTANTS } from './sql.ts'
 import { STEP_MUTANTS } from './steps.ts'
 import { STORE_MUTANTS } from './store.ts'
@@ -13,5 +14,6 @@ export const MUTANTS: Mutant[] = [
   ...EXECUTION_MUTANTS,
   ...STEP_MUTANTS,
   ...LEADERSHIP_MUTANTS,
+  ...SCHEDULE_MUTANTS,
   ...SQL_MUTANTS,
 ]

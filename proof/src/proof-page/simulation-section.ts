@@ -25,6 +25,9 @@ const FEATURES: [string, (figures: SimFigures) => number][] = [
   ['runs purged', ({ purged }) => purged],
   ['terms of leading tabs', ({ terms }) => terms],
   ['terms that were stolen', ({ thefts }) => thefts],
+  ['runs of schedules', ({ scheduled }) => scheduled],
+  ['changes of the elected process', ({ elections }) => elections],
+  ['firings of a process that led no more, refused', ({ refusals }) => refusals],
 ]
 
 export function simulationSection(simulations: readonly Simulation[]): string {

@@ -76,13 +76,18 @@ export function fireSchedule(tables: Tables, firing: Firing): FiringOutcome {
     const isSkipped = known.overlap === 'skip' && (isBusy || i > 0)
     if (!isSkipped && isUnused(tables, known, run)) insert(tables, scheduleId, run)
   })
-  write(tables, { ...known, lastScheduledFor, nextAt, leaderEpoch: epoch })
+  write(tables, {
+    ...known,
+    lastScheduledFor: Math.max(lastScheduledFor, known.lastScheduledFor ?? lastScheduledFor),
+    nextAt,
+    leaderEpoch: epoch,
+  })
   return fired(tables, runs)
 }
 
 /** The version that the firing itself has written. */
 function isSentAgain(known: ScheduleRow, { epoch, version, lastScheduledFor }: Firing): boolean {
-  return known.version === version + 1 && known.leaderEpoch === epoch && known.lastScheduledFor === lastScheduledFor
+  return known.version === version + 1 && known.leaderEpoch === epoch && (known.lastScheduledFor ?? -1) >= lastScheduledFor
 }
 
 function isUnused(tables: Tables, { id, lastScheduledFor }: ScheduleRow, { scheduledFor }: ScheduledRun): boolean {

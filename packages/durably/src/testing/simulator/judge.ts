@@ -47,6 +47,10 @@ export interface SimFigures extends RareFigures {
   /** Where the workers are tabs: how often one began to lead, and how often it had stolen the lead. */
   terms: number
   thefts: number
+  /** Runs of schedules, changes of their leader, and firings of processes that led no more, which were refused. */
+  scheduled: number
+  elections: number
+  refusals: number
 }
 
 const codec = jsonCodec()

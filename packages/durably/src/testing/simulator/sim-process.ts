@@ -332,6 +332,7 @@ export class SimProcess {
       events: chapter('events', store.events),
       logs: chapter('logs', store.logs),
       signals: chapter('signals', store.signals),
+      ...(store.cluster && { cluster: chapter('cluster', store.cluster) }),
       eventLog: store.eventLog,
       ...(store.transact && { transact: this.#lineOfTransactions(store.transact) }),
       migrate: () => Promise.resolve(),

@@ -22,6 +22,7 @@ import { VALUE_BYTES_MAX } from './misfit.ts'
 import { Outsiders } from './outsiders.ts'
 import { planRuns } from './plan-runs.ts'
 import { rejecting } from './rejecting-store.ts'
+import { simulateSchedules } from './schedule-world.ts'
 import { SimClient } from './sim-client.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { type Answer, SimProcess, type SimWorld, SLOW_LEASES_MAX } from './sim-process.ts'
@@ -29,7 +30,7 @@ import { planSteadyJobs, type SteadyJobs } from './steady-jobs.ts'
 import { TabAudit } from './tab-audit.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
 import { WorldAudit } from './world-audit.ts'
-import { isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
+import { hasSchedules, isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
 
 export interface SimulateOptions {
   seed: number
@@ -75,7 +76,16 @@ const RETENTION_SHARE = 0.15
 const TABS_SHARE = 0.2
 
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
-  return new Simulation(options).run()
+  const simulated = await new Simulation(options).run()
+  const { seed, without = new Set(), openStore = inMemory } = options
+  if (!hasSchedules(seed)) return simulated
+  const { violations, faults, ...figures } = await simulateSchedules({ seed, without, openStore })
+  return {
+    ...simulated,
+    violations: [...simulated.violations, ...violations],
+    faults: [...simulated.faults, ...faults],
+    figures: { ...simulated.figures, ...figures },
+  }
 }
 
 class Simulation {
@@ -320,7 +330,16 @@ class Simulation {
       violations: [...this.#stuck, ...this.#explained.violations, ...violations, ...byLabels],
       faults: this.#plan.happened,
       trace: this.#trace,
-      figures: { ...figures, ...this.#faults.counts, cuts, kills: this.#kills, simulatedMs: this.#base.mono() },
+      figures: {
+        ...figures,
+        ...this.#faults.counts,
+        scheduled: 0,
+        elections: 0,
+        refusals: 0,
+        cuts,
+        kills: this.#kills,
+        simulatedMs: this.#base.mono(),
+      },
     }
   }
 }

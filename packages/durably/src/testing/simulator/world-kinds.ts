@@ -6,6 +6,11 @@ export function isFaultFree(seed: number): boolean {
   return seed % 10 === 0
 }
 
+/** Beside some worlds there is one of schedules. */
+export function hasSchedules(seed: number): boolean {
+  return chance(seed, 'schedules') < 0.2
+}
+
 /** In half of the worlds few workers get much work at once; in the others the work arrives over time. */
 export function isRushHour(seed: number): boolean {
   return chance(seed, 'rush') < 0.5

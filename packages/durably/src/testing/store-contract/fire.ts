@@ -162,6 +162,18 @@ export const fireChapter = chapter('firing', {
     deepEqual(await world.store.runs.list({}), [], 'runs')
   },
 
+  'the last time that was used never goes back, whatever the next time was said to be': async (world) => {
+    const { epoch, schedule } = await dueSchedule(world)
+    await world.env.advance(2 * MINUTE)
+    const used = [schedule.nextAt, schedule.nextAt + MINUTE]
+    await clusterOf(world).fireSchedule(firingOf(world, schedule, epoch, used))
+    const earlier = await put(world, { version: 2, nextAt: schedule.nextAt })
+    const firing = firingOf(world, earlier, epoch, [schedule.nextAt])
+    deepEqual(await clusterOf(world).fireSchedule(firing), { outcome: 'fired', runs: [] }, 'the answer')
+    deepEqual(await clusterOf(world).fireSchedule(firing), { outcome: 'fired', runs: [] }, 'the answer, if it is sent again')
+    equal((await getSchedule(world)).lastScheduledFor, used[1], 'the last time')
+  },
+
   'a schedule that is made again under its id creates no second run for a time': async (world) => {
     const { epoch, schedule } = await dueSchedule(world)
     await clusterOf(world).fireSchedule(firingOf(world, schedule, epoch))

@@ -42,7 +42,7 @@ export function fireSchedules({
       s AS MATERIALIZED (SELECT * FROM ${t.schedules} WHERE id = ${p('id')} AND (SELECT count(*) FROM elected) >= 0 FOR NO KEY UPDATE),
       fit AS MATERIALIZED (SELECT s.* FROM s CROSS JOIN elected WHERE elected.epoch = ${p('epoch')} AND ${mayFire(p, syntax.now(p))}),
       ${created(p, sql`g.scheduled_for > coalesce(fit.last_scheduled_for, -1) AND (fit.overlap <> 'skip' OR (g.position = 1 AND NOT ${isBusy}))`)},
-      moved AS (UPDATE ${t.schedules} AS schedule SET ${used(p, syntax.now(p))} FROM fit WHERE schedule.id = fit.id RETURNING schedule.id)
+      moved AS (UPDATE ${t.schedules} AS s SET ${used(p, syntax.now(p))} FROM fit WHERE s.id = fit.id RETURNING s.id)
       SELECT (SELECT count(*) FROM moved) AS moved, (SELECT epoch FROM elected) AS leads, s.version AS s_version, s.paused AS s_paused,
         s.leader_epoch AS s_leader_epoch, s.last_scheduled_for AS s_last, r.* FROM (SELECT 1) AS one LEFT JOIN s ON true LEFT JOIN ${answer(p)} AS r ON true`,
   )

@@ -24,9 +24,9 @@ export function mayFire(p: Param<FiringValues>, now: RawBuilder<unknown>): RawBu
   return sql`s.id = ${p('id')} AND s.version = ${p('version')} AND s.paused = 0 AND s.leader_epoch <= ${p('epoch')} AND ${p('last')} <= ${now}`
 }
 
-/** What a firing changes in a schedule. */
+/** What a firing changes in the schedule `s`. */
 export function used(p: Param<FiringValues>, now: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`last_scheduled_for = ${p('last')}, next_at = ${p('next')}, leader_epoch = ${p('epoch')}, version = ${p('version')} + 1, updated_at = ${now}`
+  return sql`last_scheduled_for = CASE WHEN s.last_scheduled_for > ${p('last')} THEN s.last_scheduled_for ELSE ${p('last')} END, next_at = ${p('next')}, leader_epoch = ${p('epoch')}, version = ${p('version')} + 1, updated_at = ${now}`
 }
 
 /** `isMoved`: the schedule was written now. `state`: the schedule as it is, or was left, with the leader's epoch as `epoch`. */
@@ -34,7 +34,7 @@ export function firingOutcome(firing: Firing, isMoved: boolean, state: Row | und
   const { epoch, version, lastScheduledFor, runs } = firing
   const is = (column: string, value: number) => state?.[column] != null && Number(state[column]) === value
   /** The version that the firing itself has written. */
-  const isSentAgain = is('version', version + 1) && is('leader_epoch', epoch) && is('last_scheduled_for', lastScheduledFor)
+  const isSentAgain = is('version', version + 1) && is('leader_epoch', epoch) && Number(state?.last_scheduled_for) >= lastScheduledFor
   if (isMoved || isSentAgain) return { outcome: 'fired', runs: inOrder(runs, found) }
   if (!is('epoch', epoch)) return { outcome: 'deposed' }
   const isSame = is('version', version) && is('paused', 0) && Number(state?.leader_epoch) <= epoch
