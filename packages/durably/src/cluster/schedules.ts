@@ -8,6 +8,7 @@ import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { checkName } from '../model/name.ts'
 import { type Run, toRun } from '../model/run.ts'
 import { type Schedule, type ScheduleDefinition, type ScheduleRow, toSchedule } from '../model/schedule.ts'
+import { versionMismatch } from '../model/version-mismatch.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { ScheduleOutcome } from '../store/cluster/schedules.ts'
 import type { Change } from '../store/notifier.ts'
@@ -155,11 +156,7 @@ function sameVersion(id: string, known: ScheduleRow | undefined, options: IfVers
   if (!known) throw new DurablyError('schedule_not_found', `there is no schedule ${JSON.stringify(id)}`)
   const { ifVersion = known.version } = options
   if (ifVersion === known.version) return known
-  throw new DurablyError(
-    'version_mismatch',
-    `schedule ${JSON.stringify(id)} is at version ${known.version}, not ${ifVersion}; nothing was changed, look at it again`,
-    { expected: ifVersion, actual: known.version },
-  )
+  throw versionMismatch(`schedule ${JSON.stringify(id)}`, { expected: ifVersion, actual: known.version })
 }
 
 function neverTheSame(id: string): DurablyError {

@@ -151,18 +151,15 @@ export class DurablyError extends Error {
   /** The run that the error is about, if there is one. */
   readonly runId: string | undefined
   /** Of `version_mismatch`: the version that was asked for. */
-  readonly expected?: number
+  declare readonly expected?: number
   /** Of `version_mismatch`: the version that there is. */
-  readonly actual?: number
+  declare readonly actual?: number
 
-  constructor(code: ErrorCode, message: string, options: ErrorOptions & { runId?: string; expected?: number; actual?: number } = {}) {
-    const { runId, expected, actual } = options
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { runId?: string }) {
     super(message, options)
     this.name = 'DurablyError'
     this.code = code
-    this.runId = runId
-    if (expected !== undefined) this.expected = expected
-    if (actual !== undefined) this.actual = actual
+    this.runId = options?.runId
   }
 }
 

@@ -11,6 +11,7 @@ import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { checkName } from '../model/name.ts'
 import { isTerminal, type Run, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
 import { isFinal } from '../model/transitions.ts'
+import { versionMismatch } from '../model/version-mismatch.ts'
 import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 import { checkSignal } from './check-signal.ts'
@@ -178,11 +179,7 @@ function checkVersion(options: IfVersion = {}): void {
 
 function sameVersion<T extends { outcome: string }>(answer: T | Changed, id: string, { ifVersion }: IfVersion = {}): Exclude<T, Changed> {
   if (!isChanged(answer)) return answer as Exclude<T, Changed>
-  throw new DurablyError(
-    'version_mismatch',
-    `run ${id} is at version ${answer.version}, not ${ifVersion}; nothing was changed, look at it again`,
-    { runId: id, expected: ifVersion ?? 0, actual: answer.version },
-  )
+  throw versionMismatch(`run ${id}`, { expected: ifVersion ?? 0, actual: answer.version }, { runId: id })
 }
 
 function isChanged(answer: { outcome: string }): answer is Changed {

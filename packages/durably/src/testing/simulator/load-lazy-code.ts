@@ -4,15 +4,17 @@ import { runCommands } from '../../runs/lazy-run-commands.ts'
 import { lazyRunQuery } from '../../runs/lazy-run-query.ts'
 import { memoryCluster } from '../../store/memory/lazy-cluster.ts'
 import { lazyCluster as postgresCluster } from '../../store/sql/postgres/lazy-cluster.ts'
+import { lazyCommands as postgresCommands } from '../../store/sql/postgres/lazy-commands.ts'
 import { lazyList, lazyOldestDue, lazyPurge } from '../../store/sql/shared/lazy-queries.ts'
 import { userTransactions } from '../../store/sql/shared/lazy-user-transactions.ts'
 import { migrations } from '../../store/sql/shared/migrate.ts'
 import { lazyCluster as sqliteCluster } from '../../store/sql/sqlite/lazy-cluster.ts'
+import { lazyCommands as sqliteCommands } from '../../store/sql/sqlite/lazy-commands.ts'
 import { workerClass } from '../../worker/loop/lazy-worker.ts'
 import { otherSteps, streamSteps } from '../../worker/steps/lazy-steps.ts'
 
 const LAZY_CODE = [
-  ...[clusterCode, memoryCluster, sqliteCluster, postgresCluster],
+  ...[clusterCode, memoryCluster, sqliteCluster, postgresCluster, sqliteCommands, postgresCommands],
   ...[workerClass, otherSteps, streamSteps, migrations, userTransactions, lazyRunQuery, runCommands, lazyList, lazyOldestDue, lazyPurge],
 ]
 

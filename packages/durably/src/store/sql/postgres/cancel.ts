@@ -9,13 +9,21 @@ import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.ts'
 import { type ClientValues, clientValues } from '../shared/client-moves.ts'
-import type { SqlDeps } from '../shared/deps.ts'
 import { canMove, eventType, isActive, target } from '../shared/guards.ts'
-import { awokenParent } from '../shared/owner-moves.ts'
-import { runRow } from '../shared/rows.ts'
+import type { LateDeps } from '../shared/late-deps.ts'
 import type { Param } from '../shared/statement.ts'
 
-export function cancelRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['cancel'] {
+export function cancelRuns({
+  statement,
+  session,
+  env,
+  tables: t,
+  into,
+  syntax,
+  eventLog,
+  runRow,
+  awokenParent,
+}: LateDeps): RunStore['cancel'] {
   const lock = statement<ClientValues>(
     (p) => sql`WITH family AS MATERIALIZED (${family(t, p)})
       SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (SELECT id FROM family UNION SELECT parent_run_id FROM family) AND ${isActive()}

@@ -3,13 +3,22 @@
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
-import type { SqlDeps } from '../shared/deps.ts'
 import { canMove, eventType, isDeletable, isRefused, isVersion, target } from '../shared/guards.ts'
+import type { LateDeps } from '../shared/late-deps.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
 
-export function clientMoves({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
+export function clientMoves({
+  statement,
+  session,
+  env,
+  tables: t,
+  into,
+  syntax,
+  eventLog,
+  runRow,
+}: LateDeps): Pick<RunStore, 'retry' | 'delete'> {
   const events = (p: P) =>
     sql`, events AS (INSERT INTO ${into.events} SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
   /**
@@ -40,7 +49,7 @@ export function clientMoves({ statement, session, env, tables: t, into, syntax, 
     async retry(id, options = {}) {
       const [rows] = await session.write([retry(clientValues(id, options, env.wall()))])
       const row = rows?.[0]
-      return retryOutcome(row, row?.outcome === 'retried', options)
+      return retryOutcome(row && runRow(row), row?.outcome === 'retried', options)
     },
 
     async delete(id, options = {}) {

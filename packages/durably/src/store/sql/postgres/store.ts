@@ -1,13 +1,12 @@
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { assembleStore } from '../shared/assemble-store.ts'
 import { applyWrites } from './apply.ts'
-import { cancelRuns } from './cancel.ts'
 import { claimRuns } from './claim.ts'
 import { classifyError, isAborted, isConflict } from './classify-error.ts'
-import { clientMoves } from './client-moves.ts'
 import { createRuns } from './create.ts'
 import { ensureSchema } from './ensure-schema.ts'
 import { lazyCluster } from './lazy-cluster.ts'
+import { lazyCommands } from './lazy-commands.ts'
 import { ownerQueries } from './owner-statements.ts'
 import { reapRuns } from './reap.ts'
 import { checkRequirements } from './requirements.ts'
@@ -29,9 +28,8 @@ export function postgresStore(opened: OpenedSql): SqlStore {
       claim: claimRuns(deps),
       apply: applyWrites(deps),
       reap: reapRuns(deps),
-      cancel: cancelRuns(deps),
-      ...clientMoves(deps),
     }),
+    commands: async (deps) => (await lazyCommands(deps.env))(deps),
     ownerQueries,
     cluster: async (deps) => (await lazyCluster(deps.env))(deps),
     classify: classifyError,

@@ -7,14 +7,15 @@ import type { OpenLeadership } from '../../leadership.ts'
 import type { RunStore } from '../../runs.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { adoptRuns } from './claim.ts'
-import type { ClusterDeps } from './cluster-deps.ts'
 import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
 import { jsonRows } from './json-rows.ts'
+import type { LateDeps } from './late-deps.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { sqlLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
+import { awokenParent } from './owner-moves.ts'
 import type { OwnerQueries } from './owner-values.ts'
 import { probeRuns } from './probe.ts'
 import { runQueries } from './queries.ts'
@@ -27,16 +28,21 @@ import type { Syntax } from './syntax.ts'
 import { wasAlive } from './was-alive.ts'
 
 /** The verbs that each database has its own statements for. */
-export type RunVerbs = Pick<RunStore, 'create' | 'claim' | 'apply' | 'reap' | 'cancel' | 'retry' | 'delete'>
+export type RunVerbs = Pick<RunStore, 'create' | 'claim' | 'apply' | 'reap'>
+
+/** What people do to a run. */
+export type CommandVerbs = Pick<RunStore, 'cancel' | 'retry' | 'delete'>
 
 /** What `sqlite/store.ts` and `postgres/store.ts` bring. */
 export interface Database {
   session: Session
   syntax: Syntax
   runVerbs(deps: SqlDeps): RunVerbs
+  /** Loaded with the first command, like the commands themselves (ADR 0009). */
+  commands(deps: LateDeps): Promise<CommandVerbs>
   ownerQueries(deps: SqlDeps): OwnerQueries
   /** Loaded with the first verb of the chapter. */
-  cluster(deps: ClusterDeps): Promise<ClusterStore>
+  cluster(deps: LateDeps): Promise<ClusterStore>
   /** The driver's error as one of ours. */
   classify(thrown: unknown): DurablyError
   /** A statement was refused because one before it had failed, whose error the user's function caught. Only Postgres does that. */
@@ -59,10 +65,15 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
   }
   const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, into, syntax, eventLog }
   const transact = once(async () => (await userTransactions(env)).transact(deps, database))
+  const late = { ...deps, runRow, reader, jsonRows, awokenParent }
+  const commands = lazyVerbs(once(() => database.commands(late)))
   return {
     db,
     runs: {
       ...runVerbs(deps),
+      cancel: (...args) => commands.cancel(...args),
+      retry: (...args) => commands.retry(...args),
+      delete: (...args) => commands.delete(...args),
       adopt: adoptRuns(deps),
       ...runQueries(deps),
       probe: probeRuns(deps),
@@ -72,7 +83,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     events: sqlEvents(deps),
     logs: sqlLogs(deps),
     signals: sqlSignals(deps),
-    cluster: lazyVerbs(once(() => database.cluster({ ...deps, runRow, reader, jsonRows }))),
+    cluster: lazyVerbs(once(() => database.cluster(late))),
     eventLog,
     transact: async (body) => (await transact())(body),
     ...(openLeadership && { openLeadership }),

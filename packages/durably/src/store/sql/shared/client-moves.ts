@@ -1,9 +1,8 @@
 // What retry and delete of all databases have in common.
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
-import type { RunStatus } from '../../../model/run.ts'
+import type { RunRow, RunStatus } from '../../../model/run.ts'
 import type { Changed, DeleteOutcome, IfVersion, RetryOutcome } from '../../runs.ts'
-import { runRow } from './rows.ts'
 import type { Row } from './session.ts'
 
 export interface GuardValues {
@@ -35,10 +34,9 @@ export function changed(version: number, { ifVersion }: IfVersion): Changed | nu
   return ifVersion !== undefined && version !== ifVersion ? { outcome: 'changed', version } : null
 }
 
-/** `run`: as it is after the retry, or as it was left; `undefined` when there is none. */
-export function retryOutcome(run: Row | undefined, isRetried: boolean, options: IfVersion): RetryOutcome | Changed | null {
-  if (!run) return null
-  const row = runRow(run)
+/** `row`: as it is after the retry, or as it was left; `undefined` when there is none. */
+export function retryOutcome(row: RunRow | undefined, isRetried: boolean, options: IfVersion): RetryOutcome | Changed | null {
+  if (!row) return null
   if (isRetried) return { outcome: 'retried', run: row }
   return changed(row.version, options) ?? { outcome: 'refused', run: row }
 }

@@ -3,15 +3,13 @@ import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.ts'
 import { type ClientValues, clientValues } from '../shared/client-moves.ts'
-import type { SqlDeps } from '../shared/deps.ts'
 import { canMove, eventType, isActive } from '../shared/guards.ts'
-import { awokenParent } from '../shared/owner-moves.ts'
-import { runRow } from '../shared/rows.ts'
+import type { LateDeps } from '../shared/late-deps.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
 
-export function cancelRuns({ statement, session, env, tables: t, into, eventLog }: SqlDeps): RunStore['cancel'] {
+export function cancelRuns({ statement, session, env, tables: t, into, eventLog, runRow, awokenParent }: LateDeps): RunStore['cancel'] {
   /** Those that will end. */
   const ending = (p: P) => sql`SELECT r.id, r.parent_run_id FROM (${family(t, p)}) AS r WHERE ${canMove('cancel')}`
   const events = statement<ClientValues>(

@@ -3,10 +3,10 @@
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
-import type { SqlDeps } from '../shared/deps.ts'
 import { eventType, isDeletable, isRefused, isRetryable, isVersion, target } from '../shared/guards.ts'
+import type { LateDeps } from '../shared/late-deps.ts'
 
-export function clientMoves({ statement, session, env, tables: t, into, eventLog }: SqlDeps): Pick<RunStore, 'retry' | 'delete'> {
+export function clientMoves({ statement, session, env, tables: t, into, eventLog, runRow }: LateDeps): Pick<RunStore, 'retry' | 'delete'> {
   const forgetSignals = statement<ClientValues>(
     (p) => sql`DELETE FROM ${t.signals} AS s WHERE s.run_id = ${p('id')} AND ${isRefused(t)}
       AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = s.run_id AND ${isRetryable(t)} AND ${isVersion(p)})`,
@@ -40,7 +40,7 @@ export function clientMoves({ statement, session, env, tables: t, into, eventLog
       const values = clientValues(id, options, env.wall())
       const queries = [...(eventLog ? [event(values)] : []), forgetSignals(values), retry(values), select(values)]
       const [moved, found] = (await session.write(queries)).slice(-2)
-      return retryOutcome(found?.[0], moved?.[0] !== undefined, options)
+      return retryOutcome(found?.[0] && runRow(found[0]), moved?.[0] !== undefined, options)
     },
 
     async delete(id, options = {}) {

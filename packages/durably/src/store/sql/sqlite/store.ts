@@ -3,12 +3,11 @@ import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { assembleStore } from '../shared/assemble-store.ts'
 import type { Session } from '../shared/session.ts'
 import { applyWrites } from './apply.ts'
-import { cancelRuns } from './cancel.ts'
 import { claimRuns } from './claim.ts'
 import { classifyError } from './classify-error.ts'
-import { clientMoves } from './client-moves.ts'
 import { createRuns } from './create.ts'
 import { lazyCluster } from './lazy-cluster.ts'
+import { lazyCommands } from './lazy-commands.ts'
 import { ownerQueries } from './owner-statements.ts'
 import { reapRuns } from './reap.ts'
 import { SqliteSession } from './session.ts'
@@ -42,9 +41,8 @@ export function sqliteStore(
       claim: claimRuns(deps),
       apply: applyWrites(deps),
       reap: reapRuns(deps),
-      cancel: cancelRuns(deps),
-      ...clientMoves(deps),
     }),
+    commands: async (deps) => (await lazyCommands(deps.env))(deps),
     ownerQueries,
     cluster: async (deps) => (await lazyCluster(deps.env))(deps),
     classify: classifyError,

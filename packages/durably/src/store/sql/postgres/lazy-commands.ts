@@ -1,0 +1,3 @@
+import { lazyCode } from '../../../model/lazy.ts'
+
+export const lazyCommands = lazyCode(async () => (await import('./run-commands.ts')).postgresCommands)
