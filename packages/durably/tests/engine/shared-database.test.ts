@@ -60,9 +60,11 @@ describe('a shared SQLite file', () => {
       durably.db,
     )
     expect(tables.rows.map(({ name }) => name).toSorted()).toEqual([
+      'durably_leaders',
       'durably_logs',
       'durably_run_events',
       'durably_runs',
+      'durably_schedules',
       'durably_schema_versions',
       'durably_signals',
       'durably_steps',
