@@ -63,6 +63,7 @@ describe('a shared SQLite file', () => {
       'durably_leaders',
       'durably_logs',
       'durably_run_events',
+      'durably_run_labels',
       'durably_runs',
       'durably_schedules',
       'durably_schema_versions',
