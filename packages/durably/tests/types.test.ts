@@ -239,7 +239,8 @@ describe('types of events, plugins and errors', () => {
     expectTypeOf(durably.use(plugin)).toEqualTypeOf<Durably>()
     expectTypeOf<Durably['db']>().toHaveProperty('selectFrom')
     expectTypeOf<keyof DurablyTables>().toEqualTypeOf<
-      'runs' | 'steps' | 'logs' | 'run_events' | 'signals' | 'run_labels' | 'leaders' | 'schedules' | 'schema_versions'
+      | ('runs' | 'steps' | 'logs' | 'run_events' | 'signals' | 'run_labels')
+      | ('leaders' | 'schedules' | 'archive_removals' | 'schema_versions')
     >()
     expectTypeOf(new DurablyError('run_failed', '').code).toEqualTypeOf<ErrorCode>()
     // @ts-expect-error not a code

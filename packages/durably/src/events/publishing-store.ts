@@ -7,7 +7,7 @@ import type { Created, RunStore } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 
 export function publishingStore(store: Store, publish: (change: Change) => void): Store {
-  const { steps, events, logs, signals, cluster, eventLog, errorStacks = true, transact } = store
+  const { steps, events, logs, signals, cluster, archive, eventLog, errorStacks = true, transact } = store
   return {
     runs: publishingRuns(store.runs, publish),
     steps,
@@ -22,6 +22,7 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
       list: (runId) => signals.list(runId),
     },
     ...(cluster && { cluster }),
+    ...(archive && { archive }),
     eventLog,
     errorStacks,
     ...(transact && {

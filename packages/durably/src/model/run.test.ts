@@ -46,6 +46,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     scheduleId: null,
     scheduledFor: null,
     lastEventSequence: 1,
+    logRef: null,
     ...given,
   }
 }

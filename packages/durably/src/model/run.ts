@@ -108,6 +108,11 @@ export interface RunRow {
   finishedAt: number | null
   /** The `seq` of its last event; 0 if there is none. */
   lastEventSequence: number
+  /**
+   * The files that hold the beginning of its history, oldest first, separated by spaces; empty if files may exist that are not in use yet,
+   * null if there were never any.
+   */
+  logRef: string | null
   /** The store's time when the row was read, if its clock is not that of the process. It is not stored. */
   readAt?: number
 }

@@ -9,7 +9,8 @@ import type { Store } from './store.ts'
 function lazy(load: () => Promise<Store>): Store {
   const loadAsDatabase = async () => {
     const cluster: ClusterStore = lazyVerbs(() => Promise.reject(new Error('not asked for')))
-    return { cluster, ...(await load()), transact: async () => ({ ok: false }) as const }
+    const { archive = {} as Required<Store>['archive'], ...store } = await load()
+    return { cluster, ...store, archive, transact: async () => ({ ok: false }) as const }
   }
   return lazyStore({ env: virtualEnv(), eventLog: true, load: loadAsDatabase })
 }

@@ -16,9 +16,9 @@ export interface LazyStoreDeps {
 }
 
 /** A store in a database. */
-export type TransactionalStore = Store & Required<Pick<Store, 'transact' | 'cluster'>>
+export type TransactionalStore = Store & Required<Pick<Store, 'transact' | 'cluster' | 'archive'>>
 
-type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals' | 'cluster'
+type Chapter = 'runs' | 'steps' | 'events' | 'logs' | 'signals' | 'cluster' | 'archive'
 
 export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps): TransactionalStore {
   const loadedStore = lazyCode(load)
@@ -45,6 +45,7 @@ export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps)
     logs: chapter('logs'),
     signals: chapter('signals'),
     cluster: chapter('cluster'),
+    archive: chapter('archive'),
     eventLog,
     transact: async (body) => (await store()).transact(body),
     ...(isLed && { openLeadership }),

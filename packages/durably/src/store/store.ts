@@ -5,6 +5,7 @@
 //   S4. Time that decides is the store's: no caller passes `now`.
 //   S5. A move and its event are written together, `seq` under the run's lock.
 import type { ClusterStore } from './cluster/cluster.ts'
+import type { ArchiveStore } from './archive.ts'
 import type { EventStore } from './events.ts'
 import type { OpenLeadership } from './leadership.ts'
 import type { LogStore } from './logs.ts'
@@ -36,6 +37,8 @@ export interface Store {
   readonly signals: SignalStore
   /** Schedules, and which process performs them. Absent if the store has none; then `durably.schedule` rejects. */
   readonly cluster?: ClusterStore
+  /** Takes histories out of the store that are in files. Absent if the store cannot. */
+  readonly archive?: ArchiveStore
   /** False if events are counted but not kept. */
   readonly eventLog: boolean
   /** False if the stacks of errors are not to be stored. Default true. */

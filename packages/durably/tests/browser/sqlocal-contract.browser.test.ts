@@ -56,6 +56,7 @@ function lasting({ dialect }: SQLocalKysely) {
 async function empty({ db }: SqlStore): Promise<void> {
   const tables = await db.introspection.getTables()
   const filled = tables.filter(({ name }) => !name.endsWith('schema_versions'))
-  await client.batch((sql) => filled.map(({ name }) => sql(`DELETE FROM ${name}`)))
+  // Twice: what is deleted from one table may be noted in another.
+  await client.batch((sql) => [...filled, ...filled].map(({ name }) => sql(`DELETE FROM ${name}`)))
   await db.executeQuery(CompiledQuery.raw('PRAGMA locking_mode = EXCLUSIVE'))
 }

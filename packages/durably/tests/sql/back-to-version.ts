@@ -1,5 +1,15 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
+/** From version 9. */
+export const BACK_TO_VERSION_8: Record<'sqlite' | 'postgres', readonly string[]> = {
+  sqlite: ['DROP TRIGGER archive_removal', ...withoutArchive()],
+  postgres: ['DROP TRIGGER archive_removal ON runs', 'DROP FUNCTION archive_removal', ...withoutArchive()],
+}
+
+function withoutArchive(): string[] {
+  return ['DROP TABLE archive_removals', 'ALTER TABLE runs DROP COLUMN log_ref', 'DELETE FROM schema_versions WHERE version > 8']
+}
+
 const WITHOUT_SCHEDULES = [
   ...['runs_slot', 'runs_schedule', 'runs_schedule_active'].map((index) => `DROP INDEX ${index}`),
   ...['schedule_id', 'scheduled_for'].map((column) => `ALTER TABLE runs DROP COLUMN ${column}`),
@@ -10,8 +20,11 @@ const WITHOUT_LABELS = ['DROP TABLE run_labels', 'ALTER TABLE runs DROP COLUMN l
 
 /** A trigger must go before the column that it reads. */
 export const BACK_TO_VERSION_6: Record<'sqlite' | 'postgres', readonly string[]> = {
-  sqlite: [...WITHOUT_SCHEDULES, 'DROP TRIGGER run_labels_insert', 'DROP TRIGGER run_labels_delete', ...WITHOUT_LABELS],
-  postgres: [...WITHOUT_SCHEDULES, ...WITHOUT_LABELS],
+  sqlite: [
+    ...[...BACK_TO_VERSION_8.sqlite, ...WITHOUT_SCHEDULES],
+    ...['DROP TRIGGER run_labels_insert', 'DROP TRIGGER run_labels_delete', ...WITHOUT_LABELS],
+  ],
+  postgres: [...BACK_TO_VERSION_8.postgres, ...WITHOUT_SCHEDULES, ...WITHOUT_LABELS],
 }
 
 /** From version 6, on SQLite and on Postgres. */

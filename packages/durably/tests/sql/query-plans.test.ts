@@ -11,7 +11,7 @@ import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
 /** Scans of a parameter, of a page that was already limited, and of nothing at all. */
 const BOUNDED_SCAN =
-  /SCAN (e|job|token|wanted|first|ended|below|page)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
+  /SCAN (e|job|token|wanted|first|ended|below|page|walk|moved)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
 /**
  * The winner among one candidate, or one oldest run, per registered job; the lines of one call; a page of each status and job; the
  * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run.
@@ -95,7 +95,7 @@ async function claimMs(store: SqlStore, backlog: number, wanted: number): Promis
   )
 }
 
-async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Promise<void> {
+async function everyVerb({ runs, steps, events, logs, signals, archive }: SqlStore): Promise<void> {
   const store = { runs } as SqlStore
   const claim = await claimed(store, { jobName: 'watched', labels: '{"tenant":"many"}' })
   const line = { id: 'line', runId: claim.runId, stepName: null, level: 'info' as const, message: '', data: null, timestamp: '' }
@@ -121,6 +121,11 @@ async function everyVerb({ runs, steps, events, logs, signals }: SqlStore): Prom
   await signals.list(claim.runId)
   await runs.purge({ statuses: ['completed'], olderThanMs: 0, limit: 10 })
   await runs.purge({ statuses: ['completed'], olderThanMs: 0, limit: 10, jobNames: ['job'] })
+  await archive.candidates({ after: '', before: '~', limit: 100 })
+  await archive.begin(['run'], 0)
+  await archive.move({ runId: 'run', version: 1, logRef: '', nextRef: '1-2-a', firstSeq: 1, lastSeq: 2, lineIds: ['line'] })
+  await archive.removed(100)
+  await archive.forget(['run'])
   await runs.cancel(claim.runId)
   await runs.delete(claim.runId)
   await runs.reap({ maxRecoveries: 3 })

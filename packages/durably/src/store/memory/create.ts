@@ -62,5 +62,6 @@ export function newRow(run: NewRun, nowMs: number): RunRow {
     startedAt: null,
     finishedAt: null,
     lastEventSequence: 0,
+    logRef: null,
   }
 }

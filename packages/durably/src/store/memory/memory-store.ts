@@ -3,6 +3,7 @@ import { type Env, systemEnv } from '../../model/env.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import { lazyVerbs, once } from '../../model/lazy.ts'
 import type { Store } from '../store.ts'
+import { memoryArchive } from './archive.ts'
 import { memoryEvents } from './events.ts'
 import { memoryCluster } from './lazy-cluster.ts'
 import { memoryLogs } from './logs.ts'
@@ -41,6 +42,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     logs: memoryLogs(tables),
     signals: memorySignals(tables),
     cluster: lazyVerbs(once(async () => (await memoryCluster(env))(tables))),
+    archive: memoryArchive(tables),
     eventLog,
     errorStacks,
     async migrate() {},

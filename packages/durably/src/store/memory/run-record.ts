@@ -12,7 +12,7 @@ interface Belongings {
   /** Ordered by `seq`. */
   events: EventRow[]
   /** In the order in which they were stored. */
-  readonly logs: LogRow[]
+  logs: LogRow[]
   signals: SignalRow[]
 }
 

@@ -42,6 +42,8 @@ export class Tables {
   readonly schedules = new Map<string, ScheduleRow>()
   /** Who leads, or led last. */
   leader: (Omit<Leader, 'expiresInMs'> & Pick<LeadRequest, 'token'>) | null = null
+  /** Those that files of may exist, and that were removed. */
+  readonly removed = new Set<string>()
   nowMs = 0
   readonly #env: Pick<Env, 'wall'>
   readonly #bounds: Bounds
@@ -111,6 +113,7 @@ export class Tables {
     this.records.delete(row.id)
     this.byId.delete(row)
     this.known.remove(row)
+    if (row.logRef !== null) this.removed.add(row.id)
   }
 
   /** Whether nobody needs a run that has ended any more (`DeleteOutcome`). */
@@ -211,6 +214,11 @@ export class Tables {
       this.#logIds.add(line.id)
       record.own.logs.push({ ...line })
     }
+  }
+
+  forgetLines({ own }: RunRecord, lineIds: ReadonlySet<string>): void {
+    own.logs = own.logs.filter(({ id }) => !lineIds.has(id))
+    for (const id of lineIds) this.#logIds.delete(id)
   }
 
   #enter(row: RunRow): void {

@@ -1,4 +1,5 @@
 import { applyMany } from './apply-many.ts'
+import { archiveChapter } from './archive.ts'
 import { cancelRetryDelete } from './cancel-retry-delete.ts'
 import { cancelledFamilies } from './cancelled-families.ts'
 import type { Chapter } from './chapter.ts'
@@ -73,6 +74,7 @@ export const storeContract: Chapter[] = [
   waitedFor,
   counts,
   purge,
+  archiveChapter,
   probeChapter,
   oldestDueChapter,
   dueJobsChapter,

@@ -63,6 +63,7 @@ export const createChapter = chapter('create', {
         scheduleId: null,
         scheduledFor: null,
         lastEventSequence: 1,
+        logRef: null,
       },
       'the new row',
     )

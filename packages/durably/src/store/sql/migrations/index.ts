@@ -9,6 +9,7 @@ import { stepsOfChildren } from './0005-steps-of-children.ts'
 import { findRuns } from './0006-find-runs.ts'
 import { labels } from './0007-labels.ts'
 import { leadersSchedules } from './0008-leaders-schedules.ts'
+import { archive } from './0009-archive.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   findRuns,
   labels,
   leadersSchedules,
+  archive,
 ]
 
 /**
@@ -29,4 +31,4 @@ export const MIGRATIONS: readonly Migration[] = [
  * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, or drops indexes that no
  * statement of that code names. Others need their own code.
  */
-export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5 }
+export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5, 9: 5 }

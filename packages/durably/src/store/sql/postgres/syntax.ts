@@ -32,6 +32,10 @@ export function postgresSyntax(whose: Clock): Syntax {
     belongsTo: (runs: RawBuilder<unknown>) => sql`REFERENCES ${runs} (id) ON DELETE CASCADE`,
     cascades: true,
     clustered: nothing,
+    triggerBody: (name, statement) => ({
+      define: [sql`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN ${statement}; RETURN NULL; END$$`],
+      call: sql`EXECUTE FUNCTION ${name}()`,
+    }),
     bigint: sql`BIGINT`,
     migrationLock: sql`SELECT pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`,
   }

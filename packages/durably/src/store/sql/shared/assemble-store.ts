@@ -11,6 +11,7 @@ import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
 import { jsonRows } from './json-rows.ts'
 import type { LateDeps } from './late-deps.ts'
+import { lazyArchive } from './lazy-queries.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { sqlLogs } from './logs.ts'
@@ -84,6 +85,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     logs: sqlLogs(deps),
     signals: sqlSignals(deps),
     cluster: lazyVerbs(once(() => database.cluster(late))),
+    archive: lazyVerbs(once(async () => (await lazyArchive(env)).sqlArchive(deps))),
     eventLog,
     transact: async (body) => (await transact())(body),
     ...(openLeadership && { openLeadership }),

@@ -48,6 +48,7 @@ export function runRow(row: Row): RunRow {
     startedAt: read.integerOrNull('started_at'),
     finishedAt: read.integerOrNull('finished_at'),
     lastEventSequence: read.integer('last_event_sequence'),
+    logRef: read.textOrNull('log_ref'),
   }
   if (row.read_at !== undefined) run.readAt = read.integer('read_at')
   return run

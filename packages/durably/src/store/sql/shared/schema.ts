@@ -17,6 +17,7 @@ export interface DurablyTables {
   run_labels: RunLabelsTable
   leaders: LeadersTable
   schedules: SchedulesTable
+  archive_removals: ArchiveRemovalsTable
   schema_versions: SchemaVersionsTable
 }
 
@@ -59,6 +60,7 @@ export interface RunsTable {
   labels: string | null
   schedule_id: string | null
   scheduled_for: number | null
+  log_ref: string | null
 }
 
 export interface StepsTable {
@@ -141,6 +143,11 @@ export interface SchedulesTable {
   updated_at: number
 }
 
+/** Deleted runs whose files in the archive are to be removed. */
+export interface ArchiveRemovalsTable {
+  run_id: string
+}
+
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
@@ -157,6 +164,7 @@ export interface Tables {
   labels: RawBuilder<unknown>
   leaders: RawBuilder<unknown>
   schedules: RawBuilder<unknown>
+  removals: RawBuilder<unknown>
   versions: RawBuilder<unknown>
   /** Index names live in the same namespace as tables, so they carry the prefix too. A new index is put where its table is. */
   index(name: string): RawBuilder<unknown>
@@ -186,6 +194,7 @@ export function tablesOf(prefix: string, schema?: string): Tables {
     labels: named('run_labels'),
     leaders: named('leaders'),
     schedules: named('schedules'),
+    removals: named('archive_removals'),
     versions: named('schema_versions'),
     index,
     oldIndex: named,

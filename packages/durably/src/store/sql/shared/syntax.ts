@@ -39,6 +39,8 @@ export interface Syntax {
   cascades: boolean
   /** Ends a CREATE TABLE whose rows are small and always found by their primary key: they are stored in its index. */
   clustered: RawBuilder<unknown>
+  /** What ends a CREATE TRIGGER that executes a statement, and what must be defined before it under this name. */
+  triggerBody(name: RawBuilder<unknown>, statement: RawBuilder<unknown>): { define: RawBuilder<unknown>[]; call: RawBuilder<unknown> }
   /** The type of a column that holds milliseconds, or a count without an end. */
   bigint: RawBuilder<unknown>
   /** The first statement of a migration where creating one table twice at once is an error; null where writers wait anyway. */

@@ -24,6 +24,7 @@ export const sqliteSyntax: Syntax = {
   belongsTo: () => nothing,
   cascades: false,
   clustered: sql`WITHOUT ROWID`,
+  triggerBody: (_, statement) => ({ define: [], call: sql`BEGIN ${statement}; END` }),
   bigint: sql`INTEGER`,
   migrationLock: null,
 }
