@@ -1,0 +1,1 @@
+export { folder } from './folder.ts'
