@@ -1,7 +1,9 @@
 // The options of `createDurably`, their defaults and their limits.
 import type { Dialect } from 'kysely'
+import type { ArchiveOption, ArchiveRule } from './archive/archive-option.ts'
 import type { DurablyLogger } from './logging/logger.ts'
 import { VALUE_BYTES_MAX } from './model/codec.ts'
+import { durationMs } from './model/duration.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
@@ -61,6 +63,11 @@ export interface DurablyOptions {
    */
   retention?: RetentionOption
   /**
+   * Moves the events and log lines of runs that ended longer ago than `after` to compressed files; `subscribe` and `getLogs` read them
+   * there. Give it to every process on the database. Default: they stay in the database.
+   */
+  archive?: ArchiveOption
+  /**
    * The largest value that is stored (an input, a step's result, an output), in bytes of its encoded form. A larger one is refused with the
    * code `value_too_large`. Default 10 MiB.
    */
@@ -88,6 +95,7 @@ export const DURABLY_OPTIONS: KeysOf<DurablyOptions> = {
   eventLog: 1,
   notifications: 1,
   retention: 1,
+  archive: 1,
   maxValueBytes: 1,
   logger: 1,
   env: 1,
@@ -103,6 +111,8 @@ export interface Config {
   maxRecoveries: number
   maxValueBytes: number
   retention: readonly RetentionRule[]
+  /** Null where nothing is archived. */
+  archive: ArchiveRule | null
   env: Env
   /** Opens the notifier of the database; null if it has none, or notifications are off. */
   openNotifier: ((deps: Omit<NotifierDeps, 'channel'>) => Notifier) | null
@@ -126,6 +136,7 @@ export function readConfig(options: DurablyOptions): Config {
       `heartbeatInterval (${heartbeatMs} ms) must be at most half of staleThreshold (${leaseMs} ms), better a third: one late heartbeat would lose the run`,
     )
   }
+  const retention = retentionRules(options.retention)
   return {
     leaseMs,
     heartbeatMs,
@@ -134,10 +145,23 @@ export function readConfig(options: DurablyOptions): Config {
     concurrency: wholeNumber('concurrency', options.concurrency ?? 1, 1),
     maxRecoveries: recoveries(options.maxRecoveries ?? (isBrowser() ? Number.POSITIVE_INFINITY : 10)),
     maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),
-    retention: retentionRules(options.retention),
+    retention,
+    archive: archiveRule(options, retention),
     env: options.env ?? defaults.env?.() ?? systemEnv(),
     openNotifier: notifierOf(options),
   }
+}
+
+function archiveRule({ archive, store }: DurablyOptions, retention: readonly RetentionRule[]): ArchiveRule | null {
+  if (!archive) return null
+  const { files } = archive
+  const afterMs = durationMs('archive.after', archive.after)
+  const isTooLate = retention.some(({ statuses, olderThanMs }) => statuses.length > 1 && olderThanMs <= afterMs)
+  if ([files?.write, files?.read, files?.remove].every(Boolean) && !isTooLate && (!store || store.archive)) return { files, afterMs }
+  throw new DurablyError(
+    'invalid_config',
+    'archive needs files with write, read and remove, an after shorter than retention, and a store that can archive',
+  )
 }
 
 function notifierOf({ dialect, notifications = true, tablePrefix = '' }: DurablyOptions): Config['openNotifier'] {

@@ -1,5 +1,6 @@
 // Engine — the parts of one instance, connected: its store, its worker, and what callers ask about runs. `Durably` has the public methods.
 import type { Kysely } from 'kysely'
+import { lazyTidying, withArchive } from './archive/lazy-archive.ts'
 import { type LazyDuties, lazyDuties, lazySchedules } from './cluster/lazy-cluster.ts'
 import type { Schedules } from './cluster/schedules.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
@@ -87,9 +88,12 @@ export function createEngine(options: DurablyOptions): Engine {
   const leadership = opened.openLeadership?.(shared) ?? null
   const duties = lazyDuties({ ...shared, runs, cluster: store.cluster, publish })
   const perform = () => duties.perform()
-  const worker = new LazyWorker({ ...shared, store, jobs, leadership, perform, stepWrappers, stepScope, turn: new TurnBudget(env) })
+  const tidying = lazyTidying({ ...shared, store })
+  const turn = new TurnBudget(env)
+  const worker = new LazyWorker({ ...shared, store, jobs, leadership, perform, tidying, stepWrappers, stepScope, turn })
   const admit = () => refuseInsideTransaction(stepScope)
   const outside = outsideTransactions(store, admit)
+  const whole = withArchive(outside, shared)
   const onWatch = () => changes.open()
   const watch = new RunWatch({ ...shared, events, onWatch })
   const runLists = new LazyRunLists({ ...shared, runs, onWatch, admit })
@@ -97,7 +101,7 @@ export function createEngine(options: DurablyOptions): Engine {
   const { logger = null } = options
   const logged = logger === false ? async () => {} : lazyTroubleLog({ emitter, env, logger })
   const logLines = new LogLineWriter({ ...shared, logs })
-  const reader = new RunReader({ ...shared, store: outside, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName) })
+  const reader = new RunReader({ ...shared, store: whole, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName) })
   const trigger = { ...shared, runs, admit }
   const commands = lazyRunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals })
   return {
@@ -118,7 +122,7 @@ export function createEngine(options: DurablyOptions): Engine {
     commands,
     trigger,
     handleDeps: { codec, reader, commands, trigger, wait: { env, runs, watch }, isInsideRun: () => worker.isInsideRun },
-    follow: { ...shared, store: outside, watch },
+    follow: { ...shared, store: whole, archives: config.archive !== null, watch },
     plugins: {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),

@@ -1,3 +1,5 @@
+export type { ArchiveFiles } from './archive/archive-files.ts'
+export type { ArchiveOption } from './archive/archive-option.ts'
 export type { BrowserCapabilities, Capabilities } from './capabilities.ts'
 export { emptyRunView, type RunView, reduceRun, type StreamView } from './client/run-view.ts'
 export type { SchedulableJob, ScheduleOptions, ScheduleSettings } from './cluster/schedule-options.ts'
@@ -54,6 +56,7 @@ export type { PageOptions } from './runs/run-rows.ts'
 export type { SubscribeOptions, Subscription } from './runs/subscribe.ts'
 export type { BatchTriggerInput, TriggerOptions } from './runs/trigger.ts'
 export type { RunsSubscription, WatchFilter, WatchOptions } from './runs/watch-runs.ts'
+export type { ArchivableRun, ArchiveMove, ArchiveStore, CandidatePage, MoveOutcome } from './store/archive.ts'
 export type { ClusterStore } from './store/cluster/cluster.ts'
 export type { Leader, LeaderStore, LeadOutcome, LeadRequest } from './store/cluster/leaders.ts'
 export type {

@@ -23,6 +23,8 @@ const SHOWS_RUN: ReadonlySet<EventType> = new Set(['run:trigger', 'run:start', '
 export interface EventLogReaderDeps extends FullEventDeps {
   store: Store
   env: Env
+  /** Whether the store reads what was moved to files. */
+  archives: boolean
 }
 
 /** No events: there is nothing new, and there may be some later. `isAll`: these were all, wait for a change before the next read. */
@@ -66,7 +68,7 @@ export class EventLogReader {
     let endSeen: number | null = null
     for (;;) {
       const events = await this.#readEvents()
-      if (events.length > 0) return { events, isAll: events.length < PAGE_MAX && !this.#isAtAnEnd }
+      if (events.length > 0) return { events, isAll: events.length < PAGE_MAX && !this.#isAtAnEnd && this.#cursor >= this.#head }
       if (!isWoken && !this.#isAtAnEnd) return NOTHING_NEW
       const { status, lastEventSequence: head } = await this.#readRun()
       if (!isTerminal(status)) return NOTHING_NEW
@@ -94,8 +96,14 @@ export class EventLogReader {
     const run = await this.#deps.store.runs.get(this.#runId)
     if (!run) throw gone(this.#runId, this.#run !== null)
     if (!this.#run && this.#cursor > run.lastEventSequence) throw ahead(run, this.#cursor)
+    if (run.logRef && !this.#deps.archives) throw archived(run)
     this.#run = { ...run, payload: null, output: null }
     return run
+  }
+
+  /** Where the log ended when the run was last seen. */
+  get #head(): number {
+    return this.#run?.lastEventSequence ?? 0
   }
 }
 
@@ -103,6 +111,10 @@ function gone(runId: string, wasThere: boolean): DurablyError {
   return wasThere
     ? new DurablyError('run_deleted', `run ${runId} was deleted while it was subscribed to`, { runId })
     : new DurablyError('run_not_found', `there is no run ${JSON.stringify(runId)}`, { runId })
+}
+
+function archived({ id }: RunRow): DurablyError {
+  return new DurablyError('invalid_config', `run ${id} is archived: createDurably needs the option archive`, { runId: id })
 }
 
 export function ahead({ id, lastEventSequence }: RunRow, after: number): DurablyError {

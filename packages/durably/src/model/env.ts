@@ -24,7 +24,7 @@ export interface Env {
   random(): number
   /** Makes a value that follows a chain of async calls. Absent where the runtime has no AsyncLocalStorage. */
   scope?<T>(): Scope<T>
-  /** Waits for code that is loaded with `import()`. A virtual Env lets no time pass meanwhile. */
+  /** Waits for what is not in the store: code that is loaded with `import()`, a file of the archive. A virtual Env lets no time pass meanwhile. */
   load?<T>(loading: Promise<T>): Promise<T>
 }
 
@@ -85,7 +85,12 @@ export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
       { cause },
     )
   })
-  return env.load ? env.load(loading) : loading
+  return outside(env, loading)
+}
+
+/** Waits for something that is not in the store. A virtual Env lets no time pass meanwhile. */
+export function outside<T>(env: Env, work: Promise<T>): Promise<T> {
+  return env.load ? env.load(work) : work
 }
 
 /** Whether `done` settles within `ms`; a rejection of `done` is passed on. */

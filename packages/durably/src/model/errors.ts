@@ -43,6 +43,8 @@ export interface ErrorCodes {
   run_cancelled: true
   /** The run was deleted while a call or a subscription waited for it. */
   run_deleted: true
+  /** A file of the archive with a part of the run's history is missing or damaged. `firstSequence` is the first event after that part. */
+  archive_gone: true
   /** The run has ended and cannot receive the signal. */
   run_ended: true
   /** The run already has a signal of this name; the first one counts. */
@@ -116,6 +118,8 @@ export interface ErrorCodes {
   notifications_unavailable: true
   /** The browser froze the tab that has the database open (`browserDialect`). It ends when that tab is shown or closed. */
   host_frozen: true
+  /** The files of the archive cannot be reached or written; `cause` has the error. Nothing is deleted, and it is tried again. */
+  archive_unavailable: true
   // what a server refused, or a client met on the way to it
   /** The server has no job of this name. */
   job_not_found: true
@@ -154,6 +158,8 @@ export class DurablyError extends Error {
   declare readonly expected?: number
   /** Of `version_mismatch`: the version that there is. */
   declare readonly actual?: number
+  /** With the code `archive_gone`: the `sequence` of the first event that is left. Subscribe `after` the one before it. */
+  declare readonly firstSequence?: number
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions & { runId?: string }) {
     super(message, options)
@@ -178,7 +184,14 @@ export function isBroken(error: unknown): boolean {
 }
 
 /** Store errors that pass: the same call may be sent again (rules R3 and R6). */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['store_busy', 'store_unavailable', 'store_full', 'store_readonly', 'host_frozen'])
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'store_busy',
+  'store_unavailable',
+  'store_full',
+  'store_readonly',
+  'host_frozen',
+  'archive_unavailable',
+])
 
 export function isPassing(error: unknown): boolean {
   return error instanceof DurablyError && PASSING.has(error.code)

@@ -45,6 +45,11 @@ export function timeOfId(id: string): number {
   return lastTime.ms
 }
 
+/** Smaller than every id that is made at this time or later. */
+export function firstIdAt(ms: number): string {
+  return timeDigits(Math.max(0, ms))
+}
+
 let lastTime = { digits: '', ms: 0 }
 
 function countUp(fixed: number[]): void {

@@ -23,6 +23,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   run_ended: 409,
   run_not_retryable: 409,
   signal_taken: 409,
+  archive_gone: 410,
   run_deleted: 410,
   version_mismatch: 412,
   body_too_large: 413,
@@ -47,6 +48,11 @@ export function errorResponse(error: unknown, report: (error: unknown) => void, 
   return refusal(500, { code: 'internal', message: 'something went wrong on the server; its log has the error' })
 }
 
-function refusal(status: number, { code, message }: { code: ErrorCode; message: string }, headers?: Record<string, string>): Response {
-  return jsonResponse(status, { error: { code, message } }, headers)
+function refusal(
+  status: number,
+  error: Pick<DurablyError, 'code' | 'message' | 'firstSequence'>,
+  headers?: Record<string, string>,
+): Response {
+  const { code, message, firstSequence } = error
+  return jsonResponse(status, { error: { code, message, ...(firstSequence !== undefined && { firstSequence }) } }, headers)
 }

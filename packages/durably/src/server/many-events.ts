@@ -9,7 +9,7 @@ import type { Call } from './call.ts'
 import { frame } from './event-stream.ts'
 import { type LogFrames, LogSource } from './log-source.ts'
 import { openEventStream } from './open-event-stream.ts'
-import { demandEventLog, readCursor } from './run-events.ts'
+import { demandArchive, demandEventLog, readCursor } from './run-events.ts'
 import { shownTo } from './shown-run.ts'
 import { visibleRun } from './visible-run.ts'
 
@@ -29,6 +29,7 @@ export async function manyEvents(call: Call): Promise<Response> {
   for (const { runId, after } of starts) {
     const found = await visibleRun(server, request, runId)
     if (found && after > found.row.lastEventSequence) throw ahead(found.row, after)
+    if (found) await demandArchive(server, found.row, after)
     if (found) seen.set(runId, found.run)
   }
   const logs = new FollowedLogs(server.engine.follow, starts, { watchesBetweenPages: true })

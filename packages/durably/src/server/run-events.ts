@@ -2,7 +2,7 @@
 import { ahead } from '../events/event-log-reader.ts'
 import { FollowedLogs } from '../events/followed-logs.ts'
 import { DurablyError } from '../model/errors.ts'
-import { isTerminal } from '../model/run.ts'
+import { isTerminal, type RunRow } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call, Server } from './call.ts'
 import { frame } from './event-stream.ts'
@@ -30,6 +30,7 @@ export async function runEvents(call: Call): Promise<Response> {
   if (after > row.lastEventSequence) throw ahead(row, after)
   // 204 tells EventSource not to reconnect.
   if (isTerminal(row.status) && after === row.lastEventSequence) return emptyResponse(204)
+  await demandArchive(server, row, after)
   const logs = new FollowedLogs(server.engine.follow, [{ runId, after }], { watchesBetweenPages: true })
   const source = new LogSource(logs, FRAMES, await shownTo(call))
   return openEventStream(call, source, async (stream) => {
@@ -46,6 +47,11 @@ export function readCursor(what: string, text: string): number {
 
 export function demandEventLog({ engine }: Server): void {
   if (!engine.store.eventLog) throw new DurablyError('event_log_off', 'there is nothing to follow: eventLog is false')
+}
+
+/** If the file with the next events is gone, that is said before the stream begins. */
+export async function demandArchive({ engine }: Server, row: RunRow, after: number): Promise<void> {
+  if (row.logRef) await engine.follow.store.events.list(row.id, { after, limit: 1 })
 }
 
 function deleted(runId: string): DurablyError {

@@ -18,7 +18,7 @@ export const getSteps = ofRun('runs:read', async (call, { id }) => {
 })
 
 export const getLogs = ofRun('runs:read', async ({ query, server: { engine } }, { id }) => {
-  const { rows, nextCursor } = await pageOf(query, (options) => logPages(engine.store, id, options))
+  const { rows, nextCursor } = await pageOf(query, (options) => logPages(engine.follow.store, id, options))
   return jsonResponse(200, { logs: rows.map((row) => toLog(row, engine.trigger.codec)), nextCursor })
 })
 

@@ -4,8 +4,9 @@
 //   S3. Every verb may be sent again after an unknown outcome: ids, claim tokens and write numbers are the caller's.
 //   S4. Time that decides is the store's: no caller passes `now`.
 //   S5. A move and its event are written together, `seq` under the run's lock.
-import type { ClusterStore } from './cluster/cluster.ts'
+
 import type { ArchiveStore } from './archive.ts'
+import type { ClusterStore } from './cluster/cluster.ts'
 import type { EventStore } from './events.ts'
 import type { OpenLeadership } from './leadership.ts'
 import type { LogStore } from './logs.ts'

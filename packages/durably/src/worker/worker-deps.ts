@@ -3,11 +3,17 @@ import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env, Scope } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
-import type { RetentionRule } from '../model/retention.ts'
 import type { TurnBudget } from '../model/turn-budget.ts'
 import type { Leadership } from '../store/leadership.ts'
 import type { Store } from '../store/store.ts'
 import type { StepScope, StepWrapper } from './steps/step-wrapper.ts'
+
+/** What is done about runs that ended long ago; see `Tidying` of the archive. */
+interface Tidying {
+  look(isStarted: () => boolean): Promise<number>
+  settled(): Promise<void>
+  stop(): Promise<void>
+}
 
 /** What the parts of a worker have in common. */
 export interface WorkerDeps {
@@ -26,7 +32,8 @@ export interface WorkerDeps {
   pollingMs: number
   concurrency: number
   maxRecoveries: number
-  retention: readonly RetentionRule[]
+  /** Null where runs are neither archived nor removed. */
+  tidying: Tidying | null
   /** Null where every instance may execute. */
   leadership: Leadership | null
   /** Performs the duties that are due, if this process is the one that does. */

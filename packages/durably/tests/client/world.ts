@@ -24,7 +24,7 @@ export async function setup(name: ClientName, options?: WorldOptions): Promise<C
 export const URL_OF_SERVER = 'http://server.test/api/durably'
 
 /** The real handler, without a network between. It keeps nothing back, so that both clients hear the same. */
-export function serve({ durably }: World): Fetch {
+export function serve({ durably }: Pick<World, 'durably'>): Fetch {
   const handler = durablyHandler(durably, { authorize: allowAll(), basePath: '/api/durably', exposeFailures: true })
   onTestFinished(() => {
     handler.close()

@@ -60,6 +60,7 @@ describe('a shared SQLite file', () => {
       durably.db,
     )
     expect(tables.rows.map(({ name }) => name).toSorted()).toEqual([
+      'durably_archive_removals',
       'durably_leaders',
       'durably_logs',
       'durably_run_events',

@@ -99,16 +99,21 @@ async function refusal({ method, path, runId }: HttpQuestion, response: Response
   const seconds = Number(response.headers.get('retry-after') ?? 0)
   return {
     response: null,
-    error: new DurablyError(code, message, runId === undefined ? {} : { runId }),
+    error: Object.assign(
+      new DurablyError(code, message, runId === undefined ? {} : { runId }),
+      own?.firstSequence && { firstSequence: own.firstSequence },
+    ),
     status,
     isPassing: PASSING.has(status),
     retryAfterMs: seconds > 0 ? seconds * 1000 : 0,
   }
 }
 
-async function ownError(response: Response): Promise<{ code: ErrorCode; message: string } | null> {
+type OwnError = Pick<DurablyError, 'code' | 'message' | 'firstSequence'>
+
+async function ownError(response: Response): Promise<OwnError | null> {
   try {
-    const { error } = (await response.json()) as { error: { code: ErrorCode; message: string } }
+    const { error } = (await response.json()) as { error: OwnError }
     return typeof error.code === 'string' && typeof error.message === 'string' ? error : null
   } catch {
     return null

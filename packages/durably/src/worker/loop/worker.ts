@@ -16,7 +16,6 @@ import type { WorkerDeps } from '../worker-deps.ts'
 import { claimRuns } from './claim-runs.ts'
 import { LeadershipHolder } from './leadership-holder.ts'
 import { reapInherited, reapLostRuns } from './reap.ts'
-import { Retention } from './retention.ts'
 import { WakeUp } from './wake-up.ts'
 
 /** How long functions have to notice their aborted signal. */
@@ -40,7 +39,6 @@ export interface WorkerVitals {
 export class Worker {
   readonly #deps: WorkerDeps
   readonly #wakeUp: WakeUp
-  readonly #retention: Retention
   readonly #leadership: LeadershipHolder
   readonly #active = new ActiveExecutions()
   readonly #executor: Executor
@@ -61,7 +59,6 @@ export class Worker {
     this.#deps = deps
     this.#wakeUp = new WakeUp(deps.env)
     this.#executor = new Executor(deps, this.#active, () => this.#freed())
-    this.#retention = new Retention({ runs: deps.store.runs, env: deps.env, rules: deps.retention })
     this.#leadership = new LeadershipHolder({
       leadership: deps.leadership,
       takeBack: (term) => reapInherited(deps, term),
@@ -157,6 +154,7 @@ export class Worker {
     try {
       return (await this.#leadership.tryNow()) && (await this.#processNext())
     } finally {
+      await this.#deps.tidying?.settled()
       this.#leadership.leave()
     }
   }
@@ -237,16 +235,16 @@ export class Worker {
     return Math.min(this.#dutyAt, Math.max(this.#lookAgainAt, this.#lookedAt + this.#deps.heartbeatMs))
   }
 
-  /** Looks for work with one read; performs duties that are due, takes lost runs back, and removes what ended long ago. */
+  /** Looks for work with one read; performs duties that are due, takes lost runs back, and archives and removes what ended long ago. */
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
-    const { store, env, jobs, pollingMs, heartbeatMs } = this.#deps
+    const { store, env, jobs, tidying, pollingMs, heartbeatMs } = this.#deps
     const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY } = await store.runs.probe([...jobs.keys()])
     const duty = dutyInMs > 0 ? { isDone: false, againInMs: dutyInMs } : await this.#deps.perform()
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs
     const laterMs = stale ? soonest : Number.POSITIVE_INFINITY
-    const dueInMs = Math.min(nextInMs ?? laterMs, laterMs, duty.againInMs, await this.#retention.purge())
+    const dueInMs = Math.min(nextInMs ?? laterMs, laterMs, duty.againInMs, (await tidying?.look(() => this.#working)) ?? laterMs)
     this.#lookedAt = env.mono()
     this.#lookAgainAt = this.#lookedAt + Math.min(soonest, dueInMs)
     this.#dutyAt = this.#lookedAt + duty.againInMs
@@ -274,6 +272,7 @@ export class Worker {
 
   async #ended(): Promise<void> {
     await this.#loop
+    await this.#deps.tidying?.stop()
     await this.#active.ended()
   }
 

@@ -11,7 +11,7 @@ import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
 import { jsonRows } from './json-rows.ts'
 import type { LateDeps } from './late-deps.ts'
-import { lazyArchive } from './lazy-queries.ts'
+import { lazyArchive, lazyWasAlive } from './lazy-queries.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { sqlLogs } from './logs.ts'
@@ -26,7 +26,6 @@ import { sqlSignals } from './signals.ts'
 import { statementsOf } from './statement.ts'
 import { sqlSteps } from './steps.ts'
 import type { Syntax } from './syntax.ts'
-import { wasAlive } from './was-alive.ts'
 
 /** The verbs that each database has its own statements for. */
 export type RunVerbs = Pick<RunStore, 'create' | 'claim' | 'apply' | 'reap'>
@@ -78,7 +77,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       adopt: adoptRuns(deps),
       ...runQueries(deps),
       probe: probeRuns(deps),
-      wasAlive: wasAlive(deps),
+      wasAlive: async (claim) => (await lazyWasAlive(env)).wasAlive(deps, claim),
     },
     steps: sqlSteps(deps),
     events: sqlEvents(deps),

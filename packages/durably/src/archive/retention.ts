@@ -1,7 +1,7 @@
 // Retention — removes runs that ended long ago: a page at a time, between other work, so that nothing waits for it.
-import type { Env } from '../../model/env.ts'
-import type { RetentionRule } from '../../model/retention.ts'
-import { PURGE_PAGE, type RunStore } from '../../store/runs.ts'
+import type { Env } from '../model/env.ts'
+import type { RetentionRule } from '../model/retention.ts'
+import { PURGE_PAGE, type RunStore } from '../store/runs.ts'
 
 const EVERY_MS = 60_000
 

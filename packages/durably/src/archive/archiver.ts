@@ -1,0 +1,101 @@
+// Archiver — moves the histories of runs that ended long ago from the store to files, and removes the files of deleted runs.
+//   A1. First the file, then one transaction that names it in the run and deletes the rows in it: a crash leaves the rows or the file.
+//   A2. The transaction is refused if the run was retried, or another process was faster; its file is then not named by anybody.
+//   A3. Before the first file the run says that there may be some. So the files of a run that is deleted are known, named or not.
+//   A4. What fails is reported once, until something succeeds. Nothing is deleted meanwhile.
+import { type Env, outside } from '../model/env.ts'
+import { firstIdAt } from '../model/ulid.ts'
+import type { ArchivableRun, ArchiveStore } from '../store/archive.ts'
+import type { ArchiveFiles } from './archive-files.ts'
+import type { ArchiveRule } from './archive-option.ts'
+import { type GatherDeps, gatherSegment } from './gathered-segment.ts'
+import { archivedUpTo, fileName, isNameable, prefixOf, withPart } from './log-ref.ts'
+import { ofFiles } from './of-files.ts'
+import { packSegment } from './segment.ts'
+
+/** How many runs are looked at, or cleared away, before other work has its turn. */
+const PAGE_MAX = 100
+
+export interface ArchiverDeps extends GatherDeps, ArchiveRule {
+  store: GatherDeps['store'] & { archive: ArchiveStore }
+  env: Env
+  report: (error: unknown, runId?: string) => void
+}
+
+export class Archiver {
+  readonly #deps: ArchiverDeps
+  readonly #files: ArchiveFiles
+  /** The last run that was looked at. Those before it have no rows, or are not to be archived yet. */
+  #place = ''
+  #isFailing = false
+
+  constructor(deps: ArchiverDeps) {
+    this.#deps = deps
+    this.#files = deps.files
+  }
+
+  /** Moves what is due of one page of runs; false when there is no more. It ends early when `isWanted` answers false. */
+  async page(isWanted: () => boolean): Promise<boolean> {
+    const { report } = this.#deps
+    try {
+      const isCleared = await this.#clear()
+      const isMoved = await this.#move(isWanted)
+      return isCleared || isMoved
+    } catch (error) {
+      if (!this.#isFailing) report(error)
+      this.#isFailing = true
+      return false
+    }
+  }
+
+  /** Removes the files of deleted runs. */
+  async #clear(): Promise<boolean> {
+    const { archive } = this.#deps.store
+    const ids = await archive.removed(PAGE_MAX)
+    for (const id of ids) await this.#remove(id)
+    if (ids.length > 0) await archive.forget(ids)
+    return ids.length === PAGE_MAX
+  }
+
+  async #move(isWanted: () => boolean): Promise<boolean> {
+    const { store, env, afterMs } = this.#deps
+    // A run is not older than its id.
+    const before = firstIdAt(env.wall() - afterMs + 1)
+    const ids = await store.archive.candidates({ after: this.#place, before, limit: PAGE_MAX })
+    // Ids that Durably makes are ULIDs. Another one that is no name stays in the database.
+    const nameable = ids.filter(isNameable)
+    for (const run of nameable.length === 0 ? [] : await store.archive.begin(nameable, afterMs)) {
+      if (!isWanted()) return true
+      // Before the attempt: the next page goes on after a run that cannot be archived.
+      this.#place = run.id
+      await this.#archive(run, isWanted)
+    }
+    this.#place = ids.length === PAGE_MAX ? (ids.at(-1) ?? '') : ''
+    return ids.length === PAGE_MAX
+  }
+
+  async #archive(run: ArchivableRun, isWanted: () => boolean): Promise<void> {
+    const { store, env } = this.#deps
+    const { id, version } = run
+    for (let { logRef } = run; isWanted(); ) {
+      const archived = archivedUpTo(logRef)
+      const segment = await gatherSegment(this.#deps, id, archived)
+      if (!segment) return
+      const { events, lines } = segment
+      const { part, bytes } = await outside(env, packSegment(segment, archived))
+      await ofFiles(env, `write the history of run ${id}`, () => this.#files.write(fileName(id, part), bytes))
+      const nextRef = withPart(logRef, part)
+      const [firstSeq, lastSeq] = [events[0]?.seq ?? 1, events.at(-1)?.seq ?? 0]
+      const move = { runId: id, version, logRef, nextRef, firstSeq, lastSeq, lineIds: lines.map((line) => line.id) }
+      const outcome = await store.archive.move(move)
+      this.#isFailing = false
+      if (outcome === 'gone') await this.#remove(id)
+      if (outcome !== 'moved') return
+      logRef = nextRef
+    }
+  }
+
+  #remove(runId: string): Promise<void> {
+    return ofFiles(this.#deps.env, `remove the files of run ${runId}`, () => this.#files.remove(prefixOf(runId)))
+  }
+}
