@@ -2,6 +2,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import type { Capabilities } from './capabilities.ts'
+import { lazyLeader } from './cluster/lazy-cluster.ts'
+import type { ElectedProcess } from './cluster/leader.ts'
 import type { SchedulableJob, ScheduleOptions } from './cluster/schedule-options.ts'
 import type { Schedules } from './cluster/schedules.ts'
 import type { DurablyOptions } from './config.ts'
@@ -14,6 +16,7 @@ import { DurablyError } from './model/errors.ts'
 import type { EventType } from './model/event.ts'
 import type { Job, JobContextOf, JobDefinition } from './model/job.ts'
 import type { Log } from './model/log.ts'
+import type { PageOptions } from './model/page-options.ts'
 import type { Phase } from './model/phase.ts'
 import type { Run } from './model/run.ts'
 import type { RunConditions, RunFilter } from './model/run-filter.ts'
@@ -28,7 +31,6 @@ import type { JobHandle } from './runs/job-handle.ts'
 import { lazyManyRuns } from './runs/lazy-many-runs.ts'
 import type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 import type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
-import type { PageOptions } from './runs/run-rows.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
 import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from './store/runs.ts'
@@ -132,14 +134,22 @@ export class Durably implements AsyncDisposable {
    */
   schedule<TJob extends SchedulableJob>(options: ScheduleOptions<TJob>): Promise<Schedule>
   /** The same under an id of its own, for a second schedule of the same job. Without one, the id is the name of the job. */
-  schedule<TJob extends SchedulableJob>(id: string, options: ScheduleOptions<TJob>): Promise<Schedule>
-  schedule(...args: [ScheduleOptions] | [string, ScheduleOptions]): Promise<Schedule> {
+  schedule<TJob extends SchedulableJob>(id: string, options: ScheduleOptions<TJob>, condition?: IfVersion): Promise<Schedule>
+  schedule(
+    ...args: [options: ScheduleOptions] | [id: string, options: ScheduleOptions, condition?: IfVersion | undefined]
+  ): Promise<Schedule> {
     return this[ENGINE].schedules.put(...args)
   }
 
   /** The schedules of the database: list them, pause and resume them, trigger them by hand, delete them. */
-  get schedules(): Omit<Schedules, 'put'> {
+  get schedules(): Omit<Schedules, 'put' | 'checkedBy'> {
     return this[ENGINE].schedules
+  }
+
+  /** Reads which of all processes fires the schedules, or did last. Null if none ever did. */
+  async leader(): Promise<ElectedProcess | null> {
+    this[ENGINE].admit()
+    return lazyLeader(this[ENGINE])
   }
 
   /** Reads one run, with its status, progress, output and what it waits for. Null if there is no such run. */

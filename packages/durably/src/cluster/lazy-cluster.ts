@@ -1,13 +1,20 @@
 // The duties and the schedules of an instance, whose code is loaded when a duty is due or a schedule is asked for (ADR 0009).
+import type { Env } from '../model/env.ts'
 import { lazyCode, lazyVerbs, once } from '../model/lazy.ts'
+import type { Store } from '../store/store.ts'
 import type { Duties, Performed } from './duties.ts'
 import type { DutiesDeps } from './duties-of.ts'
+import type { ElectedProcess } from './leader.ts'
 import type { Schedules, SchedulesDeps } from './schedules.ts'
 
 export const clusterCode = lazyCode(() => import('./late-code.ts'))
 
 export function lazySchedules(deps: SchedulesDeps): Schedules {
   return lazyVerbs(once(async () => new (await clusterCode(deps.env)).Schedules(deps)))
+}
+
+export async function lazyLeader({ env, store }: { env: Env; store: Store }): Promise<ElectedProcess | null> {
+  return (await clusterCode(env)).electedProcess(store.cluster)
 }
 
 export interface LazyDuties extends Duties {

@@ -6,12 +6,14 @@ import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { checkName } from '../model/name.ts'
+import { type PageOptions, readPage } from '../model/page-options.ts'
 import { type Run, toRun } from '../model/run.ts'
 import { type Schedule, type ScheduleDefinition, type ScheduleRow, toSchedule } from '../model/schedule.ts'
 import { versionMismatch } from '../model/version-mismatch.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { ScheduleOutcome } from '../store/cluster/schedules.ts'
 import type { Change } from '../store/notifier.ts'
+import { allOf, pagesOf } from '../store/pages-of.ts'
 import type { IfVersion } from '../store/runs.ts'
 import { type ReadScheduleDeps, readSchedule, type ScheduleOptions } from './schedule-options.ts'
 import { scheduledRun } from './scheduled-run.ts'
@@ -23,10 +25,11 @@ export interface SchedulesDeps extends ReadScheduleDeps {
   publish: (change: Change) => void
   env: Env
   runEvents: RunEvents
+  /** Called with each schedule that is read, before anything is done with it; null if there is none. It throws what the caller is to get. */
+  check?: (schedule: Schedule | null) => Promise<void>
 }
 
 const IF_VERSION: KeysOf<IfVersion> = { ifVersion: 1 }
-const PAGE = 200
 const NEXT_MAX = 1000
 /** A schedule that fires every second is written often, but not that often. */
 const TRIES_MAX = 20
@@ -39,27 +42,35 @@ export class Schedules {
     this.#deps = deps
   }
 
+  /** The same schedules, for a caller who may not do everything with each of them. */
+  async checkedBy(check: NonNullable<SchedulesDeps['check']>): Promise<Schedules> {
+    return new Schedules({ ...this.#deps, check })
+  }
+
   /** Creates a schedule, or defines it anew, and returns it; see `durably.schedule`. */
-  async put(...args: [ScheduleOptions] | [string, ScheduleOptions]): Promise<Schedule> {
-    const [options] = args.slice(-1) as [ScheduleOptions]
+  async put(
+    ...args: [options: ScheduleOptions] | [id: string, options: ScheduleOptions, condition?: IfVersion | undefined]
+  ): Promise<Schedule> {
+    const [given, options, condition] = args.length === 1 ? [null, args[0]] : args
+    checkKeys('a command about a schedule', condition, IF_VERSION)
     const definition = await readSchedule(this.#deps, options)
-    const id = args.length === 1 ? definition.jobName : checkName('id', args[0])
+    const id = given === null ? definition.jobName : checkName('id', given)
     const timetable = timetableOf(definition)
     return this.#write(id, ({ nowMs, known }) => {
+      if (condition?.ifVersion !== undefined) sameVersion(id, known, condition)
       if (known && isSame(known, definition)) return known
       const nextAt = timetable.next(Math.max(nowMs, known?.lastScheduledFor ?? 0))
       return this.#cluster.putSchedule({ id, ...definition, version: known?.version ?? null, nextAt })
     })
   }
 
-  /** Reads all schedules, by id. */
-  async list(): Promise<Schedule[]> {
-    const all: Schedule[] = []
-    for (let after = ''; ; after = all.at(-1)?.id ?? '') {
-      const { schedules } = await this.#cluster.findSchedules({ after, limit: PAGE })
-      all.push(...schedules.map((row) => toSchedule(row, this.#deps.codec)))
-      if (schedules.length < PAGE) return all
-    }
+  /** Reads all schedules, by id, or a page of them. */
+  async list(options?: PageOptions): Promise<Schedule[]> {
+    const page = readPage('schedules.list', options)
+    if (page.after !== undefined) checkName('cursor', page.after)
+    const read = async ({ after = '', limit = 1 }) => (await this.#cluster.findSchedules({ after, limit })).schedules
+    const rows = (await allOf(pagesOf(read, page))) ?? []
+    return rows.map((row) => toSchedule(row, this.#deps.codec))
   }
 
   /** Reads one schedule. Null if there is no such schedule. */
@@ -130,7 +141,9 @@ export class Schedules {
 
   async #read(id: string): Promise<{ nowMs: number; known: ScheduleRow | undefined }> {
     const { nowMs, schedules } = await this.#cluster.findSchedules({ id: checkName('id', id), limit: 1 })
-    return { nowMs, known: schedules[0] }
+    const [known] = schedules
+    await this.#deps.check?.(known ? toSchedule(known, this.#deps.codec) : null)
+    return { nowMs, known }
   }
 
   /** `change` answers with the schedule itself if there is nothing to do. */

@@ -2,6 +2,7 @@
 import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
 import type { Log } from '../model/log.ts'
+import type { PageOptions } from '../model/page-options.ts'
 import { PHASES, type Phase } from '../model/phase.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
@@ -12,7 +13,6 @@ import { checkFilterKeys } from './filter-keys.ts'
 import { getSignals } from './get-signals.ts'
 import { lazyRunQuery } from './lazy-run-query.ts'
 import { lazyRunRows } from './lazy-run-rows.ts'
-import type { PageOptions } from './run-rows.ts'
 
 interface RunReaderDeps {
   store: Store

@@ -1,24 +1,13 @@
 // The recorded steps and the log lines of a run, in pages.
 import type { Codec } from '../model/codec.ts'
 import { DurablyError } from '../model/errors.ts'
-import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import type { Log, LogRow } from '../model/log.ts'
+import { type PageOptions, readPage } from '../model/page-options.ts'
 import { wrong } from '../model/run-filter.ts'
 import { type Step, type StepRow, toStep } from '../model/step.ts'
 import { isUlid } from '../model/ulid.ts'
 import { allOf, pagesOf } from '../store/pages-of.ts'
-import type { RowPage } from '../store/row-page.ts'
 import type { Store } from '../store/store.ts'
-
-/** Which page `getSteps` or `getLogs` returns. */
-export interface PageOptions {
-  /** How many are returned at most. Default: all. */
-  limit?: number
-  /** The id of the last step, or log line, of the page before. Default: the first page. */
-  cursor?: string
-}
-
-const PAGE_OPTIONS: KeysOf<PageOptions> = { limit: 1, cursor: 1 }
 
 interface RunRowsDeps {
   store: Store
@@ -35,8 +24,8 @@ export async function getLogs(deps: RunRowsDeps, runId: string, options?: PageOp
   return (rows ?? []).map((row) => toLog(row, deps.codec))
 }
 
-export async function* stepPages(store: Store, runId: string, options: PageOptions = {}): AsyncGenerator<StepRow[]> {
-  const page = pageOf('getSteps', options)
+export async function* stepPages(store: Store, runId: string, options?: PageOptions): AsyncGenerator<StepRow[]> {
+  const page = readPage('getSteps', options)
   let isFirst = true
   for await (const steps of pagesOf((part) => store.steps.list(runId, part), page)) {
     if (isFirst && steps?.length === 0 && page.after !== undefined) await checkKnown(store, runId, page.after)
@@ -45,22 +34,14 @@ export async function* stepPages(store: Store, runId: string, options: PageOptio
   }
 }
 
-export async function* logPages(store: Store, runId: string, options: PageOptions = {}): AsyncGenerator<LogRow[]> {
-  const page = pageOf('getLogs', options)
+export async function* logPages(store: Store, runId: string, options?: PageOptions): AsyncGenerator<LogRow[]> {
+  const page = readPage('getLogs', options)
   if (page.after !== undefined && !isUlid(page.after)) throw wrong('cursor', 'the id of a log line', page.after)
   for await (const lines of pagesOf((part) => store.logs.list(runId, part), page)) yield lines ?? []
 }
 
 export function toLog(row: LogRow, codec: Codec): Log {
   return { ...row, data: codec.decode(row.data) }
-}
-
-function pageOf(verb: string, options: PageOptions): RowPage {
-  checkKeys(verb, options, PAGE_OPTIONS)
-  const { limit, cursor } = options
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) throw wrong('limit', 'a positive whole number', limit)
-  if (cursor !== undefined && typeof cursor !== 'string') throw wrong('cursor', 'a text', cursor)
-  return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { after: cursor }) }
 }
 
 /** There is nothing after a step that is not there, and that would look like the end. */

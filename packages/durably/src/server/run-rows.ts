@@ -1,6 +1,7 @@
 // GET /runs/:id/steps and /runs/:id/logs, page by page. A page is limited in rows and in size, so that no answer is very large.
+import type { PageOptions } from '../model/page-options.ts'
 import { toStep } from '../model/step.ts'
-import { logPages, type PageOptions, stepPages, toLog } from '../runs/run-rows.ts'
+import { logPages, stepPages, toLog } from '../runs/run-rows.ts'
 import { charsOf } from '../store/pages-of.ts'
 import { jsonResponse } from './json-response.ts'
 import { queryParameter, readLimit, refuseUnknown } from './query.ts'

@@ -101,6 +101,9 @@ describe.each(WORLDS)('schedules on %s', (world) => {
     await durably.schedule('z', { job: report, every: '1h', payload: {} })
     await durably.schedule({ job: report, every: '10s', payload: {} })
     expect((await schedules.list()).map(({ id }) => id)).toEqual(['report', 'z'])
+    expect(await schedules.list({ limit: 1 })).toMatchObject([{ id: 'report' }])
+    expect(await schedules.list({ limit: 1, cursor: 'report' })).toMatchObject([{ id: 'z' }])
+    await expect(schedules.list({ limit: 0 })).rejects.toMatchObject({ code: 'invalid_argument' })
     expect(await schedules.next('report', 3)).toEqual([at(10_000), at(20_000), at(30_000)])
     expect(await schedules.pause('report')).toMatchObject({ paused: true, nextAt: null, version: 2 })
     expect(await schedules.pause('report')).toMatchObject({ version: 2 })
@@ -127,12 +130,19 @@ describe.each(WORLDS)('schedules on %s', (world) => {
     await durably.schedule({ job: report, every: '1h', payload: {} })
     await durably.schedules.pause('report', { ifVersion: 1 })
     for (const call of [
+      durably.schedule('report', { job: report, every: '2h', payload: {} }, { ifVersion: 1 }),
       durably.schedules.resume('report', { ifVersion: 1 }),
       durably.schedules.trigger('report', { ifVersion: 1 }),
       durably.schedules.delete('report', { ifVersion: 1 }),
     ])
       await expect(call).rejects.toMatchObject({ code: 'version_mismatch', expected: 1, actual: 2 })
-    await durably.schedules.delete('report', { ifVersion: 2 })
+    expect(await durably.schedule('report', { job: report, every: '2h', payload: {} }, { ifVersion: 2 })).toMatchObject({ version: 3 })
+    await durably.schedules.delete('report', { ifVersion: 3 })
+    const gone = durably.schedule('report', { job: report, every: '2h', payload: {} }, { ifVersion: 3 })
+    await expect(gone).rejects.toMatchObject({ code: 'schedule_not_found' })
+    const misspelt = durably.schedule('report', { job: report, every: '2h', payload: {} }, { version: 3 } as object)
+    await expect(misspelt).rejects.toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('"ifVersion"') })
+    expect(await durably.schedules.list()).toEqual([])
   })
 
   test.each([
@@ -343,7 +353,9 @@ describe.each(WORLDS)('several processes on %s', (world) => {
     second.start()
     await env.advance(30_000)
     expect(await store.cluster?.leader()).toMatchObject({ epoch: 1, workerId: 'first' })
+    expect(await second.leader()).toMatchObject({ epoch: 1, workerId: 'first', electedAt: at(10_000), isLeading: true })
     await durably.stop()
+    expect(await second.leader()).toMatchObject({ epoch: 1, isLeading: false })
     await env.advance(20_000)
     expect(await store.cluster?.leader()).toMatchObject({ epoch: 2, workerId: 'second' })
     expect(await slots(second)).toEqual([1, 2, 3, 4, 5, 6].map((i) => at(i * 10_000)))
