@@ -1,8 +1,9 @@
 // Authorization. Nothing is allowed that `authorize` did not allow.
 //   A1. Only `true` allows; an error is passed on and allows nothing.
-//   A2. A run that the caller may not read gets the same answer as a run that does not exist.
+//   A2. A run, or a schedule, that the caller may not read gets the same answer as one that does not exist.
 import { DurablyError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
+import type { Schedule } from '../model/schedule.ts'
 
 /** What a caller wants to do, for `authorize`. */
 export type Action =
@@ -26,12 +27,23 @@ export type Action =
   | 'jobs:list'
   /** Count runs by phase. */
   | 'stats:read'
+  /** List schedules. */
+  | 'schedules:list'
+  /** Read a schedule and its next times. */
+  | 'schedules:read'
+  /** Create, define anew, pause, resume or delete a schedule. */
+  | 'schedules:write'
+  /** Trigger a schedule by hand. */
+  | 'schedules:trigger'
+  /** Read which process is elected. */
+  | 'cluster:read'
 
 /**
- * Decides whether a request is allowed: only `true` allows it. `run` is the run that the request is about, and `jobName` its job, or the
- * job to be triggered; both are absent if the request is about no single one. It must not read the body of the request.
+ * Decides whether a request is allowed: only `true` allows it. `run` is the run that the request is about, `schedule` the schedule, and
+ * `jobName` the job of it, or the job to be triggered or scheduled; all are absent if the request is about no single one. It must not read
+ * the body of the request.
  */
-export type Authorize = (request: Request, action: Action, run?: Run, jobName?: string) => boolean | Promise<boolean>
+export type Authorize = (request: Request, action: Action, run?: Run, jobName?: string, schedule?: Schedule) => boolean | Promise<boolean>
 
 /** Allows everything to every caller: for a server that only trusted programs can reach. */
 export function allowAll(): Authorize {
@@ -49,6 +61,9 @@ export async function isAllowed(
 }
 
 export async function demand(authorize: Authorize, request: Request, action: Action, run?: Run, jobName?: string): Promise<void> {
-  if (!(await isAllowed(authorize, request, action, run, jobName)))
-    throw new DurablyError('forbidden', `${action} is not allowed`, run && { runId: run.id })
+  if (!(await isAllowed(authorize, request, action, run, jobName))) throw forbidden(action, run && { runId: run.id })
+}
+
+export function forbidden(action: Action, about?: { runId: string }): DurablyError {
+  return new DurablyError('forbidden', `${action} is not allowed`, about)
 }

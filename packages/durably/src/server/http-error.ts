@@ -1,4 +1,4 @@
-// Errors as responses: `{ error: { code, message } }`. This is the one place that maps codes to HTTP statuses.
+// Errors as responses: `{ error: { code, message } }`, and with another version both versions. This is the one place that maps codes to HTTP statuses.
 import { DurablyError, type ErrorCode, isPassing } from '../model/errors.ts'
 import { jsonResponse } from './json-response.ts'
 
@@ -30,6 +30,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   value_too_large: 413,
   unsupported_media_type: 415,
   too_many_streams: 429,
+  schedules_unsupported: 501,
   shutdown: 503,
 }
 
@@ -48,11 +49,14 @@ export function errorResponse(error: unknown, report: (error: unknown) => void, 
   return refusal(500, { code: 'internal', message: 'something went wrong on the server; its log has the error' })
 }
 
-function refusal(
-  status: number,
-  error: Pick<DurablyError, 'code' | 'message' | 'firstSequence'>,
-  headers?: Record<string, string>,
-): Response {
-  const { code, message, firstSequence } = error
-  return jsonResponse(status, { error: { code, message, ...(firstSequence !== undefined && { firstSequence }) } }, headers)
+type Refused = Pick<DurablyError, 'code' | 'message' | 'expected' | 'actual' | 'firstSequence'>
+
+function refusal(status: number, refused: Refused, headers?: Record<string, string>): Response {
+  const { code, message, expected, actual, firstSequence } = refused
+  const error = {
+    ...{ code, message },
+    ...(expected !== undefined && { expected, actual }),
+    ...(firstSequence !== undefined && { firstSequence }),
+  }
+  return jsonResponse(status, { error }, headers)
 }

@@ -8,6 +8,17 @@ import { runEvents } from './run-events.ts'
 import { runListFeed } from './run-list-feed.ts'
 import { cancelRun, deleteRun, explainRun, getRun, retryRun, sendDecision, sendSignal } from './run-routes.ts'
 import { getLogs, getSteps } from './run-rows.ts'
+import {
+  deleteSchedule,
+  getLeader,
+  getNextTimes,
+  getSchedule,
+  listSchedules,
+  pauseSchedule,
+  putSchedule,
+  resumeSchedule,
+  triggerSchedule,
+} from './schedule-routes.ts'
 import { getHealth, getJobs, getReady, getStats } from './service-routes.ts'
 import { triggerRuns } from './trigger-route.ts'
 
@@ -33,6 +44,13 @@ const ROUTES: readonly Route[] = [
   { path: '/runs/:id/retry', methods: { POST: retryRun } },
   { path: '/runs/:id/signals/:name', methods: { POST: sendSignal } },
   { path: '/runs/:id/decisions/:step', methods: { POST: sendDecision } },
+  { path: '/schedules', methods: { GET: listSchedules } },
+  { path: '/schedules/:id', methods: { GET: getSchedule, PUT: putSchedule, DELETE: deleteSchedule } },
+  { path: '/schedules/:id/pause', methods: { POST: pauseSchedule } },
+  { path: '/schedules/:id/resume', methods: { POST: resumeSchedule } },
+  { path: '/schedules/:id/trigger', methods: { POST: triggerSchedule } },
+  { path: '/schedules/:id/next', methods: { GET: getNextTimes } },
+  { path: '/leader', methods: { GET: getLeader } },
   { path: '/events', methods: { GET: events } },
   { path: '/jobs', methods: { GET: getJobs } },
   { path: '/stats', methods: { GET: getStats } },

@@ -1,13 +1,13 @@
 // The routes of one run: read it, and change it.
 import { explain } from '../lifecycle.ts'
 import type { Decision } from '../model/effect.ts'
-import { DurablyError } from '../model/errors.ts'
 import { checkKeys } from '../model/known-keys.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
-import type { IfVersion } from '../store/runs.ts'
+import { answerRun } from './answer-run.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
+import { ifMatch } from './if-match.ts'
 import { emptyResponse, jsonResponse } from './json-response.ts'
 import { readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
@@ -57,10 +57,6 @@ export const sendDecision = ofRun('runs:decide', async ({ server, request, param
   return jsonResponse(202, {})
 })
 
-async function answerRun(call: Call, run: Run): Promise<Response> {
-  return jsonResponse(200, (await shownTo(call)).run(run), { ETag: `"${run.version}"` })
-}
-
 /** With what it waits for in full; other runs are named only to callers who may read them (A2). */
 async function inFull({ server, request }: Call, run: Run): Promise<Run> {
   const full = await server.engine.reader.inFull(run)
@@ -70,17 +66,4 @@ async function inFull({ server, request }: Call, run: Run): Promise<Run> {
     return { ...full, waitingFor: { ...waitingFor, runId: null, jobName: null } }
   if (waitingFor?.kind === 'key' && !(await isVisible(waitingFor.heldBy))) return { ...full, waitingFor: { kind: 'key', heldBy: null } }
   return full
-}
-
-/** The version that the caller has seen, from the ETag of `GET /runs/:id`. */
-function ifMatch(request: Request): IfVersion {
-  const text = request.headers.get('If-Match')
-  if (text === null || text.trim() === '*') return {}
-  const version = /^\s*"(\d{1,10})"\s*$/.exec(text)?.[1]
-  if (version === undefined)
-    throw new DurablyError(
-      'invalid_argument',
-      `If-Match must be the version of the run in quotes, such as "3", got ${JSON.stringify(text)}`,
-    )
-  return { ifVersion: Number(version) }
 }

@@ -5,6 +5,7 @@ import { DurablyError } from '../model/errors.ts'
 import type { Job } from '../model/job.ts'
 import { checkKeys } from '../model/known-keys.ts'
 import { type BatchTriggerInput, checkBatch, TRIGGER_OPTIONS, type Triggered, type TriggerOptions, triggered } from '../runs/trigger.ts'
+import { answerTriggered } from './answer-run.ts'
 import { demand, isAllowed } from './authorize.ts'
 import type { Call, Serve, Server } from './call.ts'
 import { idempotencyKey } from './idempotency-key.ts'
@@ -36,10 +37,7 @@ async function triggerOne(call: Call, job: Job, body: Record<string, unknown>): 
   const [answer] = await triggerFor(call, job, [{ payload: input, options: keyed }])
   if (!answer) throw new Error('S2: create must answer for each run')
   await checkKnown(call, answer, 'idempotencyKey')
-  const { isNew } = answer
-  const run = (await shownTo(call)).run(answer.run)
-  const location = `${call.server.config.basePath}/runs/${encodeURIComponent(run.id)}`
-  return jsonResponse(isNew ? 201 : 200, run, { Location: location, ETag: `"${run.version}"` })
+  return answerTriggered(call, answer.run, answer.isNew)
 }
 
 async function triggerBatch(call: Call, job: Job, { batch, ...others }: Record<string, unknown>): Promise<Response> {

@@ -69,6 +69,19 @@ describe.each(CLIENTS)('the %s client', (name) => {
     expect(done).toHaveProperty('output.zero', -0)
   })
 
+  test('another version is refused with both versions', async () => {
+    const { client, within } = await setup(name)
+    const { id, version } = await within(100, client.trigger('echo', 1))
+    const refusal = expect.objectContaining({
+      constructor: DurablyError,
+      code: 'version_mismatch',
+      runId: id,
+      expected: 77,
+      actual: version,
+    })
+    await expect(within(100, client.cancel(id, { ifVersion: 77 }))).rejects.toEqual(refusal)
+  })
+
   test('a key gives the same run again, and a time is kept', async () => {
     const { client, env, within } = await setup(name)
     const first = await within(100, client.trigger('echo', 1, { idempotencyKey: 'käy/1', runAt: new Date(env.wall() + 5000) }))

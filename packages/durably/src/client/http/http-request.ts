@@ -1,6 +1,6 @@
 // HttpRequests — sends a request once and returns what became of it. It is the one place that knows address, headers and statuses.
 //   Q1. A failure of the network or of the server is a value, never an exception: the caller decides whether to send the request again.
-//   Q2. An error of the server keeps its code and message; an error page of a proxy gets a code by its status.
+//   Q2. An error of the server keeps its code, its message and what else it says; an error page of a proxy gets a code by its status.
 import { backoffMs } from '../../model/backoff.ts'
 import type { Clock } from '../../model/env.ts'
 import { DurablyError, type ErrorCode } from '../../model/errors.ts'
@@ -99,10 +99,7 @@ async function refusal({ method, path, runId }: HttpQuestion, response: Response
   const seconds = Number(response.headers.get('retry-after') ?? 0)
   return {
     response: null,
-    error: Object.assign(
-      new DurablyError(code, message, runId === undefined ? {} : { runId }),
-      own?.firstSequence && { firstSequence: own.firstSequence },
-    ),
+    error: Object.assign(new DurablyError(code, message, runId === undefined ? {} : { runId }), own),
     status,
     isPassing: PASSING.has(status),
     retryAfterMs: seconds > 0 ? seconds * 1000 : 0,
