@@ -23,9 +23,10 @@ export interface Model {
 
 export interface ModelRun {
   row: RunRow
-  /** In the order they were recorded; so are events and logs. */
+  /** In the order they were recorded; so are events. */
   steps: StepRow[]
   events: ModelEvent[]
+  /** By id. */
   logs: LogRow[]
   signals: SignalRow[]
 }
@@ -373,7 +374,9 @@ export function probe(model: Model, jobNames: readonly string[]): port.Probe {
 export function addLines(model: Model, lines: readonly LogRow[]): void {
   for (const line of lines) {
     const isKnown = model.runs.some(({ logs }) => logs.some(({ id }) => id === line.id))
-    if (!isKnown) find(model, line.runId)?.logs.push({ ...line })
+    const logs = isKnown ? undefined : find(model, line.runId)?.logs
+    logs?.push({ ...line })
+    logs?.sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 }
 
