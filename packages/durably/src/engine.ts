@@ -122,7 +122,7 @@ export function createEngine(options: DurablyOptions): Engine {
     commands,
     trigger,
     handleDeps: { codec, reader, commands, trigger, wait: { env, runs, watch }, isInsideRun: () => worker.isInsideRun },
-    follow: { ...shared, store: whole, archives: config.archive !== null, watch },
+    follow: { ...shared, store: whole, archives: !!config.archive, watch },
     plugins: {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),

@@ -8,7 +8,7 @@ export const tidyingCode = lazyCode(() => import('./tidying.ts'))
 
 /** Null where runs are neither archived nor removed. */
 export function lazyTidying(deps: TidyingDeps): Tidying | null {
-  if (!deps.archive && deps.retention.length === 0) return null
+  if (!deps.archive && !deps.retention[0]) return null
   return lazyVerbs(once(async () => new (await tidyingCode(deps.env)).Tidying(deps)))
 }
 
