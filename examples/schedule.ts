@@ -11,5 +11,5 @@ durably.start({ handleSignals: true })
 const ticked = new Promise((resolve) => durably.on('run:complete', resolve))
 await ticked
 await durably.schedules.pause('tick')
-await durably.schedules.trigger('tick')
-await durably.stop()
+const { id } = await durably.schedules.trigger('tick')
+for await (const event of durably.subscribe(id)) if (event.type === 'run:complete') await durably.stop()
