@@ -13,7 +13,7 @@ const FILE = fileURLToPath(new URL('../../baseline.json', import.meta.url))
 const TOLERANCE = 0.05
 /** Postgres tidies pages up on its way, and writes that to its log, too. */
 const BYTES_TOLERANCE = 0.12
-/** How many writes share a commit depends on when they are ready. Lost groups would cost several times as much. */
+/** Lost groups would cost several times as much. */
 const GROUPED_TOLERANCE = 0.6
 
 export function readBaseline(): Costs {
@@ -42,7 +42,7 @@ export function deviations(now: Costs, baseline: Costs): string[] {
       if (!expected) found.push(`${store}: ${verb} is not in the baseline`)
       else
         eachCount(counts, (value, name) => {
-          const isClose = near(value, expected[name], toleranceOf(verb, name))
+          const isClose = near(value, expected[name], toleranceOf(store, verb, name))
           if (!isClose) found.push(`${store}: ${verb}: ${value} ${name}, the baseline has ${expected[name] ?? 'none'}`)
           return value
         })
@@ -55,8 +55,8 @@ function near(value: number, expected: number | undefined, tolerance: number): b
   return expected !== undefined && Math.abs(value - expected) <= Math.max(expected, value) * tolerance
 }
 
-function toleranceOf(verbName: string, name: keyof Counts): number {
+function toleranceOf(store: string, verbName: string, name: keyof Counts): number {
   if (name === 'walBytes') return BYTES_TOLERANCE
   const isGrouped = VERBS.some((verb) => verb.name === verbName && verb.grouped)
-  return isGrouped ? GROUPED_TOLERANCE : TOLERANCE
+  return isGrouped && store.startsWith('Postgres') ? GROUPED_TOLERANCE : TOLERANCE
 }
