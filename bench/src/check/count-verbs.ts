@@ -2,7 +2,7 @@ import { type CountedStore, type Counts, difference, eachCount } from './counts.
 import { type CheckedEngine, checkedEngine, VERBS, type Verb } from './verbs.ts'
 
 /** Noise only adds: a group of writes that a busy event loop has parted, a page that is split just now. The least of so many tries counts. */
-const TRIES = 3
+const TRIES = 6
 
 /** The costs of all verbs on an empty store, by name. */
 export async function countVerbs(store: CountedStore, { eventLog }: { eventLog: boolean }): Promise<Record<string, Counts>> {
