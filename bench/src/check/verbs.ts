@@ -10,7 +10,10 @@ export function checkedEngine(options: Omit<NonNullable<Parameters<typeof create
   })
   const waiting = durably.defineJob({ name: 'waiting', input: anything }, (ctx) => ctx.waitFor('signal'))
   const failing = durably.defineJob({ name: 'failing', input: anything }, () => {
-    throw new Error('as it should')
+    const error = new Error('as it should')
+    // A stack holds paths of files, and in a folder with a long name it would take more pages.
+    error.stack = 'Error: as it should'
+    throw error
   })
   const parent = durably.defineJob({ name: 'parent', input: anything }, (ctx) => ctx.invoke(job, 0))
   return { durably, job, waiting, failing, parent }
