@@ -7,8 +7,8 @@ import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { ChangeBus } from './events/change-bus.ts'
 import { Emitter } from './events/emitter.ts'
 import type { FollowDeps } from './events/followed-logs.ts'
+import { LazyLogLines } from './events/lazy-log-lines.ts'
 import { LazyRunLists } from './events/lazy-run-lists.ts'
-import { LogLineWriter } from './events/log-line-writer.ts'
 import { publishingStore } from './events/publishing-store.ts'
 import { RunEvents } from './events/run-events.ts'
 import { RunWatch } from './events/run-watch.ts'
@@ -52,7 +52,7 @@ export interface Engine extends Config {
   duties: LazyDuties
   schedules: Schedules
   changes: ChangeBus
-  logLines: LogLineWriter
+  logLines: LazyLogLines
   /** Resolves when the lines about trouble so far are written. */
   logged: () => Promise<unknown>
   runLists: LazyRunLists
@@ -100,7 +100,7 @@ export function createEngine(options: DurablyOptions): Engine {
   changes.deliverTo(worker, watch, runLists)
   const { logger = null } = options
   const logged = logger === false ? async () => {} : lazyTroubleLog({ emitter, env, logger })
-  const logLines = new LogLineWriter({ ...shared, logs })
+  const logLines = new LazyLogLines({ ...shared, logs })
   const reader = new RunReader({ ...shared, store: whole, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName) })
   const trigger = { ...shared, runs, admit }
   const commands = lazyRunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals })

@@ -18,7 +18,7 @@ const DRAIN_MS_MAX = 10_000
 /** Even a stop that has no time left waits this long, which is enough for a store that answers. */
 const DRAIN_MS_MIN = 500
 
-interface LogLineWriterDeps {
+export interface LogLineWriterDeps {
   logs: LogStore
   env: Env
   report: (error: unknown) => void

@@ -10,7 +10,6 @@ import type { SentSignal } from '../model/signal.ts'
 import type { Step } from '../model/step.ts'
 import type { Store } from '../store/store.ts'
 import { checkFilterKeys } from './filter-keys.ts'
-import { getSignals } from './get-signals.ts'
 import { lazyRunQuery } from './lazy-run-query.ts'
 import { lazyRunRows } from './lazy-run-rows.ts'
 
@@ -79,6 +78,7 @@ export class RunReader {
   }
 
   async getSignals(runId: string): Promise<SentSignal[]> {
+    const { getSignals } = await lazyRunRows(this.#deps.env)
     return getSignals(this.#deps, runId)
   }
 

@@ -1,9 +1,11 @@
-// The recorded steps and the log lines of a run, in pages.
+// The recorded steps and the log lines of a run, in pages, and its signals.
 import type { Codec } from '../model/codec.ts'
+import { DECISION_PREFIX } from '../model/decision-name.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Log, LogRow } from '../model/log.ts'
 import { type PageOptions, readPage } from '../model/page-options.ts'
 import { wrong } from '../model/run-filter.ts'
+import type { SentSignal } from '../model/signal.ts'
 import { type Step, type StepRow, toStep } from '../model/step.ts'
 import { isUlid } from '../model/ulid.ts'
 import { allOf, pagesOf } from '../store/pages-of.ts'
@@ -22,6 +24,16 @@ export async function getSteps(deps: RunRowsDeps, runId: string, options?: PageO
 export async function getLogs(deps: RunRowsDeps, runId: string, options?: PageOptions): Promise<Log[]> {
   const rows = await allOf(logPages(deps.store, runId, options))
   return (rows ?? []).map((row) => toLog(row, deps.codec))
+}
+
+/** In the order they were sent. Whether the run has received one is known from its step, which records `[]` when the time was over. */
+export async function getSignals({ store, codec }: RunRowsDeps, runId: string): Promise<SentSignal[]> {
+  const sent = (await store.signals.list(runId)).filter(({ name }) => !name.startsWith(DECISION_PREFIX))
+  const received = new Set<string>()
+  if (sent.length > 0)
+    for await (const steps of pagesOf((page) => store.steps.list(runId, page)))
+      for (const { name, status, output } of steps ?? []) if (status === 'completed' && output !== '[]') received.add(name)
+  return sent.map(({ name, value, createdAt }) => ({ name, value: codec.decode(value), createdAt, received: received.has(name) }))
 }
 
 export async function* stepPages(store: Store, runId: string, options?: PageOptions): AsyncGenerator<StepRow[]> {

@@ -1,6 +1,6 @@
 // Stores the log line of an event: attached to the next write of a run that executes here, otherwise by the LogLineWriter.
+import type { LazyLogLines } from '../events/lazy-log-lines.ts'
 import type { LogLine } from '../events/log-line.ts'
-import type { LogLineWriter } from '../events/log-line-writer.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
 import type { DurablyEvent } from '../model/event.ts'
@@ -10,7 +10,7 @@ import type { Execution } from './execution.ts'
 interface PersistEventDeps {
   /** Knows what this process executes. */
   worker: { execution(runId: string): Execution | undefined }
-  logLines: LogLineWriter
+  logLines: LazyLogLines
   codec: Codec
   env: Env
 }

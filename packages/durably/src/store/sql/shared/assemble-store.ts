@@ -11,7 +11,7 @@ import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
 import { jsonRows } from './json-rows.ts'
 import type { LateDeps } from './late-deps.ts'
-import { lazyArchive, lazyWasAlive } from './lazy-queries.ts'
+import { lazyArchive, lazySignals, lazyWasAlive } from './lazy-queries.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { sqlLogs } from './logs.ts'
@@ -22,7 +22,6 @@ import { probeRuns } from './probe.ts'
 import { runQueries } from './queries.ts'
 import { reader, runRow } from './rows.ts'
 import type { Session } from './session.ts'
-import { sqlSignals } from './signals.ts'
 import { statementsOf } from './statement.ts'
 import { sqlSteps } from './steps.ts'
 import type { Syntax } from './syntax.ts'
@@ -67,6 +66,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
   const transact = once(async () => (await userTransactions(env)).transact(deps, database))
   const late = { ...deps, runRow, reader, jsonRows, awokenParent }
   const commands = lazyVerbs(once(() => database.commands(late)))
+  const signals = lazyVerbs(once(async () => (await lazySignals(env)).sqlSignals(late)))
   return {
     db,
     runs: {
@@ -82,7 +82,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     steps: sqlSteps(deps),
     events: sqlEvents(deps),
     logs: sqlLogs(deps),
-    signals: sqlSignals(deps),
+    signals: { send: (...args) => signals.send(...args), list: (...args) => signals.list(...args) },
     cluster: lazyVerbs(once(() => database.cluster(late))),
     archive: lazyVerbs(once(async () => (await lazyArchive(env)).sqlArchive(deps))),
     eventLog,

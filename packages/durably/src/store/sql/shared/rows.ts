@@ -3,7 +3,6 @@ import { DurablyError } from '../../../model/errors.ts'
 import { EVENT_TYPES, type EventRow } from '../../../model/event.ts'
 import { LOG_LEVELS, type LogRow } from '../../../model/log.ts'
 import { type FailureReason, RUN_STATUSES, type RunRow } from '../../../model/run.ts'
-import type { SignalRow } from '../../../model/signal.ts'
 import type { StepRow } from '../../../model/step.ts'
 import type { Row } from './session.ts'
 
@@ -81,17 +80,6 @@ export function logRow(row: Row): LogRow {
     message: read.text('message'),
     data: read.textOrNull('data'),
     timestamp: read.text('timestamp'),
-  }
-}
-
-export function signalRow(row: Row): SignalRow {
-  const read = reader('signal', row.id, row)
-  return {
-    id: read.text('id'),
-    runId: read.text('run_id'),
-    name: read.text('name'),
-    value: read.textOrNull('value'),
-    createdAt: read.text('created_at'),
   }
 }
 

@@ -8,7 +8,7 @@ import type { SignalRow } from '../../../model/signal.ts'
 import type { SignalStore } from '../../signals.ts'
 import type { SqlDeps } from './deps.ts'
 import { isActive } from './guards.ts'
-import { signalRow } from './rows.ts'
+import type { LateDeps } from './late-deps.ts'
 import type { Param } from './statement.ts'
 
 type SendValues = { id: string; runId: string; name: string; value: string | null; createdAt: string; now: number }
@@ -19,8 +19,8 @@ function isParkedFor({ syntax }: Pick<SqlDeps, 'syntax'>, p: Param<SendValues>) 
     WHERE e.value ->> 'kind' = 'signal' AND e.value ->> 'name' = ${p('name')})`
 }
 
-export function sqlSignals(deps: SqlDeps): SignalStore {
-  const { statement, session, env, tables: t, syntax } = deps
+export function sqlSignals(deps: LateDeps): SignalStore {
+  const { statement, session, env, tables: t, syntax, reader } = deps
   const lock = statement<SendValues>((p) => sql`SELECT r.id FROM ${t.runs} AS r WHERE r.id = ${p('runId')} ${syntax.lock}`)
   const count = statement<SendValues>(
     (p) => sql`${syntax.clock(p)} UPDATE ${t.runs} AS r SET signals = signals + 1,
@@ -48,6 +48,16 @@ export function sqlSignals(deps: SqlDeps): SignalStore {
       if (row.taken_by === signal.id) return 'accepted'
       return row.taken_by === null && isTerminal(row.status as RunStatus) ? 'ended' : 'taken'
     },
-    list: async (runId) => (await session.read(list({ runId }))).map(signalRow),
+    list: async (runId) => (await session.read(list({ runId }))).map((row) => signalOf(reader('signal', row.id, row))),
+  }
+}
+
+function signalOf(read: ReturnType<LateDeps['reader']>): SignalRow {
+  return {
+    id: read.text('id'),
+    runId: read.text('run_id'),
+    name: read.text('name'),
+    value: read.textOrNull('value'),
+    createdAt: read.text('created_at'),
   }
 }
