@@ -6,7 +6,7 @@ export interface Moment {
   mono: number
 }
 
-export function momentOf(env: Env): Moment {
+export function momentOf(env: Pick<Env, 'wall' | 'mono'>): Moment {
   return { wall: env.wall(), mono: env.mono() }
 }
 

@@ -90,7 +90,7 @@ export class Witness {
   }
 
   async #job(process: SimProcess, { runId }: JobContext, run: () => unknown): Promise<unknown> {
-    const execution = this.ledger.enterJob(process.name, runId, process.generationOf(runId), process.env.mono())
+    const execution = this.ledger.enterJob(process.name, runId, process.claims.generationOf(runId), process.env.mono())
     try {
       return await run()
     } finally {
@@ -101,7 +101,7 @@ export class Witness {
   #askedThrough(ctx: JobContext, process: SimProcess): JobContext {
     const steps = new Set<string>()
     const { runId } = ctx
-    const generation = process.generationOf(runId)
+    const generation = process.claims.generationOf(runId)
     this.asked.push({ runId, generation, steps })
     const run = <T>(name: string, ...rest: [StepFunction<T>] | [StepOptions, StepFunction<T>]): Promise<T> => {
       steps.add(name)
@@ -160,7 +160,7 @@ export class Witness {
   async #step(process: SimProcess, { runId, stepName, signal }: StepInfo, next: () => Promise<unknown>): Promise<unknown> {
     // A job function that waited for the real world may get here after its process died.
     if (!process.alive) return new Promise(() => {})
-    const generation = process.generationOf(runId)
+    const generation = process.claims.generationOf(runId)
     const effect = this.ledger.enterStep(process.name, runId, stepName, generation, process.env.mono(), signal.aborted)
     const end = (outcome: 'returned' | 'threw') => {
       this.#count(process, -1)

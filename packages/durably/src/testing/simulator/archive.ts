@@ -9,7 +9,7 @@ import type { IfVersion, PurgeRequest, RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import { readRows, type Violation } from '../invariants/index.ts'
 import { ExclusiveTurn } from './exclusive-turn.ts'
-import { isWithin } from './sim-process.ts'
+import { isWithin } from './store-line.ts'
 
 type Verb = (...args: unknown[]) => Promise<unknown>
 

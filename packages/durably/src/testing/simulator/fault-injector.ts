@@ -4,8 +4,9 @@ import { isTerminal, type RunStatus } from '../../model/run.ts'
 import type { Store } from '../../store/store.ts'
 import { chance, pick } from './chance.ts'
 import type { FaultPlan, Timed } from './fault-plan.ts'
+import { SUSPEND_MS_MIN } from './machine-clock.ts'
 import type { SimClient } from './sim-client.ts'
-import { type SimProcess, SUSPEND_MS_MIN } from './sim-process.ts'
+import type { SimProcess } from './sim-process.ts'
 import type { TabAudit } from './tab-audit.ts'
 
 /** A hidden page is frozen within this time. */

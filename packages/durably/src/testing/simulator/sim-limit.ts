@@ -21,14 +21,15 @@ export class SimLimit {
   /** The end of its time, by the time of the world; too early if the machine is going to sleep. */
   get freeAt(): number {
     const { now, env } = this.#process
-    return Math.min(now + this.#endsAt - env.mono(), this.#process.deadlineOf(this.#execution.runId))
+    return Math.min(now + this.#endsAt - env.mono(), this.#process.claims.deadlineOf(this.#execution.runId))
   }
 
   /** Its time is over, and its process has not just been frozen. */
   isLate(): boolean {
     const { now, env, wokeAt } = this.#process
     const { runId } = this.#execution
-    const isPastDeadline = now > this.#process.deadlineOf(runId) + DIFFERENCE_MS_MAX && !this.#process.hasMisleadingClocks(runId)
+    const isPastDeadline =
+      now > this.#process.claims.deadlineOf(runId) + DIFFERENCE_MS_MAX && !this.#process.claims.hasMisleadingClocks(runId)
     return now > wokeAt && (env.mono() > this.#endsAt || isPastDeadline)
   }
 
@@ -37,8 +38,8 @@ export class SimLimit {
     const process = this.#process
     const { runId } = this.#execution
     const { now, env } = process
-    const leftMs = process.answeredAt(runId) + this.#timeoutMs - env.mono()
+    const leftMs = process.claims.answeredAt(runId) + this.#timeoutMs - env.mono()
     this.#execution.timedOutAt = now
-    this.#execution.limitAt = Math.min(now + leftMs, process.deadlineByClaim(runId))
+    this.#execution.limitAt = Math.min(now + leftMs, process.claims.deadlineByClaim(runId))
   }
 }

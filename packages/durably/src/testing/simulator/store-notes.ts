@@ -8,7 +8,7 @@ import { endsLease, type OwnerWrite, type WriteOutcome } from '../../store/owner
 import type { Created, NewRun } from '../../store/runs.ts'
 import type { CreatedNote } from '../invariants/index.ts'
 import type { SimLedger } from './sim-ledger.ts'
-import type { Answer } from './sim-process.ts'
+import type { Answer } from './store-line.ts'
 
 interface Moment {
   /** The store's clock. */

@@ -108,7 +108,7 @@ export class TabAudit implements TabWatch {
   #reaps(process: SimProcess, runs: RunStore, request: ReapRequest): ReturnType<RunStore['reap']> {
     const term = this.#leading.get(process)
     const hasInherited = term && !term.isStolen && !term.isOver
-    if (request.tokens && !hasInherited && process.alive && !process.hasMisleadingClocks())
+    if (request.tokens && !hasInherited && process.alive && !process.claims.hasMisleadingClocks())
       this.#broken('I35', null, `${process.name} reaps leases that are not over, and did not acquire the lead without stealing it`)
     return runs.reap(request)
   }
@@ -127,7 +127,7 @@ export class TabAudit implements TabWatch {
     // The new leader was frozen when it acquired the lead, or just before: it cannot know whether the lead was stolen meanwhile.
     const stoodStill = process.wokeAt > 0 && process.wokeAt >= notifiedAt - leaseMs / 2
     // A process whose clock was set cannot know for how long it has led.
-    if (isDisturbed || grant.isOver || stoodStill || process.isClockSet || this.#stopping.has(process)) return
+    if (isDisturbed || grant.isOver || stoodStill || process.clock.isSet || this.#stopping.has(process)) return
     const running = await this.#world.store.runs.list({ statuses: ['running'] })
     for (const { id, leaseGeneration } of left) {
       if (running.some((run) => run.id === id && run.leaseGeneration === leaseGeneration))

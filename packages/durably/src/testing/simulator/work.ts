@@ -109,7 +109,7 @@ export class Work {
     const { ledger, process, execution } = this.#deps
     const { runId, generation } = execution
     const effect = ledger.enterStep(process.name, runId, step, generation, process.now, signal.aborted)
-    effect.hasMisleadingClocks = process.hasMisleadingClocks(runId)
+    effect.hasMisleadingClocks = process.claims.hasMisleadingClocks(runId)
     effect.endedAt = process.now
     effect.outcome = 'returned'
     return { step, execution: 0 }
@@ -145,7 +145,7 @@ export class Work {
     const endsAt = process.env.mono() + (timeoutMs ?? Number.POSITIVE_INFINITY)
     const effect = ledger.enterStep(process.name, runId, name, generation, began, signal.aborted)
     effect.once = once !== null
-    effect.hasMisleadingClocks = process.hasMisleadingClocks(runId)
+    effect.hasMisleadingClocks = process.claims.hasMisleadingClocks(runId)
     effect.freeAt = Math.min(limit.freeAt, began + (timeoutMs ?? Number.POSITIVE_INFINITY))
     effect.startedLate = limit.isLate()
     ctx.signal.addEventListener('abort', () => {

@@ -56,13 +56,13 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
   const { timeoutMs } = steadyJobs
   const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
     durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps, spoiled }) => {
-      const execution = ledger.enterJob(process.name, ctx.runId, process.generationOf(ctx.runId), process.now)
-      execution.hasMisleadingClocks = process.hasMisleadingClocks(ctx.runId)
+      const execution = ledger.enterJob(process.name, ctx.runId, process.claims.generationOf(ctx.runId), process.now)
+      execution.hasMisleadingClocks = process.claims.hasMisleadingClocks(ctx.runId)
       const limit = new SimLimit(process, execution, options.timeout ?? Number.POSITIVE_INFINITY)
       execution.freeAt = limit.freeAt
       execution.startedLate = limit.isLate()
       ctx.signal.addEventListener('abort', () => {
-        if (hasCode(ctx.signal.reason, 'timeout') && !process.isDeadlineOver(ctx.runId)) limit.recordTimeout()
+        if (hasCode(ctx.signal.reason, 'timeout') && !process.claims.isDeadlineOver(ctx.runId)) limit.recordTimeout()
       })
       const job = new SimJob({ seed, process, ledger, ctx, execution, limit }, jobs)
       try {
@@ -177,15 +177,15 @@ class SimJob {
   #sleep({ name, ms, until }: PlannedSleep): Promise<void> {
     const { ctx, process } = this.#deps
     // By the clock of the world, which is the store's until that jumps; every execution sleeps until the same time.
-    const time = until ? process.startOf(ctx.runId) + ms : process.storeNow(ctx.runId) + ms
-    this.#noteWait(name, time, until ? time : process.storeNowAtMost(ctx.runId) + ms)
+    const time = until ? process.claims.startOf(ctx.runId) + ms : process.claims.storeNow(ctx.runId) + ms
+    this.#noteWait(name, time, until ? time : process.claims.storeNowAtMost(ctx.runId) + ms)
     return until ? ctx.sleepUntil(name, Math.ceil(time)) : ctx.sleep(name, ms)
   }
 
   #wait({ name, timeoutMs }: PlannedWait): Promise<unknown> {
     const { ctx, process } = this.#deps
     const from = (now: number) => (timeoutMs === null ? null : now + timeoutMs)
-    this.#noteWait(name, from(process.storeNow(ctx.runId)), from(process.storeNowAtMost(ctx.runId)))
+    this.#noteWait(name, from(process.claims.storeNow(ctx.runId)), from(process.claims.storeNowAtMost(ctx.runId)))
     return ctx.waitFor(name, timeoutMs === null ? {} : { timeout: timeoutMs })
   }
 
@@ -195,9 +195,9 @@ class SimJob {
     // The engine refuses the call after the signal was aborted.
     if (ctx.signal.aborted) return
     // The engine measures a lease by two clocks, and one of them has whole milliseconds only.
-    const isOver = dueAt !== null && dueAt <= process.storeNowAtMost(runId) + 1
-    const askingMs = process.askingMsMax(runId)
-    const { sleptMs } = process
+    const isOver = dueAt !== null && dueAt <= process.claims.storeNowAtMost(runId) + 1
+    const askingMs = process.claims.askingMsMax(runId)
+    const { sleptMs } = process.clock
     ledger.waits.push({
       place: ledger.place(),
       runId,
@@ -206,7 +206,7 @@ class SimJob {
       dueAt: dueAt && Math.ceil(dueAt),
       // Its machine may sleep while it asks the store for its time, and then it asks again.
       get dueAtMost() {
-        return dueAtMost && Math.ceil(dueAtMost + askingMs + (askingMs > 0 ? process.sleptMs - sleptMs : 0))
+        return dueAtMost && Math.ceil(dueAtMost + askingMs + (askingMs > 0 ? process.clock.sleptMs - sleptMs : 0))
       },
       isOver,
     })
