@@ -11,7 +11,8 @@
 import { type Duration, durationMs } from '../model/duration.ts'
 import { asyncLocalScope, type Env } from '../model/env.ts'
 import { monotonicUlids } from '../model/ulid.ts'
-import { isBefore, type Look, type Timer, VirtualLooks } from './virtual-looks.ts'
+import { VirtualTime } from './virtual-time.ts'
+import { VirtualTurns } from './virtual-turns.ts'
 
 /** An Env whose time stands still until the test moves it. The same seed and the same calls give the same times, ids and random numbers. */
 export interface VirtualEnv extends Env {
@@ -43,138 +44,64 @@ export interface VirtualEnvOptions {
   isClosed?: boolean
 }
 
-/** Far more than the tasks that ever wait at once. */
-const TURNS_MAX = 100_000
 const START_MS = Date.UTC(2025, 0, 1)
 
 /** Makes an Env whose time stands still until the test moves it, for `createDurably({ env })` and `memoryStore({ env })`. */
 export function virtualEnv({ seed = 1, startMs = START_MS, isClosed = false }: VirtualEnvOptions = {}): VirtualEnv {
-  let mono = 0
-  let wall = startMs
-  /** In the order in which they fall due. */
-  const timers: Timer[] = []
-  const looks = new VirtualLooks()
-  let made = 0
-  const turns: (() => void)[] = []
-  const loading = new Set<Promise<unknown>>()
+  const time = new VirtualTime(startMs)
+  const turns = new VirtualTurns(isClosed)
   // Two streams, so that making an id does not change what `random` says next.
   const nextId = monotonicUlids(seededRandom(seed ^ 0x5bd1e995))
   const random = seededRandom(seed)
   const scope = asyncLocalScope()
-  const afterTurn = isClosed ? whenSettled : afterRealTurn
-
-  /** Lets promises settle. To be called by a promise, as everything after an `await` is. */
-  function settle(): Promise<void> {
-    return new Promise((resolve) => {
-      const settled = () => (loading.size === 0 ? resolve() : void Promise.allSettled(loading).then(() => afterTurn(settled)))
-      afterTurn(settled)
-    })
-  }
 
   async function idle(): Promise<void> {
     await null
-    await settle()
-    await takeTurns()
-  }
-
-  async function takeTurns(): Promise<void> {
-    let count = 0
-    for (let turn = turns.shift(); turn; turn = turns.shift()) {
-      if (++count > TURNS_MAX) throw new Error(`V5: ${TURNS_MAX} turns went by, and no time`)
-      turn()
-      await settle()
-    }
+    await turns.settle()
+    await turns.takeAll()
   }
 
   async function advance(duration: Duration): Promise<void> {
-    const until = mono + (typeof duration === 'number' ? duration : durationMs('the time to advance', duration))
-    looks.somethingHappened(mono)
+    const until = time.mono + (typeof duration === 'number' ? duration : durationMs('the time to advance', duration))
+    time.somethingHappened()
     await idle()
-    for (let timer = dueTimer(until); timer; timer = dueTimer(until)) {
-      pass(timer.at - mono)
+    for (let timer = time.takeDue(until); timer; timer = time.takeDue(until)) {
+      time.pass(timer.at - time.mono)
       timer.fn()
-      for (await settle(), timer = dueTimer(until, mono); timer; timer = dueTimer(until, mono)) {
+      for (await turns.settle(), timer = time.takeDue(until, time.mono); timer; timer = time.takeDue(until, time.mono)) {
         timer.fn()
-        await settle()
+        await turns.settle()
       }
-      if (turns.length > 0) await takeTurns()
+      if (!turns.isEmpty) await turns.takeAll()
     }
-    pass(until - mono)
+    time.pass(until - time.mono)
     await idle()
-  }
-
-  function pass(ms: number): void {
-    // A timer set while a later moment was reached must not turn the clock back.
-    if (ms <= 0) return
-    mono += ms
-    wall += ms
-  }
-
-  /** The next one by `by`, if time passes until `until`. */
-  function dueTimer(until: number, by = until): Timer | undefined {
-    const next = timers[0]
-    const look = looks.next(mono, Math.min(until, next?.at ?? until))
-    if (look && look.at <= by && (!next || isBefore(look, next))) return look
-    if (!next || next.at > by) return undefined
-    looks.somethingHappened(next.at)
-    return timers.shift()
   }
 
   return {
-    wall: () => Math.floor(wall),
-    mono: () => mono,
-    timer(ms, fn, latestMs) {
-      const timer: Timer = { at: mono + Math.max(0, ms), number: made++, fn }
-      if (latestMs !== undefined) return looks.add({ ...timer, everyMs: ms, setAt: mono, latestAt: mono + latestMs })
-      looks.somethingHappened(mono)
-      timers.splice(placeOf(timer, timers), 0, timer)
-      return timer
-    },
-    clear(handle) {
-      if (!handle || looks.delete(handle as Look)) return
-      const place = placeOf(handle as Timer, timers)
-      if (timers[place] === handle) timers.splice(place, 1)
-    },
-    defer: (fn) => void turns.push(fn),
+    wall: () => Math.floor(time.wall),
+    mono: () => time.mono,
+    timer: (ms, fn, latestMs) => time.setTimer(ms, fn, latestMs),
+    clear: (handle) => time.clear(handle),
+    defer: (fn) => turns.defer(fn),
     // A ULID's clock starts above 0.
     id() {
-      looks.somethingHappened(mono)
-      return nextId(Math.max(1, Math.floor(wall)))
+      time.somethingHappened()
+      return nextId(Math.max(1, Math.floor(time.wall)))
     },
     random,
     ...(scope && { scope }),
-    load(code) {
-      loading.add(code)
-      const settled = () => void loading.delete(code)
-      code.then(settled, settled)
-      return code
-    },
+    load: (code) => turns.load(code),
     advance,
     idle,
-    nextInMs() {
-      const at = Math.min(timers[0]?.at ?? Number.POSITIVE_INFINITY, looks.next(mono, mono)?.at ?? Number.POSITIVE_INFINITY)
-      return at === Number.POSITIVE_INFINITY ? null : Math.max(0, at - mono)
-    },
+    nextInMs: () => time.nextInMs(),
     jump(ms) {
-      wall += ms
+      time.wall += ms
     },
     set(wallMs) {
-      wall = wallMs
+      time.wall = wallMs
     },
   }
-}
-
-/** The place where it is, or would be inserted. */
-function placeOf(timer: Timer, timers: readonly Timer[]): number {
-  let from = 0
-  let to = timers.length
-  while (from < to) {
-    const middle = (from + to) >>> 1
-    const other = timers[middle]
-    if (other && isBefore(other, timer)) from = middle + 1
-    else to = middle
-  }
-  return from
 }
 
 /** mulberry32: 32 bits of state are enough to choose faults and to make ids differ. */
@@ -186,22 +113,5 @@ function seededRandom(seed: number): () => number {
     x = Math.imul(x ^ (x >>> 15), x | 1)
     x ^= x + Math.imul(x ^ (x >>> 7), x | 61)
     return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-/** After a turn of the real event loop, taken when the module loads: a test may replace the globals later. */
-const afterRealTurn = realTurns()
-
-/** In Node a tick that a promise asked for comes when no promise can go on any more. Elsewhere only a whole turn of the event loop does. */
-const whenSettled: (fn: () => void) => void = globalThis.process?.nextTick ?? afterRealTurn
-
-function realTurns(): (fn: () => void) => void {
-  if (typeof setImmediate === 'function') return setImmediate
-  const { port1, port2 } = new MessageChannel()
-  const waiting: (() => void)[] = []
-  port1.onmessage = () => waiting.shift()?.()
-  return (fn) => {
-    waiting.push(fn)
-    port2.postMessage(null)
   }
 }
