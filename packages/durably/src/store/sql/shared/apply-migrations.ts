@@ -4,11 +4,13 @@
 //   G2. A database that is newer than this code is used as it is if its migrations say so (`OLDEST_CODE`), and left alone otherwise.
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
-import { DurablyError } from '../../../model/errors.ts'
+import { DurablyError, hasCode } from '../../../model/errors.ts'
+import { lazyCode } from '../../../model/lazy.ts'
 import { MIGRATIONS, OLDEST_CODE } from '../migrations/index.ts'
 import type { SqlDeps } from './deps.ts'
-import { notOurs } from './foreign-tables.ts'
 import { isFit, readVersion, type SchemaVersion } from './schema-version.ts'
+
+const words = lazyCode(() => import('./foreign-tables.ts'))
 
 export type MigrateDeps = Pick<SqlDeps, 'db' | 'session' | 'env' | 'tables' | 'syntax'>
 
@@ -33,7 +35,7 @@ export async function applyMigrations(deps: MigrateDeps, migrations = MIGRATIONS
       return
     } catch (error) {
       found = await look(deps)
-      if (found.version <= version) throw notOurs(error)
+      if (found.version <= version) throw await explained(deps, error)
     }
   }
 }
@@ -50,16 +52,18 @@ async function look(deps: MigrateDeps): Promise<Found> {
 }
 
 /** Rejects unless the tables are Durably's, and say that this code may work on them. */
-async function checkFit({ db, session, tables }: MigrateDeps, found: Found, known: number): Promise<void> {
-  const { version, oldestCode } = found
+async function checkFit(deps: MigrateDeps, found: Found, known: number): Promise<void> {
+  const { db, session, env, tables } = deps
   try {
     await session.read(sql`SELECT lease_generation FROM ${tables.runs} LIMIT 1`.compile(db))
   } catch (error) {
-    throw notOurs(error)
+    throw await explained(deps, error)
   }
-  if (isFit(found, known)) return
-  throw new DurablyError(
-    'schema_too_new',
-    `the database has schema version ${version}, which needs code that knows version ${oldestCode}; this one knows ${known}; update the package of this process`,
-  )
+  if (!isFit(found, known)) throw new DurablyError('schema_too_new', (await words(env)).tooNew(found, known))
+}
+
+/** The error itself, unless it is about tables of another program. */
+async function explained({ env }: MigrateDeps, error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || !(hasCode(error, 'not_migrated') || /already exists|constraint/.test(error.message))) return error
+  return new DurablyError('store_rejected', (await words(env)).notOurs(error.message), { cause: error })
 }
