@@ -15,7 +15,7 @@ const SQLITE_PAGE_BYTES_MAX = 47_000
 const FIRST_VISIT_BYTES_MAX = 48_500
 const MIGRATIONS = /apply-migrations/
 /**
- * Of the files that are loaded late: other databases and drivers, and what a page never asks for that calls `start()` and whose jobs call only
+ * Of the files that are loaded lazily: other databases and drivers, and what a page never asks for that calls `start()` and whose jobs call only
  * `ctx.run`, `ctx.sleep`, `ctx.progress` and `ctx.log`, and lists of runs, of steps and of log lines, labels, counts, purges, archives, commands such as
  * `cancel`, signals, schedules, log lines that a plugin stores, and what is said after a clock was wrong (ADR 0009).
  */
@@ -83,8 +83,8 @@ test('createDurably with its jobs is small, and so is a page that executes them'
     false,
   )
   const [entry = ''] = chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName)
-  const late = chunks.filter(({ isDynamicEntry }) => isDynamicEntry)
-  const forEveryPage = late.filter(({ facadeModuleId }) => !NOT_FOR_EVERY_PAGE.test(relative(ROOT, facadeModuleId ?? '')))
+  const lazy = chunks.filter(({ isDynamicEntry }) => isDynamicEntry)
+  const forEveryPage = lazy.filter(({ facadeModuleId }) => !NOT_FOR_EVERY_PAGE.test(relative(ROOT, facadeModuleId ?? '')))
   const first = withImports(chunks, [entry])
   const firstVisit = withImports(chunks, [entry, ...forEveryPage.map(({ fileName }) => fileName)])
   const atEveryVisit = forEveryPage.filter(({ facadeModuleId }) => !MIGRATIONS.test(facadeModuleId ?? ''))

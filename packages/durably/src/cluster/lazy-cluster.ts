@@ -7,7 +7,7 @@ import type { DutiesDeps } from './duties-of.ts'
 import type { ElectedProcess } from './leader.ts'
 import type { Schedules, SchedulesDeps } from './schedules.ts'
 
-export const clusterCode = lazyCode(() => import('./late-code.ts'))
+export const clusterCode = lazyCode(() => import('./cluster-code.ts'))
 
 export function lazySchedules(deps: SchedulesDeps): Schedules {
   return lazyVerbs(once(async () => new (await clusterCode(deps.env)).Schedules(deps)))

@@ -1,4 +1,4 @@
-// The chapter of the cluster, publishing each change once it is written. It comes late, with the first schedule.
+// The chapter of the cluster, publishing each change once it is written. It is loaded with the first schedule.
 import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { Change } from '../store/notifier.ts'
 
@@ -7,7 +7,7 @@ type Verb = (...args: unknown[]) => Promise<{ outcome?: string } | undefined>
 /** How a verb ends that has changed something. */
 const DONE = ['done', 'fired', 'triggered']
 
-/** A schedule that was written may be due, or have made a run. A proxy, because a chapter that is loaded late does not know its verbs yet. */
+/** A schedule that was written may be due, or have made a run. A proxy, because a chapter that is loaded lazily does not know its verbs yet. */
 export function publishingCluster(cluster: ClusterStore, publish: (change: Change) => void): ClusterStore {
   return new Proxy(cluster, {
     get(target, verb) {

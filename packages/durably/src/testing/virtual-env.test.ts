@@ -251,12 +251,12 @@ describe('virtualEnv', () => {
     expect(scope?.current()).toBeUndefined()
   })
 
-  it('waits for code that is loaded late, and lets no time pass meanwhile (V4)', async () => {
+  it('waits for code that is loaded lazily, and lets no time pass meanwhile (V4)', async () => {
     const env = virtualEnv()
     const order: string[] = []
-    const late = () => new Promise<void>((resolve) => void setTimeout(resolve, 20))
+    const code = () => new Promise<void>((resolve) => void setTimeout(resolve, 20))
     env.timer(10, async () => {
-      await env.load(late())
+      await env.load(code())
       order.push(`loaded@${env.mono()}`)
       await sleep(env, 5)
       order.push(`went on@${env.mono()}`)

@@ -10,7 +10,7 @@ import type { RunStore } from '../../runs.ts'
 import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.ts'
 import { type ClientValues, clientValues } from '../shared/client-moves.ts'
 import { canMove, eventType, isActive, target } from '../shared/guards.ts'
-import type { LateDeps } from '../shared/late-deps.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Param } from '../shared/statement.ts'
 
 export function cancelRuns({
@@ -23,7 +23,7 @@ export function cancelRuns({
   eventLog,
   runRow,
   awokenParent,
-}: LateDeps): RunStore['cancel'] {
+}: LazyDeps): RunStore['cancel'] {
   const lock = statement<ClientValues>(
     (p) => sql`WITH family AS MATERIALIZED (${family(t, p)})
       SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (SELECT id FROM family UNION SELECT parent_run_id FROM family) AND ${isActive()}

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
 import { canMove, eventType, isDeletable, isRefused, isVersion, target } from '../shared/guards.ts'
-import type { LateDeps } from '../shared/late-deps.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
@@ -18,7 +18,7 @@ export function clientMoves({
   syntax,
   eventLog,
   runRow,
-}: LateDeps): Pick<RunStore, 'retry' | 'delete'> {
+}: LazyDeps): Pick<RunStore, 'retry' | 'delete'> {
   const events = (p: P) =>
     sql`, events AS (INSERT INTO ${into.events} SELECT id, last_event_sequence, ${eventType('retry')}, '{}', ${p('at')} FROM moved)`
   /**

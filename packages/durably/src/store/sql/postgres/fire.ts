@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ScheduledRun, ScheduleStore } from '../../cluster/schedules.ts'
 import { type FiringValues, firingOutcome, firingValues, mayFire, used } from '../shared/fire.ts'
-import type { LateDeps } from '../shared/late-deps.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { versionOf } from '../shared/schedules.ts'
 import type { Param } from '../shared/statement.ts'
 
@@ -19,7 +19,7 @@ export function fireSchedules({
   syntax,
   eventLog,
   runRow,
-}: LateDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+}: LazyDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
   const events = (p: Param<RunValues>) =>
     eventLog ? sql`, events AS (INSERT INTO ${into.events} SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)` : sql``
   /** The runs of the schedule `fit`, if there is one. */

@@ -1,8 +1,8 @@
 import type { CommandVerbs } from '../shared/assemble-store.ts'
-import type { LateDeps } from '../shared/late-deps.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { cancelRuns } from './cancel.ts'
 import { clientMoves } from './client-moves.ts'
 
-export function postgresCommands(deps: LateDeps): CommandVerbs {
+export function postgresCommands(deps: LazyDeps): CommandVerbs {
   return { cancel: cancelRuns(deps), ...clientMoves(deps) }
 }

@@ -10,7 +10,7 @@ import { adoptRuns } from './claim.ts'
 import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
 import { jsonRows } from './json-rows.ts'
-import type { LateDeps } from './late-deps.ts'
+import type { LazyDeps } from './lazy-deps.ts'
 import { lazyArchive, lazySignals, lazyWasAlive } from './lazy-queries.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
@@ -38,10 +38,10 @@ export interface Database {
   syntax: Syntax
   runVerbs(deps: SqlDeps): RunVerbs
   /** Loaded with the first command, like the commands themselves (ADR 0009). */
-  commands(deps: LateDeps): Promise<CommandVerbs>
+  commands(deps: LazyDeps): Promise<CommandVerbs>
   ownerQueries(deps: SqlDeps): OwnerQueries
   /** Loaded with the first verb of the chapter. */
-  cluster(deps: LateDeps): Promise<ClusterStore>
+  cluster(deps: LazyDeps): Promise<ClusterStore>
   /** The driver's error as one of ours. */
   classify(thrown: unknown): DurablyError
   /** A statement was refused because one before it had failed, whose error the user's function caught. Only Postgres does that. */
@@ -64,9 +64,9 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
   }
   const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, into, syntax, eventLog }
   const transact = once(async () => (await userTransactions(env)).transact(deps, database))
-  const late = { ...deps, runRow, reader, jsonRows, awokenParent }
-  const commands = lazyVerbs(once(() => database.commands(late)))
-  const signals = lazyVerbs(once(async () => (await lazySignals(env)).sqlSignals(late)))
+  const lazyDeps: LazyDeps = { ...deps, runRow, reader, jsonRows, awokenParent }
+  const commands = lazyVerbs(once(() => database.commands(lazyDeps)))
+  const signals = lazyVerbs(once(async () => (await lazySignals(env)).sqlSignals(lazyDeps)))
   return {
     db,
     runs: {
@@ -83,7 +83,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     events: sqlEvents(deps),
     logs: sqlLogs(deps),
     signals: { send: (...args) => signals.send(...args), list: (...args) => signals.list(...args) },
-    cluster: lazyVerbs(once(() => database.cluster(late))),
+    cluster: lazyVerbs(once(() => database.cluster(lazyDeps))),
     archive: lazyVerbs(once(async () => (await lazyArchive(env)).sqlArchive(deps))),
     eventLog,
     transact: async (body) => (await transact())(body),

@@ -2,7 +2,7 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { MISFIRES, OVERLAPS, type ScheduleRow } from '../../../model/schedule.ts'
 import type { NewSchedule, ScheduleOutcome, ScheduleQuery, ScheduleStore } from '../../cluster/schedules.ts'
-import type { LateDeps } from './late-deps.ts'
+import type { LazyDeps } from './lazy-deps.ts'
 import type { SchedulesTable } from './schema.ts'
 import type { Row } from './session.ts'
 
@@ -11,7 +11,7 @@ type CallersVerbs = Pick<ScheduleStore, 'findSchedules' | 'putSchedule' | 'switc
 type Defined = Omit<SchedulesTable, 'id' | 'paused' | 'last_scheduled_for' | 'version' | 'leader_epoch' | 'created_at' | 'updated_at'>
 type Guard = { id: string; version: number }
 
-export function sqlSchedules(deps: LateDeps): CallersVerbs {
+export function sqlSchedules(deps: LazyDeps): CallersVerbs {
   const { statement, db, session, env, tables: t, syntax, reader } = deps
   const scheduleRow = (row: Row) => readSchedule(reader('schedule', row.id, row))
   const insert = statement<Defined & { id: string; now: number }>((p) => {
@@ -53,7 +53,7 @@ export function sqlSchedules(deps: LateDeps): CallersVerbs {
 }
 
 /** The time is answered, too, if no schedule is found. */
-function findQuery({ tables: t, syntax }: LateDeps, { id, due, after, limit }: ScheduleQuery, nowMs: number) {
+function findQuery({ tables: t, syntax }: LazyDeps, { id, due, after, limit }: ScheduleQuery, nowMs: number) {
   const p = () => sql`${nowMs}`
   const now = syntax.now(p)
   const conditions = [sql`true`]
@@ -92,7 +92,7 @@ export function versionOf(row: Row | undefined): number | null {
   return row ? Number(row.version) : null
 }
 
-function readSchedule(read: ReturnType<LateDeps['reader']>): ScheduleRow {
+function readSchedule(read: ReturnType<LazyDeps['reader']>): ScheduleRow {
   return {
     id: read.text('id'),
     jobName: read.text('job_name'),

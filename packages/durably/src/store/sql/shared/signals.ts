@@ -8,7 +8,7 @@ import type { SignalRow } from '../../../model/signal.ts'
 import type { SignalStore } from '../../signals.ts'
 import type { SqlDeps } from './deps.ts'
 import { isActive } from './guards.ts'
-import type { LateDeps } from './late-deps.ts'
+import type { LazyDeps } from './lazy-deps.ts'
 import type { Param } from './statement.ts'
 
 type SendValues = { id: string; runId: string; name: string; value: string | null; createdAt: string; now: number }
@@ -19,7 +19,7 @@ function isParkedFor({ syntax }: Pick<SqlDeps, 'syntax'>, p: Param<SendValues>) 
     WHERE e.value ->> 'kind' = 'signal' AND e.value ->> 'name' = ${p('name')})`
 }
 
-export function sqlSignals(deps: LateDeps): SignalStore {
+export function sqlSignals(deps: LazyDeps): SignalStore {
   const { statement, session, env, tables: t, syntax, reader } = deps
   const lock = statement<SendValues>((p) => sql`SELECT r.id FROM ${t.runs} AS r WHERE r.id = ${p('runId')} ${syntax.lock}`)
   const count = statement<SendValues>(
@@ -52,7 +52,7 @@ export function sqlSignals(deps: LateDeps): SignalStore {
   }
 }
 
-function signalOf(read: ReturnType<LateDeps['reader']>): SignalRow {
+function signalOf(read: ReturnType<LazyDeps['reader']>): SignalRow {
   return {
     id: read.text('id'),
     runId: read.text('run_id'),

@@ -4,12 +4,12 @@ import type { RunStore } from '../../runs.ts'
 import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.ts'
 import { type ClientValues, clientValues } from '../shared/client-moves.ts'
 import { canMove, eventType, isActive } from '../shared/guards.ts'
-import type { LateDeps } from '../shared/late-deps.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
 
-export function cancelRuns({ statement, session, env, tables: t, into, eventLog, runRow, awokenParent }: LateDeps): RunStore['cancel'] {
+export function cancelRuns({ statement, session, env, tables: t, into, eventLog, runRow, awokenParent }: LazyDeps): RunStore['cancel'] {
   /** Those that will end. */
   const ending = (p: P) => sql`SELECT r.id, r.parent_run_id FROM (${family(t, p)}) AS r WHERE ${canMove('cancel')}`
   const events = statement<ClientValues>(

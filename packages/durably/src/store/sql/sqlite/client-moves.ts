@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
 import { eventType, isDeletable, isRefused, isRetryable, isVersion, target } from '../shared/guards.ts'
-import type { LateDeps } from '../shared/late-deps.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 
-export function clientMoves({ statement, session, env, tables: t, into, eventLog, runRow }: LateDeps): Pick<RunStore, 'retry' | 'delete'> {
+export function clientMoves({ statement, session, env, tables: t, into, eventLog, runRow }: LazyDeps): Pick<RunStore, 'retry' | 'delete'> {
   const forgetSignals = statement<ClientValues>(
     (p) => sql`DELETE FROM ${t.signals} AS s WHERE s.run_id = ${p('id')} AND ${isRefused(t)}
       AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = s.run_id AND ${isRetryable(t)} AND ${isVersion(p)})`,

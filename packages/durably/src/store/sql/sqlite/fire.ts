@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ScheduledRun, ScheduleStore } from '../../cluster/schedules.ts'
 import { type FiringValues, firingOutcome, firingValues, mayFire, used } from '../shared/fire.ts'
-import type { LateDeps } from '../shared/late-deps.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { versionOf } from '../shared/schedules.ts'
 import type { Param } from '../shared/statement.ts'
 
@@ -23,7 +23,7 @@ export function fireSchedules({
   eventLog,
   jsonRows,
   runRow,
-}: LateDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+}: LazyDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
   const insertRuns = (p: Param<RunValues>, where: RawBuilder<unknown>) => sql`
     INSERT INTO ${t.runs} (id, job_name, payload, concurrency_key, labels, created_at, heartbeat_at, updated_at, status, run_at,
       scheduled_for, schedule_id, last_event_sequence)

@@ -4,10 +4,10 @@ import type { awokenParent } from './owner-moves.ts'
 import type { reader, runRow } from './rows.ts'
 
 /**
- * What chapters are built from whose code comes late. They are handed what every page has loaded anyway: if they imported it themselves, a
+ * What chapters get whose code is loaded lazily. They are given what every page has loaded anyway: if they imported it themselves, a
  * bundler would make further chunks of it, and every page would grow (ADR 0009).
  */
-export interface LateDeps extends SqlDeps {
+export interface LazyDeps extends SqlDeps {
   runRow: typeof runRow
   reader: typeof reader
   jsonRows: typeof jsonRows
