@@ -94,6 +94,7 @@ const INVARIANTS: [string, string][] = [
   ],
   ['I36', 'a leading tab that is awake keeps the lead; one that is suspended for long is replaced if another tab waits'],
   ['I37', 'a run has the labels that it was given, or those of the run that triggered it, and is found by them; no other run is'],
+  ['I39', '`explain()` has an explanation for every unfinished run, and doing what it says makes the run due'],
   ['I40', 'a time of a schedule gets at most one run, also after that run was deleted and the clock was set back'],
   ['I41', 'a firing takes effect only with the epoch of the leader, the version that the schedule has, and a time that has come'],
   ['I42', 'no epoch decreases, and each change of the leader has a higher one; the last used time of a schedule never goes back'],

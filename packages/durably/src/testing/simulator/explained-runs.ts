@@ -1,4 +1,5 @@
-// ExplainedRuns — checks `explain()` on every unfinished run: the remedy that it names would make the run due, by the rules of the store.
+// ExplainedRuns — checks `explain()` on every unfinished run.
+//   I39. The remedy that it names would make the run due, by the rules of the store.
 import { jsonCodec } from '../../model/codec.ts'
 import { decisionName } from '../../model/decision-name.ts'
 import { decodeEffects } from '../../model/effect.ts'
@@ -38,7 +39,7 @@ export class ExplainedRuns {
       const explained = await explainRun(deps, id)
       const root = await store.runs.get(explained.chain.at(-1)?.runId ?? id)
       if (!root || !isRemedied(root, explained))
-        this.violations.push({ invariant: 'I40', runId: id, what: `the remedy of its explanation does not make it due: ${explained.text}` })
+        this.violations.push({ invariant: 'I39', runId: id, what: `the remedy of its explanation does not make it due: ${explained.text}` })
     }
   }
 }
