@@ -3,7 +3,7 @@ import type { Dialect } from 'kysely'
 import type { ArchiveOption, ArchiveRule } from './archive/archive-option.ts'
 import type { DurablyLogger } from './logging/logger.ts'
 import { VALUE_BYTES_MAX } from './model/codec.ts'
-import { durationMs } from './model/duration.ts'
+import { type Duration, durationMs } from './model/duration.ts'
 import { type Env, systemEnv } from './model/env.ts'
 import { DurablyError } from './model/errors.ts'
 import { checkKeys, type KeysOf } from './model/known-keys.ts'
@@ -33,7 +33,12 @@ export interface DurablyOptions {
    */
   staleThreshold?: number
   /**
-   * The name of this process, for people: it is shown where it leads. At most 512 bytes. Default: its host, its process id and a text that is
+   * How long a worker that was cut off keeps its run after its lease is over: it may come back within this time, and until then no other
+   * worker takes the run. A duration such as `'2m'`; with `staleThreshold` at most 24 hours. Default 0.
+   */
+  confirmFor?: Duration
+  /**
+   * The name of this process, for people: it is shown where it leads, in each run that it executes and in `run:start`. At most 512 bytes. Default: its host, its process id and a text that is
    * new with each start.
    */
   workerId?: string
@@ -87,6 +92,7 @@ export const DURABLY_OPTIONS: KeysOf<DurablyOptions> = {
   pollingInterval: 1,
   heartbeatInterval: 1,
   staleThreshold: 1,
+  confirmFor: 1,
   workerId: 1,
   concurrency: 1,
   maxRecoveries: 1,
@@ -105,6 +111,7 @@ export interface Config {
   pollingMs: number
   heartbeatMs: number
   leaseMs: number
+  confirmMs: number
   /** Null for the default. */
   workerId: string | null
   concurrency: number
@@ -139,6 +146,7 @@ export function readConfig(options: DurablyOptions): Config {
   const retention = retentionRules(options.retention)
   return {
     leaseMs,
+    confirmMs: confirmMs(options, leaseMs),
     heartbeatMs,
     pollingMs: milliseconds('pollingInterval', options.pollingInterval ?? 1000, LEASE_MS_MAX),
     workerId: options.workerId === undefined ? null : checkName('workerId', options.workerId),
@@ -150,6 +158,12 @@ export function readConfig(options: DurablyOptions): Config {
     env: options.env ?? defaults.env?.() ?? systemEnv(),
     openNotifier: notifierOf(options),
   }
+}
+
+function confirmMs({ confirmFor = 0 }: DurablyOptions, leaseMs: number): number {
+  const ms = durationMs('confirmFor', confirmFor)
+  if (leaseMs + ms <= LEASE_MS_MAX) return ms
+  throw new DurablyError('invalid_config', `confirmFor (${ms} ms) and staleThreshold (${leaseMs} ms) must be at most 24 hours together`)
 }
 
 function archiveRule({ archive, store }: DurablyOptions, retention: readonly RetentionRule[]): ArchiveRule | null {

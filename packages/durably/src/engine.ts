@@ -87,7 +87,7 @@ export function createEngine(options: DurablyOptions): Engine {
   const stepWrappers: StepWrapper[] = []
   const leadership = opened.openLeadership?.(shared) ?? null
   const duties = lazyDuties({ ...shared, runs, cluster: store.cluster, publish })
-  const perform = () => duties.perform()
+  const perform = (workerId: string) => duties.perform(workerId)
   const tidying = lazyTidying({ ...shared, store })
   const turn = new TurnBudget(env)
   const worker = new LazyWorker({ ...shared, store, jobs, leadership, perform, tidying, stepWrappers, stepScope, turn })

@@ -16,7 +16,7 @@ const FIRST_VISIT_BYTES_MAX = 48_500
 const MIGRATIONS = /apply-migrations/
 /**
  * Of the files that are loaded lazily: other databases and drivers, and what a page never asks for that calls `start()` and whose jobs call only
- * `ctx.run`, `ctx.sleep`, `ctx.progress` and `ctx.log`, and lists of runs, of steps and of log lines, labels, counts, purges, archives, commands such as
+ * `ctx.run`, `ctx.sleep`, `ctx.progress` and `ctx.log`, and lists of runs, of steps and of log lines, labels, counts, purges, archives, taking back lost runs, commands such as
  * `cancel`, signals, schedules, log lines that a plugin stores, and what is said after a clock was wrong (ADR 0009).
  */
 const NOT_FOR_EVERY_PAGE =

@@ -24,6 +24,8 @@ const PHASE_MEANS: Record<Phase, string> = {
   running: 'status is `running`, lease not expired, no cancel requested',
   cancelling: 'status is `running`, lease not expired, cancel requested',
   stale: 'status is `running`, lease expired: the next worker that polls reclaims it',
+  confirming:
+    'status is `running`, its lease had expired, and its worker may still come back: nobody reclaims it before `confirmFor` has passed',
   completed: 'status is `completed`',
   failed: 'status is `failed`',
   cancelled: 'status is `cancelled`',

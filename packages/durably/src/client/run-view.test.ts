@@ -186,15 +186,15 @@ describe('the view of a run', () => {
     let view = emptyRunView
     const events: RunLogEvent[] = [
       { ...base, sequence: 1, type: 'run:trigger', payload: null },
-      { ...base, sequence: 2, type: 'run:start', payload: null },
+      { ...base, sequence: 2, type: 'run:start', payload: null, workerId: null },
       { ...base, sequence: 3, type: 'run:release' },
-      { ...base, sequence: 4, type: 'run:start', payload: null },
+      { ...base, sequence: 4, type: 'run:start', payload: null, workerId: null },
       { ...base, sequence: 5, type: 'run:progress', progress: { current: 1 } },
       { ...base, sequence: 6, type: 'run:reclaim' },
-      { ...base, sequence: 7, type: 'run:start', payload: null },
+      { ...base, sequence: 7, type: 'run:start', payload: null, workerId: null },
       { ...base, sequence: 8, type: 'run:fail', error: 'bad', failure: { name: 'Error', message: 'bad' }, failedStepName: '' },
       { ...base, sequence: 9, type: 'run:retry' },
-      { ...base, sequence: 10, type: 'run:start', payload: null },
+      { ...base, sequence: 10, type: 'run:start', payload: null, workerId: null },
       { ...base, sequence: 11, type: 'run:complete', output: 1, duration: 0 },
     ]
     for (const event of events) {

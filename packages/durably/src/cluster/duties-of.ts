@@ -4,17 +4,15 @@ import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { Change } from '../store/notifier.ts'
 import { type Duties, ElectedDuties } from './duties.ts'
 import type { FireDeps } from './fire-due.ts'
-import { workerName } from './worker-name.ts'
 
 export interface DutiesDeps extends Omit<FireDeps, 'cluster'> {
   /** Absent if the store has no such chapter; then no probe says that something is due. */
   cluster: ClusterStore | undefined
   publish: (change: Change) => void
-  /** Null for a name that is made of what is known of the process. */
-  workerId: string | null
 }
 
-export function dutiesOf({ cluster, publish, workerId, ...deps }: DutiesDeps): Duties {
+/** `workerId`: the name of this process. */
+export function dutiesOf({ cluster, publish, ...deps }: DutiesDeps, workerId: string): Duties {
   if (!cluster) throw new DurablyError('schedules_unsupported', 'the store of this instance announces duties, but has no chapter `cluster`')
-  return new ElectedDuties({ ...deps, cluster: publishingCluster(cluster, publish), workerId: workerId ?? workerName(deps.env.id()) })
+  return new ElectedDuties({ ...deps, cluster: publishingCluster(cluster, publish), workerId })
 }

@@ -17,9 +17,11 @@ export async function lazyLeader({ env, store }: { env: Env; store: Store }): Pr
   return (await clusterCode(env)).electedProcess(store.cluster)
 }
 
-export interface LazyDuties extends Duties {
+export interface LazyDuties extends Pick<Duties, 'resign'> {
   /** True: nothing is performed. */
   isWithheld: boolean
+  /** As the process with this name. */
+  perform(workerId: string): Promise<Performed>
 }
 
 const NOTHING: Performed = { isDone: false, againInMs: Number.POSITIVE_INFINITY }
@@ -28,10 +30,10 @@ export function lazyDuties(deps: DutiesDeps): LazyDuties {
   let duties: Duties | undefined
   return {
     isWithheld: false,
-    async perform() {
+    async perform(workerId) {
       if (this.isWithheld) return NOTHING
       const { dutiesOf } = await clusterCode(deps.env)
-      duties ??= dutiesOf(deps)
+      duties ??= dutiesOf(deps, workerId)
       return duties.perform()
     },
     resign: async () => duties?.resign(),

@@ -26,8 +26,9 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
   const { stepName = '', stepIndex = 0 } = payload
   switch (type) {
     case 'run:trigger':
-    case 'run:start':
       return { ...base, type, payload: readColumn(run, 'payload', codec) }
+    case 'run:start':
+      return { ...base, type, payload: readColumn(run, 'payload', codec), workerId: payload.workerId ?? null }
     case 'run:progress':
       return { ...base, type, progress: payload.progress ?? { current: 0 } }
     case 'run:complete':
@@ -49,6 +50,7 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
     case 'run:cancel':
     case 'run:release':
     case 'run:reclaim':
+    case 'run:confirm':
       return { ...base, type }
     case 'step:start':
       return { ...base, type, stepName, stepIndex }

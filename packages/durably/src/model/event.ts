@@ -34,6 +34,8 @@ export interface RunStartEvent extends RunEvent {
   type: 'run:start'
   /** The input of the run. */
   payload: unknown
+  /** The worker that executes it: its option `workerId`. Null in the log of a run that started before this was recorded. */
+  workerId: string | null
 }
 
 /** Progress was stored: the last report of `ctx.progress` within 100 ms. */
@@ -102,6 +104,12 @@ export interface RunReleaseEvent extends RunEvent {
 export interface RunReclaimEvent extends RunEvent {
   /** The name of the event, for `on()`. */
   type: 'run:reclaim'
+}
+
+/** The lease of the run is over, and its worker may still come back: until `confirmFor` has passed, no other worker takes the run. */
+export interface RunConfirmEvent extends RunEvent {
+  /** The name of the event, for `on()`. */
+  type: 'run:confirm'
 }
 
 interface StepEvent extends RunEvent {
@@ -216,6 +224,7 @@ export type DurablyEvent =
   | RunReleaseEvent
   | RunWaitEvent
   | RunReclaimEvent
+  | RunConfirmEvent
   | StepStartEvent
   | StepCompleteEvent
   | StepFailEvent
@@ -245,6 +254,7 @@ export const EVENT_TYPES = [
   'run:release',
   'run:wait',
   'run:reclaim',
+  'run:confirm',
   'step:start',
   'step:complete',
   'step:fail',
@@ -269,6 +279,8 @@ export interface RecordedEvent {
 export interface RecordedPayload {
   /** The generation of the lease of the worker that wrote it. */
   generation?: number
+  /** The name of the worker that claimed the run. */
+  workerId?: string | null
   /** The id of the step row that has the values. */
   stepId?: string
   /** The name of the step. */

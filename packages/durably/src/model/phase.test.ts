@@ -5,7 +5,15 @@ import { encodeWaits, type Wait } from './wait.ts'
 const NOW = 1_000
 
 function facts(given: Partial<PhaseFacts>): PhaseFacts {
-  return { status: 'pending', runAt: NOW, leaseExpiresAt: null, cancelRequestedAt: null, waitingFor: null, ...given }
+  return {
+    status: 'pending',
+    runAt: NOW,
+    leaseExpiresAt: null,
+    cancelRequestedAt: null,
+    waitingFor: null,
+    continuationState: null,
+    ...given,
+  }
 }
 
 function waits(...kinds: Wait['kind'][]): string {
@@ -27,6 +35,9 @@ const CASES: [Partial<PhaseFacts>, Phase][] = [
   [{ status: 'running', leaseExpiresAt: NOW }, 'stale'],
   [{ status: 'running', leaseExpiresAt: NOW - 1, cancelRequestedAt: 1 }, 'stale'],
   [{ status: 'running', leaseExpiresAt: null }, 'running'],
+  [{ status: 'running', leaseExpiresAt: NOW + 1, continuationState: 'CONFIRMING' }, 'confirming'],
+  [{ status: 'running', leaseExpiresAt: NOW + 1, continuationState: 'CONFIRMING', cancelRequestedAt: 1 }, 'confirming'],
+  [{ status: 'running', leaseExpiresAt: NOW, continuationState: 'CONFIRMING' }, 'stale'],
   [{ status: 'completed', cancelRequestedAt: 1, runAt: NOW + 1 }, 'completed'],
   [{ status: 'failed', runAt: NOW + 1 }, 'failed'],
   [{ status: 'cancelled', cancelRequestedAt: 1 }, 'cancelled'],

@@ -47,6 +47,14 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     scheduledFor: null,
     lastEventSequence: 1,
     logRef: null,
+    workerId: null,
+    confirmMs: null,
+    continuationState: null,
+    continuationCheckDeadlineAt: null,
+    assignedWorkerId: null,
+    assignedAt: null,
+    assignCount: 0,
+    leaderEpoch: null,
     ...given,
   }
 }

@@ -113,6 +113,22 @@ export interface RunRow {
    * null if there were never any.
    */
   logRef: string | null
+  /** The worker that claimed it last; null before its first claim. */
+  workerId: string | null
+  /** How long its owner may be silent after the end of its lease before another worker takes the run, in milliseconds; null for not at all. */
+  confirmMs: number | null
+  /** `CONFIRMING`: its lease was over, and its owner may still come back. */
+  continuationState: 'CONFIRMING' | null
+  /** Until when the owner may come back; it is also the end of the lease then. */
+  continuationCheckDeadlineAt: number | null
+  /** The worker that a leader chose for it; null if none is chosen. */
+  assignedWorkerId: string | null
+  /** When a leader last chose a worker for it, since it was last put back to `pending`. It stays when that worker is taken away again. */
+  assignedAt: number | null
+  /** How often a leader has chosen a worker for it. */
+  assignCount: number
+  /** The epoch of the leader that chose its worker; null if none ever did. */
+  leaderEpoch: number | null
   /** The store's time when the row was read, if its clock is not that of the process. It is not stored. */
   readAt?: number
 }
@@ -187,6 +203,8 @@ interface RunFields {
   scheduleId: string | null
   /** The time of the schedule that it was created for; null without a schedule, and if the schedule was triggered by hand. */
   scheduledFor: string | null
+  /** The worker that executes it, or did so last: its option `workerId`. Null before it first starts. */
+  workerId: string | null
   /**
    * Grows with every transition, such as a claim, a wait, a requested cancel or the end, but not with a step. Pass it as `ifVersion` to
    * change the run only if it had no transition since.
@@ -234,6 +252,7 @@ export function toRun<TOutput>(row: RunRow, codec: Codec, nowMs: number): Run<TO
     parentRunId: row.parentRunId,
     scheduleId: row.scheduleId,
     scheduledFor: isoOrNull(row.scheduledFor),
+    workerId: row.workerId,
     version: row.version,
     lastEventSequence: row.lastEventSequence,
     ...(waitingFor && { waitingFor }),

@@ -23,6 +23,7 @@ export const TRANSITION_RULES: Record<Move, TransitionRule> = {
   reclaimCancelled: { who: 'anyone', guard: `${LEASE_OVER}, cancel was requested` },
   reclaimTimedOut: { who: 'anyone', guard: `${LEASE_OVER}, deadline is over` },
   reclaimCrashLoop: { who: 'anyone', guard: `${LEASE_OVER}, recoveries used up` },
+  confirm: { who: 'anyone', guard: `${LEASE_OVER.split(',')[0]}, and its owner may still come back (\`confirmFor\`)` },
   cancel: { who: 'client', guard: 'none; a running run is only asked to stop' },
   retry: { who: 'client', guard: 'none; completed steps are kept' },
 }

@@ -23,6 +23,7 @@ export const TRANSITIONS = {
   reclaimCancelled: { from: ['running'], to: 'cancelled', event: 'run:cancel' },
   reclaimTimedOut: { from: ['running'], to: 'failed', event: 'run:fail' },
   reclaimCrashLoop: { from: ['running'], to: 'failed', event: 'run:fail' },
+  confirm: { from: ['running'], to: 'running', event: 'run:confirm' },
   cancel: { from: ['pending'], to: 'cancelled', event: 'run:cancel' },
   retry: { from: ['failed'], to: 'pending', event: 'run:retry' },
 } as const satisfies Record<string, Transition>

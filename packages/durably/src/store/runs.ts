@@ -26,7 +26,11 @@ export interface RunStore {
   held(): Promise<string[]>
   /** Applies writes of owners. Each is applied or refused by itself, and has its own answer. */
   apply(writes: readonly OwnerWrite[]): Promise<WriteOutcome[]>
-  /** Puts runs back whose lease is over, or that are named by their tokens, the oldest lease first, at most 50 per call. */
+  /**
+   * Puts runs back whose lease is over, or that are named by their tokens, the oldest lease first, at most 50 per call. If the owner of a run
+   * was given time to come back (`confirmMs`), the run is marked instead, once, and its lease lasts until that time is over. What the owner
+   * writes until then is accepted and removes the mark.
+   */
   reap(request: ReapRequest): Promise<Reaped[]>
   /**
    * Records that the owner of this claim was alive when its lease was taken: a clock was wrong, and the loss must not count as a recovery. It
@@ -134,6 +138,12 @@ export interface ClaimRequest {
   tokens: readonly string[]
   /** How long the lease is, in milliseconds. */
   leaseMs: number
+  /** The name of the worker, for people. */
+  workerId?: string
+  /**
+   * How long the owner may be silent after the end of its lease, in milliseconds: until then the run is not put back, only marked. Default 0.
+   */
+  confirmMs?: number
 }
 
 /** Which runs are taken from workers that are lost. */
@@ -184,9 +194,9 @@ export interface Reaped {
   run: RunRow
   /**
    * What became of it: it is pending again, or it ended as cancelled, or as failed because its deadline was over or because it lost too
-   * many workers.
+   * many workers. `confirm`: it was only marked, because its owner may still come back.
    */
-  move: 'reclaim' | 'reclaimCancelled' | 'reclaimTimedOut' | 'reclaimCrashLoop'
+  move: 'confirm' | 'reclaim' | 'reclaimCancelled' | 'reclaimTimedOut' | 'reclaimCrashLoop'
 }
 
 export const DEADLINE_ERROR = 'its deadline was over when its worker was lost'

@@ -44,6 +44,7 @@ const STATE_OF_PHASE = {
   running: 'Running',
   cancelling: 'Running',
   stale: 'Running',
+  confirming: 'Running',
   completed: 'Succeeded',
   failed: 'Dead',
   cancelled: 'Cancelled',

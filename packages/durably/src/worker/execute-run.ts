@@ -29,7 +29,10 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
     owner.takenBack('its steps could not be read')
     return deps.report(leaseLost(execution), run.id)
   }
-  deps.runEvents.emit('run:start', () => ({ run: 'unreadable' in given ? { ...run, payload: null } : run }))
+  deps.runEvents.emit('run:start', () => ({
+    run: 'unreadable' in given ? { ...run, payload: null } : run,
+    payload: { workerId: run.workerId },
+  }))
   for (const { stepName, kept } of decodeStreams(run.streams))
     deps.runEvents.emit('stream:reset', () => ({ run, payload: { stepName, to: kept } }))
   const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(deps, execution, job, given)

@@ -28,6 +28,10 @@ export interface WorkerDeps {
   stepWrappers: readonly StepWrapper[]
   stepScope: Scope<StepScope>
   leaseMs: number
+  /** How long an owner may be silent after the end of its lease. */
+  confirmMs: number
+  /** The name of this process, for people; null for one that is made of what is known of the process. */
+  workerId: string | null
   heartbeatMs: number
   pollingMs: number
   concurrency: number
@@ -37,7 +41,7 @@ export interface WorkerDeps {
   /** Null where every instance may execute. */
   leadership: Leadership | null
   /** Performs the duties that are due, if this process is the one that does. */
-  perform: () => Promise<{ isDone: boolean; againInMs: number }>
+  perform: (workerId: string) => Promise<{ isDone: boolean; againInMs: number }>
   /** Emits `worker:error`: something that is not the job's fault. */
   report: (error: unknown, runId?: string) => void
 }

@@ -29,6 +29,7 @@ function command<A>(name: string, args: fc.Arbitrary<A>, run: Run<A>): fc.Arbitr
 const some = fc.nat({ max: UNKNOWN })
 const jobNames = often<readonly string[]>(['a', 'b'], ['a'], ['b'], ['b', 'a', 'unknown'], [])
 const leaseMs = often(LEASE_MS, 1, LEASE_MS * 3, LEASE_MS_MAX)
+const confirmMs = often(0, 1, LEASE_MS, LEASE_MS * 3)
 const wanted = fc.constantFrom(1, 1, 2, 3)
 
 const newRun = fc.record({
@@ -85,14 +86,14 @@ async function sendRuns(world: World, store: Store, runs: readonly NewRun[]): Pr
   await world.same(store, `create(${runs.map(({ id }) => id)})`, store.runs.create(runs), expected, touched)
 }
 
-const claim = command('claim', fc.record({ jobNames, leaseMs, wanted }), (world, store, { wanted, ...request }) => {
+const claim = command('claim', fc.record({ jobNames, leaseMs, confirmMs, wanted }), (world, store, { wanted, ...request }) => {
   const tokens = Array.from({ length: wanted }, () => world.id('token'))
   world.claims.push(tokens)
-  return sendClaim(world, store, { ...request, tokens })
+  return sendClaim(world, store, { ...request, tokens, workerId: `worker of ${tokens[0]}` })
 })
 
 /** A claim whose reply was lost, or an old one that comes late. */
-const claimAgain = command('claimAgain', fc.record({ jobNames, leaseMs, n: some }), async (world, store, { n, ...request }) => {
+const claimAgain = command('claimAgain', fc.record({ jobNames, leaseMs, confirmMs, n: some }), async (world, store, { n, ...request }) => {
   await sendClaim(world, store, { ...request, tokens: world.tokens(n) })
 })
 
@@ -133,7 +134,7 @@ const reapRequest = fc.record({
   gone: often(null, [0], [0, 1, 2, 3, 4], [3, 3, 1], []),
 })
 
-const RECLAIMS = ['reclaim', 'reclaimCancelled', 'reclaimTimedOut', 'reclaimCrashLoop'] as const
+const RECLAIMS = ['confirm', 'reclaim', 'reclaimCancelled', 'reclaimTimedOut', 'reclaimCrashLoop'] as const
 
 /**
  * Leases that end at the same time may be answered in any order. Whether a run that is taken back hears of the end of one that is

@@ -3,7 +3,7 @@
 import { type Everything, START_MS } from './world.ts'
 
 const TIMES = new Set([
-  ...['runAt', 'leaseExpiresAt', 'cancelRequestedAt', 'deadlineAt', 'startedAt', 'finishedAt'],
+  ...['runAt', 'leaseExpiresAt', 'cancelRequestedAt', 'deadlineAt', 'startedAt', 'finishedAt', 'continuationCheckDeadlineAt'],
   ...['createdAt', 'updatedAt', 'heartbeatAt', 'completedAt', 'timestamp'],
 ])
 

@@ -62,19 +62,19 @@ export function create(model: Model, runs: readonly port.NewRun[]): port.Created
   })
 }
 
-export function claim(model: Model, { jobNames, tokens, leaseMs }: port.ClaimRequest): RunRow[] {
+export function claim(model: Model, request: port.ClaimRequest): RunRow[] {
+  const { tokens } = request
   const mine = adopt(model, tokens)
   if (mine.length > 0) return mine // it was sent before (S3)
   // One statement sees all rows as they were before it.
   const asked = new Map(model.runs.map(({ row }) => [row.id, cancelOf(model, row)]))
-  return tokens.flatMap((token) => claimOne(model, jobNames, token, leaseMs, asked) ?? [])
+  return tokens.flatMap((token) => claimOne(model, request, token, asked) ?? [])
 }
 
 function claimOne(
   model: Model,
-  jobNames: readonly string[],
+  { jobNames, leaseMs, confirmMs, workerId }: port.ClaimRequest,
   token: string,
-  leaseMs: number,
   asked: ReadonlyMap<string, number | null>,
 ): RunRow | null {
   const now = model.now()
@@ -89,10 +89,12 @@ function claimOne(
   row.leaseOwner = token
   row.leaseExpiresAt = now + leaseMs
   row.leaseWrites = 0
+  row.workerId = workerId ?? null
+  row.confirmMs = confirmMs || null
   row.cancelRequestedAt = asked.get(row.id) ?? null
   row.heartbeatAt = iso(now)
   row.startedAt ??= now
-  move(model, oldest, 'claim', { generation: row.leaseGeneration })
+  move(model, oldest, 'claim', { generation: row.leaseGeneration, workerId: row.workerId })
   for (const { stepName, kept } of decodeStreams(row.streams)) tell(oldest, 'stream:reset', { stepName, to: kept }, iso(now))
   return { ...row }
 }
@@ -137,6 +139,7 @@ function perform(model: Model, run: ModelRun, verb: OwnerVerb, generation: numbe
   const { row } = run
   if (verb.type === 'heartbeat' || verb.type === 'recordStep') {
     row.leaseExpiresAt = model.now() + verb.leaseMs
+    Object.assign(row, NOT_MARKED)
     row.heartbeatAt = iso(model.now())
     if (verb.type === 'recordStep') recordStep(run, verb.step, generation, iso(model.now()))
     return
@@ -199,6 +202,12 @@ export function reap(model: Model, request: port.ReapRequest): port.Reaped[] {
   lost.sort((a, b) => isFar(a) - isFar(b) || (a.row.leaseExpiresAt ?? 0) - (b.row.leaseExpiresAt ?? 0))
   return lost.slice(0, port.REAP_MAX).map((run) => {
     const { row } = run
+    if (!tokens && mayComeBack(row, now)) {
+      const until = (row.leaseExpiresAt ?? 0) + (row.confirmMs ?? 0)
+      Object.assign(row, { continuationState: 'CONFIRMING', continuationCheckDeadlineAt: until, leaseExpiresAt: until })
+      move(model, run, 'confirm', {})
+      return { run: { ...row }, move: 'confirm' }
+    }
     const fate = fateOf(row, now, maxRecoveries)
     const { code, error } = LOST_FOR_GOOD[fate]?.(maxRecoveries) ?? {}
     const failure = { name: 'DurablyError', code: code ?? '', message: error ?? '' }
@@ -207,6 +216,13 @@ export function reap(model: Model, request: port.ReapRequest): port.Reaped[] {
     move(model, run, fate, error === undefined ? {} : { error, failure, failedStepName: '' })
     return { run: { ...row }, move: fate }
   })
+}
+
+const NOT_MARKED = { continuationState: null, continuationCheckDeadlineAt: null }
+
+function mayComeBack({ continuationState, leaseExpiresAt, confirmMs }: RunRow, now: number): boolean {
+  const end = leaseExpiresAt ?? Number.POSITIVE_INFINITY
+  return continuationState === null && confirmMs !== null && end <= now && now < end + confirmMs
 }
 
 function fateOf(row: RunRow, now: number, maxRecoveries: number): port.Reaped['move'] {
@@ -389,7 +405,8 @@ function move(model: Model, run: ModelRun, name: Move, payload: RecordedPayload)
   row.version += 1
   row.updatedAt = iso(model.now())
   row.finishedAt = isTerminal(to) ? model.now() : null
-  if (to !== 'running') Object.assign(row, { leaseOwner: null, leaseExpiresAt: null })
+  if (to !== 'running')
+    Object.assign(row, { leaseOwner: null, leaseExpiresAt: null, assignedWorkerId: null, assignedAt: null, ...NOT_MARKED })
   tell(run, event, payload, iso(model.now()))
   if (isTerminal(to)) wakeParent(model, row)
 }
@@ -432,6 +449,8 @@ function newRow({ delayMs, runAt, deadlineMs, parentToken, ...given }: port.NewR
     ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
     ...{ attempts: 0, retryGeneration: 0, waitingFor: null, signals: 0 },
     ...{ scheduleId: null, scheduledFor: null, logRef: null },
+    ...{ workerId: null, confirmMs: null, continuationState: null, continuationCheckDeadlineAt: null },
+    ...{ assignedWorkerId: null, assignedAt: null, assignCount: 0, leaderEpoch: null },
     ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },
   }
 }

@@ -1,7 +1,7 @@
 // Diagnose — what is the matter with one run, by its row, the row of what it waits for, and what this process knows of itself.
 import { iso } from '../../model/env.ts'
 import { phase } from '../../model/phase.ts'
-import { isTerminal, type RunRow } from '../../model/run.ts'
+import { isoOrNull, isTerminal, type RunRow } from '../../model/run.ts'
 import { type WaitingFor, waitsOf } from '../../model/waiting-for.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Actor, Cause, Diagnosis, ProcessFacts, Remedy } from './explanation.ts'
@@ -41,6 +41,11 @@ function notWaiting(row: RunRow, { executes, isWorking }: ProcessFacts, wallMs: 
       const isTakenBack = isWorking || executes(id)
       return found('lease over', row.leaseExpiresAt, isTakenBack ? 'worker' : 'operator', isTakenBack ? BY_ITSELF : startFor(jobName))
     }
+    case 'confirming':
+      return found('confirming', row.leaseExpiresAt === null ? null : row.leaseExpiresAt - (row.confirmMs ?? 0), 'worker', {
+        do: 'wait',
+        until: isoOrNull(row.continuationCheckDeadlineAt),
+      })
     case 'failed':
       return found('ended', row.finishedAt, 'operator', { do: 'retry', runId: id })
     default:

@@ -40,6 +40,8 @@ function stateOf({ cause, run, row, waitingFor: [wait] }: Link, process: Process
       return `was asked to stop, and its function has not ended yet; it executes ${where} (${lease})`
     case 'lease over':
       return `has lost its worker (${lease}), and nobody has taken it back`
+    case 'confirming':
+      return `is held by worker ${quoted(run.workerId ?? '')}, which is silent and may come back until ${isoOf(row.continuationCheckDeadlineAt)}`
     case 'ended':
       return run.status === 'failed'
         ? `has failed: ${shortened(run.error)}`

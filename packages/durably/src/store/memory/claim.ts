@@ -6,14 +6,15 @@ import type { ClaimRequest } from '../runs.ts'
 import { byTurn } from './job-queue.ts'
 import type { Tables } from './tables.ts'
 
-export function claim(tables: Tables, { jobNames, tokens, leaseMs }: ClaimRequest): RunRow[] {
+export function claim(tables: Tables, request: ClaimRequest): RunRow[] {
+  const { tokens } = request
   const sentBefore = adopt(tables, tokens)
   if (sentBefore.length > 0) return sentBefore
   const claimed: RunRow[] = []
   /** `cancelRequestedAt` of each run that this claim has taken, as it was before: one statement of a database sees no other value. */
   const asked = new Map<string, number | null>()
   for (const token of tokens) {
-    const row = claimOne(tables, jobNames, token, leaseMs, asked)
+    const row = claimOne(tables, request, token, asked)
     if (!row) break
     claimed.push(row)
   }
@@ -22,12 +23,12 @@ export function claim(tables: Tables, { jobNames, tokens, leaseMs }: ClaimReques
 
 function claimOne(
   tables: Tables,
-  jobNames: readonly string[],
+  { jobNames, leaseMs, confirmMs, workerId: name }: ClaimRequest,
   token: string,
-  leaseMs: number,
   asked: Map<string, number | null>,
 ): RunRow | null {
   const { nowMs } = tables
+  const workerId = name ?? null
   const row = firstClaimable(tables, jobNames)
   const record = row && tables.records.get(row.id)
   if (!record || !canMove('claim', row.status)) return null
@@ -37,6 +38,8 @@ function claimOne(
     row.leaseOwner = token
     row.leaseExpiresAt = nowMs + leaseMs
     row.leaseWrites = 0
+    row.workerId = workerId
+    row.confirmMs = confirmMs || null
     const before = row.cancelRequestedAt
     const parentAsked = row.parentRunId === null ? undefined : asked.get(row.parentRunId)
     row.cancelRequestedAt = parentAsked === undefined ? tables.cancelOf(row) : (before ?? parentAsked)
@@ -46,7 +49,7 @@ function claimOne(
   }
   const createdAt = tables.nowIso
   tables.move(record, 'claim', own, [
-    { type: eventOf('claim'), payload: { generation }, createdAt },
+    { type: eventOf('claim'), payload: { generation, workerId }, createdAt },
     ...decodeStreams(row.streams).map(({ stepName, kept }) => ({
       type: 'stream:reset' as const,
       payload: { stepName, to: kept },

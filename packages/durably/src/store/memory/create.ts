@@ -63,5 +63,13 @@ export function newRow(run: NewRun, nowMs: number): RunRow {
     finishedAt: null,
     lastEventSequence: 0,
     logRef: null,
+    workerId: null,
+    confirmMs: null,
+    continuationState: null,
+    continuationCheckDeadlineAt: null,
+    assignedWorkerId: null,
+    assignedAt: null,
+    assignCount: 0,
+    leaderEpoch: null,
   }
 }

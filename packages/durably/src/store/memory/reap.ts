@@ -9,7 +9,7 @@ export function reap(tables: Tables, { maxRecoveries, tokens }: ReapRequest): Re
   return (tokens ? heldUnder(tables, tokens) : lostRuns(tables)).flatMap((row) => {
     const record = tables.records.get(row.id)
     if (!record) return []
-    const { move, columns, payload } = fate(row, maxRecoveries, tables.nowMs)
+    const { move, columns, payload } = (!tokens && spared(row, tables.nowMs)) || fate(row, maxRecoveries, tables.nowMs)
     tables.move(record, move, (row) => Object.assign(row, columns), [{ type: eventOf(move), payload, createdAt: tables.nowIso }])
     return { run: { ...row }, move }
   })
@@ -39,6 +39,14 @@ interface Fate {
   move: Reaped['move']
   columns: Partial<RunRow>
   payload: RecordedPayload
+}
+
+/** Its owner may still come back: it is marked, once, and its lease lasts until then. */
+function spared({ continuationState, leaseExpiresAt, confirmMs }: RunRow, nowMs: number): Fate | null {
+  const deadline = (leaseExpiresAt ?? 0) + (confirmMs ?? 0)
+  if (continuationState !== null || leaseExpiresAt === null || leaseExpiresAt > nowMs || deadline <= nowMs) return null
+  const columns: Partial<RunRow> = { continuationState: 'CONFIRMING', continuationCheckDeadlineAt: deadline, leaseExpiresAt: deadline }
+  return { move: 'confirm', columns, payload: {} }
 }
 
 function fate(row: RunRow, maxRecoveries: number, nowMs: number): Fate {

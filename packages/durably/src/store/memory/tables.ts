@@ -137,14 +137,19 @@ export class Tables {
     row.version += 1
     row.updatedAt = this.nowIso
     row.finishedAt = isTerminal(to) ? this.nowMs : null
-    if (to !== 'running') {
-      row.leaseOwner = null
-      row.leaseExpiresAt = null
-    }
+    if (to !== 'running') this.#letGo(row)
     this.#enter(row)
     this.appendEvents(record, events)
     if (isTerminal(to)) this.#wakeParent(row)
     while (this.#endedCount > this.#bounds.endedMax && this.#removeOldest());
+  }
+
+  #letGo(row: RunRow): void {
+    row.leaseOwner = null
+    row.leaseExpiresAt = null
+    row.assignedWorkerId = null
+    row.assignedAt = null
+    unmark(row)
   }
 
   /** Runs that could not be deleted because of it may be deletable after it. */
@@ -174,6 +179,7 @@ export class Tables {
   renewLease(row: RunRow, leaseMs: number): void {
     this.leases.delete(row)
     row.leaseExpiresAt = this.nowMs + leaseMs
+    unmark(row)
     row.heartbeatAt = this.nowIso
     row.updatedAt = row.heartbeatAt
     this.leases.add(row)
@@ -256,4 +262,10 @@ export class Tables {
     this.#holders.delete(key)
     for (const queue of this.#queues.values()) queue.keyFreed(key)
   }
+}
+
+/** The owner is back, if it was away. */
+function unmark(row: RunRow): void {
+  row.continuationState = null
+  row.continuationCheckDeadlineAt = null
 }

@@ -7,6 +7,7 @@ import { children } from './children.ts'
 import { childrenOfSteps } from './children-of-steps.ts'
 import { claimChapter } from './claim.ts'
 import { claimMany } from './claim-many.ts'
+import { confirming } from './confirming.ts'
 import { counts } from './counts.ts'
 import { createChapter } from './create.ts'
 import { createWithin } from './create-within.ts'
@@ -50,6 +51,7 @@ export const storeContract: Chapter[] = [
   applyMany,
   fencing,
   reapChapter,
+  confirming,
   cancelRetryDelete,
   versions,
   transitions,

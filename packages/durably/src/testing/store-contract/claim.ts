@@ -22,6 +22,7 @@ import {
   type Owner,
   recordStep,
   release,
+  WORKER,
 } from './world.ts'
 
 export const claimChapter = chapter('claim', {
@@ -52,11 +53,12 @@ export const claimChapter = chapter('claim', {
     deepEqual(await get(world, run.id), run, 'what get() reads')
   },
 
-  'a claim writes run:start with its generation': async (world) => {
+  'a claim writes run:start with its generation and its worker': async (world) => {
     const owner = await held(world)
     const [, start] = await world.store.events.list(owner.run.id)
     equal(start?.type, 'run:start', 'type')
-    deepEqual(JSON.parse(start?.payload ?? ''), { generation: 1 }, 'payload')
+    deepEqual(JSON.parse(start?.payload ?? ''), { generation: 1, workerId: WORKER }, 'payload')
+    equal((await get(world, owner.run.id)).workerId, WORKER, 'the worker in the row')
   },
 
   'there is nothing to claim in an empty store, nor for no job': async (world) => {

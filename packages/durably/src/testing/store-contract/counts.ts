@@ -4,11 +4,14 @@ import { NEVER_MS, type Wait } from '../../model/wait.ts'
 import type { RunCount } from '../../store/runs.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { chapter, type World } from './chapter.ts'
-import { abandon, complete, create, fail, held, leasesEnd, park, retryLater } from './world.ts'
+import { abandon, complete, create, fail, held, LEASE_MS, leasesEnd, park, retryLater } from './world.ts'
 
 /** At least one run in each phase, with and without failed attempts where both can be. */
 async function inEveryPhase(world: World): Promise<void> {
   const { store, env } = world
+  await held(world, { jobName: 'confirming' }, 10 * LEASE_MS)
+  await leasesEnd(world)
+  await store.runs.reap({ maxRecoveries: 10 })
   const lost = await held(world, { jobName: 'stale' })
   const alsoLost = await held(world, { jobName: 'stale, cancelled' })
   await store.runs.cancel(alsoLost.run.id)

@@ -17,6 +17,7 @@ import {
   recordFailedStep,
   recordStep,
   release,
+  WORKER,
 } from './world.ts'
 
 export const eventsChapter = chapter('events', {
@@ -120,7 +121,7 @@ export const eventsChapter = chapter('events', {
     await owner.succeed(fail('no more'))
     const payloads = (await world.store.events.list(owner.run.id)).map(({ payload }) => JSON.parse(payload))
     deepEqual(payloads[2], { generation: 1 }, 'run:release')
-    deepEqual(payloads[3], { generation: 2 }, 'run:start')
+    deepEqual(payloads[3], { generation: 2, workerId: WORKER }, 'run:start')
     deepEqual(payloads[4], { generation: 2, stepId: verb.step.id }, 'step:complete')
     const failure = { name: 'Error', message: 'no more' }
     deepEqual(payloads[5], { generation: 2, error: 'no more', failure, failedStepName: 'fetch' }, 'run:fail')

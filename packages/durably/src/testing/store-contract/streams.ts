@@ -23,6 +23,7 @@ import {
   release,
   send,
   unchanged,
+  WORKER,
 } from './world.ts'
 
 export const streams = chapter('streams', {
@@ -60,7 +61,7 @@ export const streams = chapter('streams', {
     deepEqual(
       logged,
       [
-        { runId, seq: last + 1, type: 'run:start', payload: { generation: 2 }, createdAt },
+        { runId, seq: last + 1, type: 'run:start', payload: { generation: 2, workerId: WORKER }, createdAt },
         { runId, seq: last + 2, type: 'stream:reset', payload: { stepName: 'a', to: 3 }, createdAt },
         { runId, seq: last + 3, type: 'stream:reset', payload: { stepName: 'b', to: 0 }, createdAt },
       ],

@@ -25,6 +25,7 @@ const ATTEMPTS: Record<Move, (world: World, subject: Subject) => Promise<boolean
   reclaimCancelled: (world) => reap(world, 'reclaimCancelled', 10),
   reclaimTimedOut: (world) => reap(world, 'reclaimTimedOut', 10),
   reclaimCrashLoop: (world) => reap(world, 'reclaimCrashLoop', 0),
+  confirm: (world) => reap(world, 'confirm', 10),
   cancel: async (world, { id }) => (await world.store.runs.cancel(id))?.outcome === 'cancelled',
   retry: async (world, { id }) => (await world.store.runs.retry(id))?.outcome === 'retried',
 }
@@ -51,7 +52,8 @@ function caseOf(status: RunStatus, move: Move): Case {
   return {
     name: allowed ? `${move} takes a ${status} run to ${TRANSITIONS[move].to}` : `${move} of a ${status} run is refused`,
     async run(world) {
-      const subject = await inStatus(world, status, JOB, move === 'reclaimTimedOut' ? { deadlineAt: world.env.wall() + 1 } : {})
+      const run = move === 'reclaimTimedOut' ? { deadlineAt: world.env.wall() + 1 } : {}
+      const subject = await inStatus(world, status, JOB, run, move === 'confirm' ? 60_000 : 0)
       await meetGuard(world, move, subject, status)
       const before = await everything(world, subject.id)
       equal(await ATTEMPTS[move](world, subject), allowed, 'it happened')

@@ -14,6 +14,8 @@ import type { World } from './chapter.ts'
 
 export const JOB = 'import-users'
 export const LEASE_MS = 30_000
+/** A name that JSON must escape. */
+export const WORKER = 'host/7/"a"'
 
 export const ACCEPTED: WriteOutcome = { ok: true, cancelRequested: false }
 export const REFUSED: WriteOutcome = { ok: false }
@@ -100,24 +102,30 @@ export async function send({ store }: World, write: OwnerWrite): Promise<WriteOu
   return outcome
 }
 
-export async function claim(world: World, jobNames?: readonly string[], leaseMs?: number): Promise<Owner | null> {
-  const [owner = null, ...others] = await claimUpTo(1, world, jobNames, leaseMs)
+export async function claim(world: World, jobNames?: readonly string[], leaseMs?: number, confirmMs?: number): Promise<Owner | null> {
+  const [owner = null, ...others] = await claimUpTo(1, world, jobNames, leaseMs, confirmMs)
   equal(others.length, 0, 'runs beyond the one that was wanted')
   return owner
 }
 
 /** Several in one call. */
-export async function claimUpTo(wanted: number, world: World, jobNames: readonly string[] = [JOB], leaseMs = LEASE_MS): Promise<Owner[]> {
+export async function claimUpTo(
+  wanted: number,
+  world: World,
+  jobNames: readonly string[] = [JOB],
+  leaseMs = LEASE_MS,
+  confirmMs = 0,
+): Promise<Owner[]> {
   const tokens = Array.from({ length: wanted }, () => `worker/${world.env.id()}`)
-  const runs = await world.store.runs.claim({ jobNames, tokens, leaseMs })
+  const runs = await world.store.runs.claim({ jobNames, tokens, leaseMs, confirmMs, workerId: WORKER })
   return runs.map((run) => {
     ok(run.leaseOwner !== null && tokens.includes(run.leaseOwner), 'a claimed run is held under one of the tokens')
     return new Owner(world, run, run.leaseOwner)
   })
 }
 
-export async function mustClaim(world: World, jobNames?: readonly string[], leaseMs?: number): Promise<Owner> {
-  const owner = await claim(world, jobNames, leaseMs)
+export async function mustClaim(world: World, jobNames?: readonly string[], leaseMs?: number, confirmMs?: number): Promise<Owner> {
+  const owner = await claim(world, jobNames, leaseMs, confirmMs)
   ok(owner, 'there is a run to claim')
   return owner
 }
@@ -136,9 +144,9 @@ export async function claimAll(world: World, jobNames?: readonly string[]): Prom
 }
 
 /** A new run and its owner; nothing else may be claimable. */
-export async function held(world: World, run: Partial<NewRun> = {}): Promise<Owner> {
+export async function held(world: World, run: Partial<NewRun> = {}, confirmMs?: number): Promise<Owner> {
   const { id, jobName } = await create(world, run)
-  const owner = await mustClaim(world, [jobName])
+  const owner = await mustClaim(world, [jobName], LEASE_MS, confirmMs)
   equal(owner.run.id, id, 'the claimed run, which is the new one')
   return owner
 }
@@ -251,9 +259,10 @@ export async function inStatus(
   status: RunStatus,
   jobName: string,
   run: Partial<NewRun> = {},
+  confirmMs?: number,
 ): Promise<{ id: string; owner: Owner | null }> {
   if (status === 'pending') return { id: (await create(world, { ...run, jobName })).id, owner: null }
-  const owner = await held(world, { ...run, jobName })
+  const owner = await held(world, { ...run, jobName }, confirmMs)
   if (status !== 'running') await owner.succeed({ completed: complete, failed: fail, cancelled: abandon }[status]())
   return { id: owner.run.id, owner }
 }

@@ -1,7 +1,7 @@
 // Heartbeat — keeps one lease alive while its run executes, and brings forward what waits to be written.
 // Owns the time of the next beat. Does not decide what happens to the run.
 //   H1. Every accepted write renews the lease, so a run that records steps often needs no beat of its own.
-//   H2. If the store accepts nothing for a whole lease, the lease counts as lost, so a silent store cannot leave two owners running.
+//   H2. If the store accepts nothing for a whole lease, and `confirmFor` after it, the lease counts as lost, so a silent store cannot leave two owners running.
 //       A beat that only waits behind other writes of its run is not late while those are accepted.
 //   H3. After a long pause of the process a beat is sent first: if nobody took the run meanwhile, it goes on (R1 decides).
 import type { Env } from '../../model/env.ts'
@@ -17,6 +17,7 @@ interface HeartbeatDeps {
   env: Env
   heartbeatTimer: HeartbeatTimer
   leaseMs: number
+  confirmMs: number
   heartbeatMs: number
 }
 
@@ -84,13 +85,14 @@ export class Heartbeat {
   }
 
   #due(now: number): void {
-    const { heartbeatMs, leaseMs } = this.#deps
+    const { heartbeatMs, leaseMs, confirmMs } = this.#deps
+    const holdMs = leaseMs + confirmMs
     const owner = this.#owner
     if (owner.lost) return
     const age = this.#lease.ms()
     if (this.#beating) {
-      if (age >= leaseMs) owner.loseToSilence()
-      else this.#beatIn(leaseMs - age)
+      if (age >= holdMs) owner.loseToSilence()
+      else this.#beatIn(holdMs - age)
       return
     }
     if (age >= heartbeatMs || this.#carryBy <= now) void this.#beat(age)
@@ -98,10 +100,11 @@ export class Heartbeat {
   }
 
   async #beat(age: number): Promise<void> {
-    const { leaseMs, heartbeatMs } = this.#deps
+    const { leaseMs, confirmMs, heartbeatMs } = this.#deps
+    const holdMs = leaseMs + confirmMs
     const owner = this.#owner
     this.#beating = true
-    this.#beatIn(age < leaseMs ? leaseMs - age : leaseMs)
+    this.#beatIn(age < holdMs ? holdMs - age : holdMs)
     try {
       await owner.write({ type: 'heartbeat' })
     } catch {

@@ -1,6 +1,6 @@
 // Owner — makes the writes of one lease: their order, what is attached to them, and when the lease is lost.
 //   O1. One write at a time, in the order asked: write numbers must arrive in order (W2).
-//   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6).
+//   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6), and `confirmFor` after it.
 //   O3. After a refusal nothing more is sent: the run has another owner (R1).
 //   O4. `write` throws only `store_rejected`: the data cannot be stored, so sending it again would not help.
 import { backoffMs } from '../../model/backoff.ts'
@@ -21,6 +21,8 @@ export interface OwnerDeps {
   env: Env
   turn: TurnBudget
   leaseMs: number
+  /** How long it may be silent after the end of its lease. */
+  confirmMs: number
   report: (error: unknown, runId?: string) => void
 }
 
@@ -140,15 +142,22 @@ export class Owner {
    * count as a recovery of the run.
    */
   takenBack(why: string): void {
-    const { store, leaseMs } = this.#deps
+    const { store } = this.#deps
     this.isTaken = true
-    if (!this.lost && this.#lease.ms() < leaseMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
+    if (!this.lost && this.#lease.ms() < this.#holdMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)
   }
 
   /** Nothing was accepted for a whole lease. */
   loseToSilence(): void {
-    this.lose(`the store did not answer for a whole lease, ${this.#deps.leaseMs} ms (staleThreshold)`)
+    const { leaseMs, confirmMs } = this.#deps
+    const options = confirmMs > 0 ? 'staleThreshold and confirmFor' : 'staleThreshold'
+    this.lose(`the store did not answer for a whole lease, ${leaseMs + confirmMs} ms (${options})`)
+  }
+
+  /** After so long without an accepted write another worker may have the run. */
+  get #holdMs(): number {
+    return this.#deps.leaseMs + this.#deps.confirmMs
   }
 
   lose(why: string): void {
@@ -163,7 +172,7 @@ export class Owner {
   }
 
   async #send(verb: Writing, attach?: Attach): Promise<boolean> {
-    const { env, turn, leaseMs } = this.#deps
+    const { env, turn } = this.#deps
     const lease = this.#lease
     // The lease is renewed as of the first time that the write is sent, because that one may have taken effect.
     let sent = lease.now()
@@ -185,7 +194,7 @@ export class Owner {
         }
         this.#report(error)
         if (hasCode(error, 'store_closed') || isBroken(error)) this.lose('the store cannot be used any more')
-        else if (lease.ms() >= leaseMs) this.loseToSilence()
+        else if (lease.ms() >= this.#holdMs) this.loseToSilence()
         else await sleep(env, backoffMs(env, attempt))
       }
     }

@@ -58,6 +58,8 @@ export class RunClock {
       if (!(await this.#owner.write({ type: 'heartbeat' }))) return
       const sent = lease.renewedAt
       const row = await untilLeaseIsOver(this.#deps, () => store.runs.get(run.id))
+      // Marked again meanwhile: the end of the lease says nothing, and the store is asked anew.
+      if (row?.leaseGeneration === run.leaseGeneration && row.continuationState !== null) return
       if (row?.leaseGeneration === run.leaseGeneration && row.leaseExpiresAt !== null) {
         this.time = new StoreTime(env, row.leaseExpiresAt - leaseMs, sent, lease.now())
         return

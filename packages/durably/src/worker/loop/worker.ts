@@ -13,6 +13,7 @@ import { ActiveExecutions } from '../active-executions.ts'
 import type { Execution } from '../execution.ts'
 import { Executor } from '../executor.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
+import { workerName } from '../worker-name.ts'
 import { claimRuns } from './claim-runs.ts'
 import { LeadershipHolder } from './leadership-holder.ts'
 import { reapInherited, reapLostRuns } from './reap.ts'
@@ -37,7 +38,7 @@ export interface WorkerVitals {
 }
 
 export class Worker {
-  readonly #deps: WorkerDeps
+  readonly #deps: WorkerDeps & { workerId: string }
   readonly #wakeUp: WakeUp
   readonly #leadership: LeadershipHolder
   readonly #active = new ActiveExecutions()
@@ -56,7 +57,7 @@ export class Worker {
   #dueAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: WorkerDeps) {
-    this.#deps = deps
+    this.#deps = { ...deps, workerId: deps.workerId ?? workerName(deps.env.id()) }
     this.#wakeUp = new WakeUp(deps.env)
     this.#executor = new Executor(deps, this.#active, () => this.#freed())
     this.#leadership = new LeadershipHolder({
@@ -239,7 +240,7 @@ export class Worker {
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
     const { store, env, jobs, tidying, pollingMs, heartbeatMs } = this.#deps
     const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY } = await store.runs.probe([...jobs.keys()])
-    const duty = dutyInMs > 0 ? { isDone: false, againInMs: dutyInMs } : await this.#deps.perform()
+    const duty = dutyInMs > 0 ? { isDone: false, againInMs: dutyInMs } : await this.#deps.perform(this.#deps.workerId)
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs

@@ -67,7 +67,7 @@ function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimVa
           ORDER BY p.run_at, p.id LIMIT ${most}) AS c
         WHERE NOT EXISTS (SELECT 1 FROM mine)) AS first_of_key
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
-    const events = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p('at'))})` : sql``
+    const events = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p)})` : sql``
     return sql`${syntax.clock(p)},
       tokens AS MATERIALIZED (SELECT key, value FROM ${syntax.texts(p('tokens'))} AS token),
       mine AS MATERIALIZED (SELECT r.* FROM tokens JOIN ${t.runs} AS r ON r.lease_owner = tokens.value),

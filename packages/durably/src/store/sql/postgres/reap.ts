@@ -1,16 +1,15 @@
 // A reap as one statement. A run that its owner is writing to is skipped: its lease is being renewed.
 import { type RawBuilder, sql } from 'kysely'
 import { REAP_MAX, type RunStore } from '../../runs.ts'
-import type { SqlDeps } from '../shared/deps.ts'
 import { eventType, isActive, isTerminal, target } from '../shared/guards.ts'
-import { awokenParent } from '../shared/owner-moves.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../shared/reap.ts'
 import type { Param } from '../shared/statement.ts'
 
-export function reapRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['reap'] {
+export function reapRuns({ statement, session, env, tables: t, into, syntax, eventLog, awokenParent, runRow }: LazyDeps): RunStore['reap'] {
   const events = (p: Param<ReapValues>) => sql`, events AS (INSERT INTO ${into.events}
         SELECT r.id, r.last_event_sequence,
-          CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} ELSE ${eventType('reclaim')} END,
+          CASE r.status WHEN ${target('reclaimCancelled')} THEN ${eventType('reclaimCancelled')} WHEN ${target('reclaimCrashLoop')} THEN ${eventType('reclaimCrashLoop')} WHEN ${target('confirm')} THEN ${eventType('confirm')} ELSE ${eventType('reclaim')} END,
           CASE WHEN r.status <> ${target('reclaimCrashLoop')} THEN '{}' WHEN r.reason = 'timeout' THEN ${p('deadlinePayload')} ELSE ${p('payload')} END, ${p('at')} FROM reaped AS r)`
   /** A parent that the same statement took back cannot be changed a second time, and need not be: it is due already. */
   const parents = (now: RawBuilder<unknown>) => sql`parents AS (UPDATE ${t.runs} AS r SET ${awokenParent(now, sql`ended.count`)}
@@ -24,7 +23,7 @@ export function reapRuns({ statement, session, env, tables: t, into, syntax, eve
       return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
       lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
         ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
-      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end)
+      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now, by)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end)
       ${eventLog ? events(p) : sql``}, ${parents(now)}
       SELECT * FROM reaped ORDER BY lease_end, id`
     })
@@ -33,6 +32,6 @@ export function reapRuns({ statement, session, env, tables: t, into, syntax, eve
   const left = reap('tokens')
   return async (request) => {
     const [rows = []] = await session.write([(request.tokens ? left : lost)(reapValues(env.wall(), request))], 'first')
-    return rows.map(toReaped)
+    return rows.map((row) => toReaped(runRow(row)))
   }
 }

@@ -8,7 +8,6 @@ import { ensureSchema } from './ensure-schema.ts'
 import { lazyCluster } from './lazy-cluster.ts'
 import { lazyCommands } from './lazy-commands.ts'
 import { ownerQueries } from './owner-statements.ts'
-import { reapRuns } from './reap.ts'
 import { checkRequirements } from './requirements.ts'
 import { openSession } from './session.ts'
 import { postgresSyntax } from './syntax.ts'
@@ -27,7 +26,6 @@ export function postgresStore(opened: OpenedSql): SqlStore {
       create: createRuns(deps),
       claim: claimRuns(deps),
       apply: applyWrites(deps),
-      reap: reapRuns(deps),
     }),
     commands: async (deps) => (await lazyCommands(deps.env))(deps),
     ownerQueries,

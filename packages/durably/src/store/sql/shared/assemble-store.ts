@@ -27,17 +27,17 @@ import { sqlSteps } from './steps.ts'
 import type { Syntax } from './syntax.ts'
 
 /** The verbs that each database has its own statements for. */
-export type RunVerbs = Pick<RunStore, 'create' | 'claim' | 'apply' | 'reap'>
+export type RunVerbs = Pick<RunStore, 'create' | 'claim' | 'apply'>
 
-/** What people do to a run. */
-export type CommandVerbs = Pick<RunStore, 'cancel' | 'retry' | 'delete'>
+/** What people do to a run, and taking back the runs of lost workers: a page that loses none does without. */
+export type CommandVerbs = Pick<RunStore, 'cancel' | 'retry' | 'delete' | 'reap'>
 
 /** What `sqlite/store.ts` and `postgres/store.ts` bring. */
 export interface Database {
   session: Session
   syntax: Syntax
   runVerbs(deps: SqlDeps): RunVerbs
-  /** Loaded with the first command, like the commands themselves (ADR 0009). */
+  /** Loaded with the first command, or when the first worker is lost (ADR 0009). */
   commands(deps: LazyDeps): Promise<CommandVerbs>
   ownerQueries(deps: SqlDeps): OwnerQueries
   /** Loaded with the first verb of the chapter. */
@@ -74,6 +74,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       cancel: (...args) => commands.cancel(...args),
       retry: (...args) => commands.retry(...args),
       delete: (...args) => commands.delete(...args),
+      reap: (...args) => commands.reap(...args),
       adopt: adoptRuns(deps),
       ...runQueries(deps),
       probe: probeRuns(deps),

@@ -28,6 +28,7 @@ export const canBeStopped = sql`(${canMove('cancel')} OR (r.status = 'running' A
 export function stopped(p: P, now: Fragment): Fragment {
   const ifItEnds = (then: Fragment, otherwise: Fragment) => sql`CASE WHEN ${canMove('cancel')} THEN ${then} ELSE ${otherwise} END`
   return sql`status = ${ifItEnds(target('cancel'), sql`r.status`)}, finished_at = ${ifItEnds(now, sql`r.finished_at`)}, cancel_requested_at = ${now},
+    assigned_worker_id = ${ifItEnds(sql`NULL`, sql`r.assigned_worker_id`)}, assigned_at = ${ifItEnds(sql`NULL`, sql`r.assigned_at`)},
     version = r.version + 1, last_event_sequence = r.last_event_sequence + ${ifItEnds(sql`1`, sql`0`)}, updated_at = ${p('at')}`
 }
 

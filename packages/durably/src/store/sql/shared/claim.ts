@@ -21,6 +21,10 @@ export interface ClaimValues {
   candidates: number
   now: number
   leaseMs: number
+  confirmMs: number | null
+  workerId: string | null
+  /** As JSON. */
+  workerName: string
   at: string
 }
 
@@ -34,15 +38,16 @@ export function newLease(
   now: Fragment,
 ): Fragment {
   return sql`status = ${target('claim')}, lease_owner = ${token}, lease_generation = lease_generation + 1,
-        lease_expires_at = ${now} + ${p('leaseMs')}, lease_writes = 0, heartbeat_at = ${p('at')}, updated_at = ${p('at')},
+        lease_expires_at = ${now} + ${p('leaseMs')}, lease_writes = 0, worker_id = ${p('workerId')}, confirm_ms = ${p('confirmMs')}, heartbeat_at = ${p('at')}, updated_at = ${p('at')},
         cancel_requested_at = ${cancelOf(t)}, started_at = coalesce(started_at, ${now}), version = version + 1,
         last_event_sequence = last_event_sequence + 1 + ${syntax.count(sql`streams`)}`
 }
 
 /** The events of a claim, of the claimed runs `r`. Ends with a WHERE: SQLite takes an ON CONFLICT right after a join for its condition. */
-export function startEvents({ syntax }: Pick<SqlDeps, 'syntax'>, claimed: Fragment, at: Fragment): Fragment {
+export function startEvents({ syntax }: Pick<SqlDeps, 'syntax'>, claimed: Fragment, p: Param<ClaimValues>): Fragment {
+  const at = p('at')
   const before = sql`r.last_event_sequence - ${syntax.count(sql`r.streams`)}`
-  return sql`SELECT r.id, ${before}, ${eventType('claim')}, '{"generation":' || r.lease_generation || '}', ${at} FROM ${claimed}
+  return sql`SELECT r.id, ${before}, ${eventType('claim')}, '{"generation":' || r.lease_generation || ',"workerId":' || ${p('workerName')} || '}', ${at} FROM ${claimed}
     UNION ALL SELECT r.id, ${before} + 1 + e.key, 'stream:reset', e.value ->> 0, ${at} FROM ${claimed} CROSS JOIN ${syntax.elements(sql`r.streams`)} AS e WHERE true`
 }
 
@@ -55,10 +60,12 @@ export function heldUnder({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'synta
 export const turnOfKey = sql`row_number() OVER (
   PARTITION BY c.concurrency_key, CASE WHEN c.concurrency_key IS NULL THEN c.id END ORDER BY c.run_at, c.id)`
 
-export function claimRequestValues({ jobNames, tokens, leaseMs }: ClaimRequest, now: number): ClaimValues {
+export function claimRequestValues({ jobNames, tokens, leaseMs, confirmMs, ...worker }: ClaimRequest, now: number): ClaimValues {
+  const workerId = worker.workerId ?? null
   const wanted = tokens.length
   const candidates = wanted === 1 ? 1 : wanted + SPARE_CANDIDATES
-  return { jobs: JSON.stringify(jobNames), tokens: JSON.stringify(tokens), wanted, candidates, now, leaseMs, at: iso(now) }
+  const lease = { leaseMs, confirmMs: confirmMs || null, workerId, workerName: JSON.stringify(workerId) }
+  return { jobs: JSON.stringify(jobNames), tokens: JSON.stringify(tokens), wanted, candidates, now, ...lease, at: iso(now) }
 }
 
 export function adoptRuns(deps: SqlDeps): RunStore['adopt'] {

@@ -28,8 +28,10 @@ export function movedRun(move: OwnerMove, t: SqlDeps['tables'], p: P, now: Fragm
 }
 
 function moved(move: OwnerMove, t: SqlDeps['tables'], p: P, now: Fragment): Fragment {
-  const renew = sql`lease_expires_at = ${now} + ${p('leaseMs')}, heartbeat_at = ${p('at')}`
-  const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, version = version + 1`
+  /** The owner is back, if it was away. */
+  const noMark = sql`continuation_state = NULL, continuation_check_deadline_at = NULL`
+  const renew = sql`lease_expires_at = ${now} + ${p('leaseMs')}, heartbeat_at = ${p('at')}, ${noMark}`
+  const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, assigned_worker_id = NULL, assigned_at = NULL, ${noMark}, version = version + 1`
   const finish = sql`${letGo}, finished_at = ${now}`
   /** A run that was asked to stop meanwhile, or got what it waits for, is claimed at once. */
   const due = sql`run_at = CASE WHEN ${cancelOf(t)} IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN ${p('runAt')} ELSE run_at END, waiting_for = ${p('waitingFor')}`

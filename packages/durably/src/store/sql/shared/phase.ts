@@ -12,8 +12,15 @@ const WHEN: { readonly [phase in Phase]?: { status: RunStatus; is: (now: Fragmen
   pending: { status: 'pending', is: (now) => sql`r.run_at <= ${now}` },
   sleeping: { status: 'pending', is: (now) => sql`r.run_at > ${now} AND NOT ${awaitsSignal}` },
   waiting: { status: 'pending', is: (now) => sql`r.run_at > ${now} AND ${awaitsSignal}` },
-  running: { status: 'running', is: (now) => sql`r.lease_expires_at > ${now} AND r.cancel_requested_at IS NULL` },
-  cancelling: { status: 'running', is: (now) => sql`r.lease_expires_at > ${now} AND r.cancel_requested_at IS NOT NULL` },
+  running: {
+    status: 'running',
+    is: (now) => sql`r.lease_expires_at > ${now} AND r.continuation_state IS NULL AND r.cancel_requested_at IS NULL`,
+  },
+  cancelling: {
+    status: 'running',
+    is: (now) => sql`r.lease_expires_at > ${now} AND r.continuation_state IS NULL AND r.cancel_requested_at IS NOT NULL`,
+  },
+  confirming: { status: 'running', is: (now) => sql`r.lease_expires_at > ${now} AND r.continuation_state IS NOT NULL` },
   stale: { status: 'running', is: (now) => sql`r.lease_expires_at <= ${now}` },
 }
 

@@ -2,10 +2,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { RecordedPayload } from '../../../model/event.ts'
+import type { RunRow } from '../../../model/run.ts'
 import { crashLoopError, DEADLINE_ERROR, lossOf, REAP_MAX, type Reaped, type ReapRequest } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
 import { canMove, eventType, farAhead, target } from './guards.ts'
-import { runRow } from './rows.ts'
 import type { Param } from './statement.ts'
 
 export interface ReapValues {
@@ -43,14 +43,21 @@ export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax
 
 type Reclaim = Reaped['move']
 
+/** The owner of the lost run `r` may still come back, and the run is not marked yet. */
+function isSpared(now: Fragment, by: ReapedBy): Fragment {
+  return by === 'tokens'
+    ? sql`false`
+    : sql`r.continuation_state IS NULL AND r.lease_expires_at <= ${now} AND ${now} < r.lease_expires_at + r.confirm_ms`
+}
+
 /** What `of` returns for the move that the lost run `r` makes. */
-function fate(p: P, now: Fragment, of: (move: Reclaim) => Fragment): Fragment {
-  return sql`CASE WHEN r.cancel_requested_at IS NOT NULL THEN ${of('reclaimCancelled')} WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}
+function fate(p: P, now: Fragment, by: ReapedBy, of: (move: Reclaim) => Fragment): Fragment {
+  return sql`CASE WHEN ${isSpared(now, by)} THEN ${of('confirm')} WHEN r.cancel_requested_at IS NOT NULL THEN ${of('reclaimCancelled')} WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}
     WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${of('reclaimCrashLoop')} ELSE ${of('reclaim')} END`
 }
 
 function ifItEnds(then: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
-  return (move) => (move === 'reclaim' ? otherwise : then)
+  return (move) => (move === 'reclaim' || move === 'confirm' ? otherwise : then)
 }
 
 function ifItFails(timedOut: Fragment, crashLoop: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
@@ -58,25 +65,29 @@ function ifItFails(timedOut: Fragment, crashLoop: Fragment, otherwise: Fragment)
 }
 
 /** The type and the payload of the event of the lost run `r`, before it is taken back. */
-export function reclaimEvent(p: P, now: Fragment): Fragment {
-  return sql`${fate(p, now, eventType)}, ${fate(p, now, ifItFails(p('deadlinePayload'), p('payload'), sql`'{}'`))}`
+export function reclaimEvent(p: P, now: Fragment, by: ReapedBy): Fragment {
+  return sql`${fate(p, now, by, eventType)}, ${fate(p, now, by, ifItFails(p('deadlinePayload'), p('payload'), sql`'{}'`))}`
 }
 
 /** 1 if the lost run `r` will end. */
-export function reclaimEnds(p: P, now: Fragment): Fragment {
-  return fate(p, now, ifItEnds(sql`1`, sql`0`))
+export function reclaimEnds(p: P, now: Fragment, by: ReapedBy): Fragment {
+  return fate(p, now, by, ifItEnds(sql`1`, sql`0`))
 }
 
 /** What a reap changes in the row of a lost run. */
-export function takenBack(p: P, now: Fragment): Fragment {
-  const by = (of: (move: Reclaim) => Fragment) => fate(p, now, of)
-  return sql`status = ${by(target)},
-        recoveries = ${by(ifItEnds(sql`recoveries`, sql`recoveries + 1`))},
-        error = ${by(ifItFails(p('deadlineError'), p('error'), sql`error`))},
-        failure = ${by(ifItFails(p('deadlineFailure'), p('failure'), sql`failure`))},
-        reason = ${by(ifItFails(sql`'timeout'`, sql`'crash_loop'`, sql`reason`))},
-        finished_at = ${by(ifItEnds(now, sql`NULL`))},
-        lease_owner = NULL, lease_expires_at = NULL, version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
+export function takenBack(p: P, now: Fragment, by: ReapedBy): Fragment {
+  const perMove = (of: (move: Reclaim) => Fragment) => fate(p, now, by, of)
+  const ifSpared = (then: Fragment) => sql`CASE WHEN ${isSpared(now, by)} THEN ${then} END`
+  const deadline = ifSpared(sql`r.lease_expires_at + r.confirm_ms`)
+  return sql`status = ${perMove(target)},
+        recoveries = recoveries + ${perMove((move) => (move === 'reclaim' ? sql`1` : sql`0`))},
+        error = ${perMove(ifItFails(p('deadlineError'), p('error'), sql`error`))},
+        failure = ${perMove(ifItFails(p('deadlineFailure'), p('failure'), sql`failure`))},
+        reason = ${perMove(ifItFails(sql`'timeout'`, sql`'crash_loop'`, sql`reason`))},
+        finished_at = ${perMove(ifItEnds(now, sql`NULL`))},
+        lease_owner = ${ifSpared(sql`r.lease_owner`)}, lease_expires_at = ${deadline}, continuation_check_deadline_at = ${deadline},
+        continuation_state = ${ifSpared(sql`'CONFIRMING'`)}, assigned_worker_id = ${ifSpared(sql`r.assigned_worker_id`)}, assigned_at = ${ifSpared(sql`r.assigned_at`)},
+        version = version + 1, last_event_sequence = last_event_sequence + 1, updated_at = ${p('at')}`
 }
 
 export function reapValues(now: number, { maxRecoveries, tokens }: ReapRequest): ReapValues {
@@ -103,13 +114,14 @@ function reapFailure(code: 'crash_loop' | 'timeout', error: string) {
   }
 }
 
-export function toReaped(row: Parameters<typeof runRow>[0]): Reaped {
-  const run = runRow(row)
+export function toReaped(run: RunRow): Reaped {
   switch (run.status) {
     case 'cancelled':
       return { run, move: 'reclaimCancelled' }
     case 'failed':
       return { run, move: run.reason === 'timeout' ? 'reclaimTimedOut' : 'reclaimCrashLoop' }
+    case 'running':
+      return { run, move: 'confirm' }
     default:
       return { run, move: 'reclaim' }
   }

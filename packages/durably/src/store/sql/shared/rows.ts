@@ -48,6 +48,14 @@ export function runRow(row: Row): RunRow {
     finishedAt: read.integerOrNull('finished_at'),
     lastEventSequence: read.integer('last_event_sequence'),
     logRef: read.textOrNull('log_ref'),
+    workerId: read.textOrNull('worker_id'),
+    confirmMs: read.integerOrNull('confirm_ms'),
+    continuationState: read.textOrNull('continuation_state') as RunRow['continuationState'],
+    continuationCheckDeadlineAt: read.integerOrNull('continuation_check_deadline_at'),
+    assignedWorkerId: read.textOrNull('assigned_worker_id'),
+    assignedAt: read.integerOrNull('assigned_at'),
+    assignCount: read.integer('assign_count'),
+    leaderEpoch: read.integerOrNull('leader_epoch'),
   }
   if (row.read_at !== undefined) run.readAt = read.integer('read_at')
   return run

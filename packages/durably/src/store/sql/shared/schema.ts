@@ -61,6 +61,14 @@ export interface RunsTable {
   schedule_id: string | null
   scheduled_for: number | null
   log_ref: string | null
+  worker_id: string | null
+  confirm_ms: number | null
+  continuation_state: 'CONFIRMING' | null
+  continuation_check_deadline_at: number | null
+  assigned_worker_id: string | null
+  assigned_at: number | null
+  assign_count: number
+  leader_epoch: number | null
 }
 
 export interface StepsTable {

@@ -37,7 +37,7 @@ export function claimRuns(deps: SqlDeps): RunStore['claim'] {
   /** A run that was written since was claimed by an earlier sending. */
   const started = statement<ClaimValues>((p) => {
     const claimed = sql`(SELECT r.* FROM ${heldUnder(deps, p('tokens'), sql`r`)} AND r.lease_writes = 0) AS r`
-    return sql`INSERT INTO ${into.events} ${startEvents(deps, claimed, p('at'))}
+    return sql`INSERT INTO ${into.events} ${startEvents(deps, claimed, p)}
       ON CONFLICT DO NOTHING`
   })
 

@@ -1,28 +1,30 @@
 // A reap as a batch: every statement selects the same lost runs again, and the update of the runs comes last.
 import { type CompiledQuery, sql } from 'kysely'
 import { REAP_MAX, type RunStore } from '../../runs.ts'
-import type { SqlDeps } from '../shared/deps.ts'
 import { isActive } from '../shared/guards.ts'
-import { awokenParent } from '../shared/owner-moves.ts'
+import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { lostRuns, type ReapedBy, type ReapValues, reapValues, reclaimEnds, reclaimEvent, takenBack, toReaped } from '../shared/reap.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ReapValues>
 
-export function reapRuns(deps: SqlDeps): RunStore['reap'] {
-  const { session, env } = deps
+export function reapRuns(deps: LazyDeps): RunStore['reap'] {
+  const { session, env, runRow } = deps
   const lost = reapQueries(deps, 'lease')
   const left = reapQueries(deps, 'tokens')
   return async (request) => {
     const results = await session.write((request.tokens ? left : lost)(reapValues(env.wall(), request)), 'first')
     const inOrder = results.at(0) ?? []
     const rows = results.at(-1) ?? []
-    const reaped = new Map(rows.map((row) => [row.id, toReaped(row)]))
+    const reaped = new Map(rows.map((row) => [row.id, toReaped(runRow(row))]))
     return inOrder.flatMap(({ id }) => reaped.get(id) ?? [])
   }
 }
 
-function reapQueries({ statement, tables: t, into, syntax, eventLog }: SqlDeps, by: ReapedBy): (values: ReapValues) => CompiledQuery[] {
+function reapQueries(
+  { statement, tables: t, into, syntax, eventLog, awokenParent }: LazyDeps,
+  by: ReapedBy,
+): (values: ReapValues) => CompiledQuery[] {
   /** Nothing before the update changes a lease, so every statement means the same runs. */
   const lost = (p: P) => {
     const pages = lostRuns({ tables: t, syntax }, p, by).map((page) => sql`SELECT * FROM (${page})`)
@@ -33,18 +35,18 @@ function reapQueries({ statement, tables: t, into, syntax, eventLog }: SqlDeps, 
   const events = statement<ReapValues>(
     (p) => sql`INSERT INTO ${into.events}
       SELECT r.id, r.last_event_sequence + 1,
-        ${reclaimEvent(p, p('now'))}, ${p('at')}
+        ${reclaimEvent(p, p('now'), by)}, ${p('at')}
       FROM ${t.runs} AS r WHERE r.id IN (${lost(p)})`,
   )
   const parents = statement<ReapValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`ended.count`)}
       FROM (SELECT r.parent_run_id, count(*) AS count FROM ${t.runs} AS r
-        WHERE r.id IN (${lost(p)}) AND ${reclaimEnds(p, p('now'))} GROUP BY 1) AS ended
+        WHERE r.id IN (${lost(p)}) AND ${reclaimEnds(p, p('now'), by)} GROUP BY 1) AS ended
       WHERE r.id = ended.parent_run_id AND ${isActive()}`,
   )
   const update = statement<ReapValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET
-        ${takenBack(p, p('now'))}
+        ${takenBack(p, p('now'), by)}
       WHERE r.id IN (${lost(p)}) RETURNING *`,
   )
 

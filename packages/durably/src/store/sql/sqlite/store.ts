@@ -9,7 +9,6 @@ import { createRuns } from './create.ts'
 import { lazyCluster } from './lazy-cluster.ts'
 import { lazyCommands } from './lazy-commands.ts'
 import { ownerQueries } from './owner-statements.ts'
-import { reapRuns } from './reap.ts'
 import { SqliteSession } from './session.ts'
 import { sqliteSyntax } from './syntax.ts'
 import { kyselyTransport } from './transport/kysely-transport.ts'
@@ -40,7 +39,6 @@ export function sqliteStore(
       create: createRuns(deps),
       claim: claimRuns(deps),
       apply: applyWrites(deps),
-      reap: reapRuns(deps),
     }),
     commands: async (deps) => (await lazyCommands(deps.env))(deps),
     ownerQueries,
