@@ -86,11 +86,13 @@ export function createEngine(options: DurablyOptions): Engine {
   const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
   const stepWrappers: StepWrapper[] = []
   const leadership = opened.openLeadership?.(shared) ?? null
-  const duties = lazyDuties({ ...shared, runs, cluster: store.cluster, publish })
-  const perform = (workerId: string) => duties.perform(workerId)
+  const jobNames = () => [...jobs.values()].filter(({ runsOn }) => duties.fits(runsOn)).map(({ name }) => name)
+  const duties = lazyDuties({ ...shared, runs, cluster: store.cluster, publish, jobNames })
+  const perform: LazyDuties['perform'] = (...args) => duties.perform(...args)
+  const claim: LazyDuties['claim'] = (request) => duties.claim(request)
   const tidying = lazyTidying({ ...shared, store })
   const turn = new TurnBudget(env)
-  const worker = new LazyWorker({ ...shared, store, jobs, leadership, perform, tidying, stepWrappers, stepScope, turn })
+  const worker = new LazyWorker({ ...shared, store, jobs, leadership, jobNames, claim, perform, tidying, stepWrappers, stepScope, turn })
   const admit = () => refuseInsideTransaction(stepScope)
   const outside = outsideTransactions(store, admit)
   const whole = withArchive(outside, shared)

@@ -18,7 +18,9 @@ const STATUS_MEANS: Record<RunStatus, string> = {
 }
 
 const PHASE_MEANS: Record<Phase, string> = {
-  pending: 'status is `pending`, its time has come',
+  pending: 'status is `pending`, its time has come, no worker was chosen for it',
+  assigned: 'like `pending`, and a leader has chosen its worker (`assigned_worker_id`)',
+  orphaned: 'like `pending`; the worker that was chosen is gone, and none is chosen again',
   sleeping: 'status is `pending`, `run_at` is in the future',
   waiting: 'like `sleeping`, but it waits for a signal, a child or a decision',
   running: 'status is `running`, lease not expired, no cancel requested',

@@ -240,7 +240,7 @@ describe('types of events, plugins and errors', () => {
     expectTypeOf<Durably['db']>().toHaveProperty('selectFrom')
     expectTypeOf<keyof DurablyTables>().toEqualTypeOf<
       | ('runs' | 'steps' | 'logs' | 'run_events' | 'signals' | 'run_labels')
-      | ('leaders' | 'schedules' | 'archive_removals' | 'schema_versions')
+      | ('leaders' | 'schedules' | 'archive_removals' | 'workers' | 'schema_versions')
     >()
     expectTypeOf(new DurablyError('run_failed', '').code).toEqualTypeOf<ErrorCode>()
     // @ts-expect-error not a code

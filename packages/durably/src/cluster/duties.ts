@@ -3,6 +3,7 @@ import { within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { Election, type ElectionDeps } from './election.ts'
 import { type FireDeps, fireDue } from './fire-due.ts'
+import type { Fleet } from './fleet.ts'
 
 /** A process that ends does not wait longer for a database that does not answer; its lease ends by itself. */
 const RESIGN_MS_MAX = 1000
@@ -18,7 +19,8 @@ export interface Performed {
 }
 
 export interface Duties {
-  perform(): Promise<Performed>
+  /** `dutyInMs`: when a schedule is due. */
+  perform(dutyInMs: number): Promise<Performed>
   /** When the worker stops, so that another process need not wait for the end of the lease. */
   resign(): Promise<void>
 }
@@ -26,32 +28,42 @@ export interface Duties {
 export class ElectedDuties implements Duties {
   readonly #deps: FireDeps
   readonly #election: Election
+  readonly #fleet: Fleet | null
   #performing: Promise<Performed> | null = null
 
-  constructor(deps: FireDeps & ElectionDeps) {
+  /** `fleet`: null where this process is not in the register. */
+  constructor(deps: FireDeps & ElectionDeps, fleet: Fleet | null) {
     this.#deps = deps
     this.#election = new Election(deps)
+    this.#fleet = fleet
   }
 
   /** All callers of one moment share what one of them does. */
-  perform(): Promise<Performed> {
-    this.#performing ??= this.#perform().finally(() => {
+  perform(dutyInMs: number): Promise<Performed> {
+    this.#performing ??= this.#perform(dutyInMs).finally(() => {
       this.#performing = null
     })
     return this.#performing
   }
 
-  async #perform(): Promise<Performed> {
+  async #perform(dutyInMs: number): Promise<Performed> {
+    const fleet = this.#fleet
+    await fleet?.attend()
+    const beatInMs = fleet?.beatInMs ?? Number.POSITIVE_INFINITY
+    if (dutyInMs > 0 && !fleet?.dispatches) return { isDone: false, againInMs: Math.min(dutyInMs, beatInMs) }
     const led = this.#election.current
     const epoch = await this.#election.epoch()
     if (led !== null && epoch !== led) this.#report(led)
-    if (epoch === null) return { isDone: false, againInMs: this.#election.askInMs }
-    const { fired, isDeposed } = await fireDue(this.#deps, epoch)
-    if (isDeposed) {
+    if (epoch === null) return { isDone: false, againInMs: Math.min(this.#election.askInMs, beatInMs) }
+    const { fired, isDeposed } = dutyInMs > 0 ? { fired: 0, isDeposed: false } : await fireDue(this.#deps, epoch)
+    const dispatched = fleet?.dispatches && !isDeposed ? await fleet.dispatch(epoch) : { assigned: 0, isDeposed }
+    if (dispatched.isDeposed) {
       this.#election.deposed()
       this.#report(epoch)
     }
-    return { isDone: fired > 0, againInMs: fired > 0 ? 0 : AGAIN_MS }
+    const isDone = fired + dispatched.assigned > 0
+    const againInMs = dutyInMs > 0 ? dutyInMs : AGAIN_MS
+    return { isDone, againInMs: isDone ? 0 : Math.min(againInMs, beatInMs) }
   }
 
   #report(epoch: number): void {
@@ -66,6 +78,7 @@ export class ElectedDuties implements Duties {
   async resign(): Promise<void> {
     const { env, report } = this.#deps
     await this.#performing?.catch(() => {})
-    await within(env, RESIGN_MS_MAX, this.#election.resign().catch(report))
+    const left = [this.#election.resign(), this.#fleet?.leave()].map((one) => one?.catch(report))
+    await within(env, RESIGN_MS_MAX, Promise.all(left))
   }
 }

@@ -1,6 +1,7 @@
 // PublishingStore — a store that publishes each change once it is written.
 // The one place that knows which verb changes something for whom; for the chapter of the cluster, that is `publishing-cluster.ts`.
 import type { RunRow } from '../model/run.ts'
+import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { Change } from '../store/notifier.ts'
 import { endsLease, type OwnerWrite, type WriteOutcome } from '../store/owner-write.ts'
 import type { Created, RunStore } from '../store/runs.ts'
@@ -8,8 +9,9 @@ import type { Store } from '../store/store.ts'
 
 export function publishingStore(store: Store, publish: (change: Change) => void): Store {
   const { steps, events, logs, signals, cluster, archive, eventLog, errorStacks = true, transact } = store
+  const { runs, started } = publishingRuns(store.runs, publish)
   return {
-    runs: publishingRuns(store.runs, publish),
+    runs,
     steps,
     events,
     logs,
@@ -21,7 +23,7 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
       },
       list: (runId) => signals.list(runId),
     },
-    ...(cluster && { cluster }),
+    ...(cluster && { cluster: publishingClaims(cluster, started) }),
     ...(archive && { archive }),
     eventLog,
     errorStacks,
@@ -42,7 +44,13 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
   }
 }
 
-function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunStore {
+/** A proxy, because a chapter that is loaded lazily does not know its verbs yet. */
+function publishingClaims(cluster: ClusterStore, started: (claimed: RunRow[]) => RunRow[]): ClusterStore {
+  const claimAssigned: ClusterStore['claimAssigned'] = (request) => cluster.claimAssigned(request).then(started)
+  return new Proxy(cluster, { get: (target, verb) => (verb === 'claimAssigned' ? claimAssigned : Reflect.get(target, verb)) })
+}
+
+function publishingRuns(runs: RunStore, publish: (change: Change) => void): { runs: RunStore; started: (claimed: RunRow[]) => RunRow[] } {
   /** Runs that hold a key: when one of them ends, another may begin. */
   const keyHolders = new Set<string>()
 
@@ -68,7 +76,7 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
     if (isEnding && (heldKey || parentRunId || verb.type === 'release')) publish({ type: 'work' })
   }
 
-  return {
+  const publishing: RunStore = {
     create: (newRuns, options) => runs.create(newRuns, options).then(stored),
     claim: (request) => runs.claim(request).then(started),
     adopt: (tokens) => runs.adopt(tokens).then(started),
@@ -98,6 +106,7 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): RunS
     count: (jobNames) => runs.count(jobNames),
     purge: (request) => runs.purge(request),
   }
+  return { runs: publishing, started }
 }
 
 function publishingCommands(runs: RunStore, publish: (change: Change) => void): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {

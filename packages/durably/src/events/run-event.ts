@@ -52,6 +52,9 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
     case 'run:reclaim':
     case 'run:confirm':
       return { ...base, type }
+    case 'run:assign':
+    case 'run:orphan':
+      return { ...base, type, workerId: payload.workerId ?? '' }
     case 'step:start':
       return { ...base, type, stepName, stepIndex }
     case 'step:complete': {

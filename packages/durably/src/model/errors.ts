@@ -66,6 +66,10 @@ export interface ErrorCodes {
   // what became of a schedule
   /** There is no schedule with this id. */
   schedule_not_found: true
+  /** No worker of this name is in the register. */
+  worker_not_found: true
+  /** Another process is in the register under the same `workerId`; give each its own. */
+  worker_id_taken: true
   /** The store of this instance keeps no schedules. */
   schedules_unsupported: true
   /** Only in `worker:error`: this process fired schedules, and another one took over because it was silent for too long. Nothing was done twice. */

@@ -112,6 +112,22 @@ export interface RunConfirmEvent extends RunEvent {
   type: 'run:confirm'
 }
 
+/** A leader has chosen the worker of the run (`dispatch: 'leader'`). */
+export interface RunAssignEvent extends RunEvent {
+  /** The name of the event, for `on()`. */
+  type: 'run:assign'
+  /** The worker that was chosen. */
+  workerId: string
+}
+
+/** The worker that was chosen for the run did not start it and is gone: a leader will choose another one. */
+export interface RunOrphanEvent extends RunEvent {
+  /** The name of the event, for `on()`. */
+  type: 'run:orphan'
+  /** The worker that was taken away. */
+  workerId: string
+}
+
 interface StepEvent extends RunEvent {
   /** The name of the step. */
   stepName: string
@@ -225,6 +241,8 @@ export type DurablyEvent =
   | RunWaitEvent
   | RunReclaimEvent
   | RunConfirmEvent
+  | RunAssignEvent
+  | RunOrphanEvent
   | StepStartEvent
   | StepCompleteEvent
   | StepFailEvent
@@ -255,6 +273,8 @@ export const EVENT_TYPES = [
   'run:wait',
   'run:reclaim',
   'run:confirm',
+  'run:assign',
+  'run:orphan',
   'step:start',
   'step:complete',
   'step:fail',
@@ -279,7 +299,7 @@ export interface RecordedEvent {
 export interface RecordedPayload {
   /** The generation of the lease of the worker that wrote it. */
   generation?: number
-  /** The name of the worker that claimed the run. */
+  /** The name of the worker that claimed the run, was chosen for it or taken away. */
   workerId?: string | null
   /** The id of the step row that has the values. */
   stepId?: string

@@ -230,6 +230,8 @@ export interface JobDefinition<
    * any.
    */
   signals?: TSignals
+  /** The labels that a worker must have to execute it, such as `{ gpu: 'yes' }`; see `cluster()`. Default: any worker. */
+  runsOn?: Labels
 }
 
 export interface Job {
@@ -239,6 +241,7 @@ export interface Job {
   retry?: RetryPolicy
   timeout?: Duration
   signals?: Signals
+  runsOn?: Labels
   run(ctx: JobContext, payload: unknown): unknown
 }
 
@@ -249,6 +252,7 @@ const JOB_OPTIONS: KeysOf<Job & JobDefinition<string, StandardSchemaV1, undefine
   retry: 1,
   timeout: 1,
   signals: 1,
+  runsOn: 1,
   run: 1,
 }
 

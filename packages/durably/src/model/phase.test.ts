@@ -12,6 +12,8 @@ function facts(given: Partial<PhaseFacts>): PhaseFacts {
     cancelRequestedAt: null,
     waitingFor: null,
     continuationState: null,
+    assignedWorkerId: null,
+    assignedAt: null,
     ...given,
   }
 }
@@ -34,6 +36,10 @@ const CASES: [Partial<PhaseFacts>, Phase][] = [
   [{ status: 'running', leaseExpiresAt: NOW + 1, cancelRequestedAt: 1 }, 'cancelling'],
   [{ status: 'running', leaseExpiresAt: NOW }, 'stale'],
   [{ status: 'running', leaseExpiresAt: NOW - 1, cancelRequestedAt: 1 }, 'stale'],
+  [{ status: 'pending', assignedWorkerId: 'a', assignedAt: 1 }, 'assigned'],
+  [{ status: 'pending', assignedAt: 1 }, 'orphaned'],
+  [{ status: 'pending', runAt: NOW + 1, assignedAt: 1 }, 'sleeping'],
+  [{ status: 'running', leaseExpiresAt: NOW + 1, assignedWorkerId: 'a', assignedAt: 1 }, 'running'],
   [{ status: 'running', leaseExpiresAt: null }, 'running'],
   [{ status: 'running', leaseExpiresAt: NOW + 1, continuationState: 'CONFIRMING' }, 'confirming'],
   [{ status: 'running', leaseExpiresAt: NOW + 1, continuationState: 'CONFIRMING', cancelRequestedAt: 1 }, 'confirming'],

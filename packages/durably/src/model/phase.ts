@@ -4,6 +4,8 @@ import { awaitsSignal } from './wait.ts'
 
 export const PHASES = [
   'pending',
+  'assigned',
+  'orphaned',
   'sleeping',
   'waiting',
   'running',
@@ -15,7 +17,8 @@ export const PHASES = [
   'cancelled',
 ] as const
 /**
- * The state of a run for people: its status in more detail. `pending`: it is due and waits for a worker. `sleeping`: it is due later,
+ * The state of a run for people: its status in more detail. `pending`: it is due and waits for a worker. `assigned`: a leader has chosen its
+ * worker, which has not started it yet. `orphaned`: that worker is gone, and a leader will choose another one. `sleeping`: it is due later,
  * because of a delay, a sleep or a retry. `waiting`: it waits for a signal, a decision or another run. `running`: a worker executes it.
  * `cancelling`: it was asked to stop and has not yet. `stale`: its lease has expired, and another worker will take it over. `confirming`: its
  * lease has expired, but its worker may still come back (`confirmFor`). `completed`,
@@ -23,7 +26,10 @@ export const PHASES = [
  */
 export type Phase = (typeof PHASES)[number]
 
-export type PhaseFacts = Pick<RunRow, 'runAt' | 'leaseExpiresAt' | 'cancelRequestedAt' | 'waitingFor' | 'continuationState' | 'readAt'> & {
+export type PhaseFacts = Pick<
+  RunRow,
+  'runAt' | 'leaseExpiresAt' | 'cancelRequestedAt' | 'waitingFor' | 'continuationState' | 'assignedWorkerId' | 'assignedAt' | 'readAt'
+> & {
   status: RunStatus
 }
 
@@ -36,5 +42,6 @@ export function phase(row: PhaseFacts, wallMs: number): Phase {
     return row.cancelRequestedAt === null ? 'running' : 'cancelling'
   }
   if (row.status === 'pending' && row.runAt > nowMs) return awaitsSignal(row.waitingFor) ? 'waiting' : 'sleeping'
+  if (row.status === 'pending' && row.assignedAt !== null) return row.assignedWorkerId === null ? 'orphaned' : 'assigned'
   return row.status
 }

@@ -3,7 +3,7 @@
 import type { Move } from './transitions.ts'
 
 export interface TransitionRule {
-  who: 'client' | 'worker' | 'owner' | 'anyone'
+  who: 'client' | 'worker' | 'owner' | 'anyone' | 'leader'
   guard: string
 }
 
@@ -24,6 +24,8 @@ export const TRANSITION_RULES: Record<Move, TransitionRule> = {
   reclaimTimedOut: { who: 'anyone', guard: `${LEASE_OVER}, deadline is over` },
   reclaimCrashLoop: { who: 'anyone', guard: `${LEASE_OVER}, recoveries used up` },
   confirm: { who: 'anyone', guard: `${LEASE_OVER.split(',')[0]}, and its owner may still come back (\`confirmFor\`)` },
+  assign: { who: 'leader', guard: 'due, not assigned, version as read, the worker attached and not silent, epoch is current' },
+  orphan: { who: 'leader', guard: 'assigned for longer than `reassignAfter`, its worker detached or silent, epoch is current' },
   cancel: { who: 'client', guard: 'none; a running run is only asked to stop' },
   retry: { who: 'client', guard: 'none; completed steps are kept' },
 }

@@ -7,7 +7,7 @@ import { canMove, type Move, TRANSITIONS, type Transition } from './transitions.
 const MOVES = Object.entries(TRANSITIONS) as [Move, Transition][]
 
 /** They change what else is known of a run, not its status. */
-const MARKS: Move[] = ['confirm']
+const MARKS: Move[] = ['confirm', 'assign', 'orphan']
 
 function movesFrom(status: RunStatus): Move[] {
   return MOVES.filter(([move]) => canMove(move, status)).map(([move]) => move)
@@ -54,7 +54,7 @@ describe('the rules', () => {
 
   test('the event says where the run went', () => {
     const events: Record<RunStatus, EventType[]> = {
-      pending: ['run:release', 'run:reclaim', 'run:retry', 'run:wait'],
+      pending: ['run:release', 'run:reclaim', 'run:retry', 'run:wait', 'run:assign', 'run:orphan'],
       running: ['run:start', 'run:confirm'],
       completed: ['run:complete'],
       failed: ['run:fail'],

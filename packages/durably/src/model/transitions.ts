@@ -24,6 +24,8 @@ export const TRANSITIONS = {
   reclaimTimedOut: { from: ['running'], to: 'failed', event: 'run:fail' },
   reclaimCrashLoop: { from: ['running'], to: 'failed', event: 'run:fail' },
   confirm: { from: ['running'], to: 'running', event: 'run:confirm' },
+  assign: { from: ['pending'], to: 'pending', event: 'run:assign' },
+  orphan: { from: ['pending'], to: 'pending', event: 'run:orphan' },
   cancel: { from: ['pending'], to: 'cancelled', event: 'run:cancel' },
   retry: { from: ['failed'], to: 'pending', event: 'run:retry' },
 } as const satisfies Record<string, Transition>

@@ -14,7 +14,7 @@ function parked(waits: readonly Wait[], facts: Partial<Parameters<typeof waitsOf
 
 function row(facts: Partial<Parameters<typeof waitsOf>[0]> = {}): Parameters<typeof waitsOf>[0] {
   const nothing = { leaseExpiresAt: null, cancelRequestedAt: null, waitingFor: null, attempts: 0, deadlineAt: null, effects: null }
-  return { status: 'pending', runAt: NOW, continuationState: null, ...nothing, ...facts }
+  return { status: 'pending', runAt: NOW, continuationState: null, assignedWorkerId: null, assignedAt: null, ...nothing, ...facts }
 }
 
 describe('waitsOf', () => {

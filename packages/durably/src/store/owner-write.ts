@@ -22,6 +22,8 @@ export interface Claim {
   token: string
   /** The run that is woken when this one ends; null if it has no parent. */
   parentRunId?: string | null
+  /** The epoch of the leader that chose the worker, as the claim has found it; null if none did. The run must still have it when it ends. */
+  leaderEpoch?: number | null
 }
 
 /** One write of the worker that holds a run. It is applied as a whole, or refused if another claim holds the run. */

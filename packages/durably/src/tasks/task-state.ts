@@ -39,6 +39,8 @@ export function stateOfCount({ phase, isRetried }: Pick<RunCount, 'phase' | 'isR
 
 const STATE_OF_PHASE = {
   pending: 'Queued',
+  assigned: 'Queued',
+  orphaned: 'Queued',
   sleeping: 'later',
   waiting: 'later',
   running: 'Running',

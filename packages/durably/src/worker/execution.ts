@@ -82,7 +82,13 @@ export class Execution {
     this.generation = run.leaseGeneration
     this.#deps = deps
     this.#claimed = claimed
-    const claim = { runId: run.id, generation: run.leaseGeneration, token: run.leaseOwner, parentRunId: run.parentRunId }
+    const claim = {
+      runId: run.id,
+      generation: run.leaseGeneration,
+      token: run.leaseOwner,
+      parentRunId: run.parentRunId,
+      leaderEpoch: run.leaderEpoch,
+    }
     this.owner = new Owner(deps, claim, lease, this)
     // The cancel came while the last owner gave the run back.
     if (run.cancelRequestedAt !== null) this.cancelRequested()

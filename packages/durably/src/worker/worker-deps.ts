@@ -3,8 +3,10 @@ import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env, Scope } from '../model/env.ts'
 import type { Job } from '../model/job.ts'
+import type { RunRow } from '../model/run.ts'
 import type { TurnBudget } from '../model/turn-budget.ts'
 import type { Leadership } from '../store/leadership.ts'
+import type { ClaimRequest } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 import type { StepScope, StepWrapper } from './steps/step-wrapper.ts'
 
@@ -40,8 +42,12 @@ export interface WorkerDeps {
   tidying: Tidying | null
   /** Null where every instance may execute. */
   leadership: Leadership | null
-  /** Performs the duties that are due, if this process is the one that does. */
-  perform: (workerId: string) => Promise<{ isDone: boolean; againInMs: number }>
+  /** Claims runs, as the cluster lets this worker. */
+  claim: (request: ClaimRequest & { workerId: string }) => Promise<RunRow[]>
+  /** The jobs that this worker executes. */
+  jobNames: () => string[]
+  /** Performs the duties that are due, if this process is the one that does. `dutyInMs`: when a schedule is due. */
+  perform: (workerId: string, dutyInMs: number) => Promise<{ isDone: boolean; againInMs: number }>
   /** Emits `worker:error`: something that is not the job's fault. */
   report: (error: unknown, runId?: string) => void
 }

@@ -40,11 +40,11 @@ for (const { name, over } of DIALECTS) {
       async withoutEventLog() {
         const store = await open('silent_', false)
         await store.migrate()
-        await pool.query('DELETE FROM silent_runs; DELETE FROM silent_archive_removals')
+        await pool.query('DELETE FROM silent_runs; DELETE FROM silent_workers; DELETE FROM silent_archive_removals')
         return store
       },
       async close() {
-        await pool.query('DELETE FROM runs; DELETE FROM schedules; DELETE FROM leaders; DELETE FROM archive_removals')
+        await pool.query('DELETE FROM runs; DELETE FROM schedules; DELETE FROM leaders; DELETE FROM workers; DELETE FROM archive_removals')
         for (const store of stores) await store.close()
       },
     }

@@ -6,9 +6,9 @@ import type { WaitingFor } from '../../model/waiting-for.ts'
 /**
  * Why a run does not go on: what it waits for (see `WaitingFor`), or something else. `unknown job`: it is due, and this process has no job
  * of its name. `lease over`: its worker was lost, and no worker has taken it over yet. `confirming`: its worker is silent and
- * may come back. `executing`: a worker executes it. `cancelling`: it was asked to stop and has not yet. `ended`: it is over.
+ * may come back. `assigned`: a leader has chosen its worker, which has not started it. `executing`: a worker executes it. `cancelling`: it was asked to stop and has not yet. `ended`: it is over.
  */
-export type Cause = WaitingFor['kind'] | 'unknown job' | 'executing' | 'cancelling' | 'lease over' | 'confirming' | 'ended'
+export type Cause = WaitingFor['kind'] | 'unknown job' | 'executing' | 'cancelling' | 'lease over' | 'confirming' | 'assigned' | 'ended'
 
 /**
  * Who can make a run go on: `time` and `worker` do it by themselves. `sender`: whoever sends the signal. `decider`: whoever knows what

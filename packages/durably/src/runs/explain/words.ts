@@ -40,6 +40,8 @@ function stateOf({ cause, run, row, waitingFor: [wait] }: Link, process: Process
       return `was asked to stop, and its function has not ended yet; it executes ${where} (${lease})`
     case 'lease over':
       return `has lost its worker (${lease}), and nobody has taken it back`
+    case 'assigned':
+      return `is assigned to worker ${quoted(row.assignedWorkerId ?? '')}, which has not started it; if that worker is gone, a leader chooses another one`
     case 'confirming':
       return `is held by worker ${quoted(run.workerId ?? '')}, which is silent and may come back until ${isoOf(row.continuationCheckDeadlineAt)}`
     case 'ended':

@@ -1,8 +1,10 @@
+import type { AssignmentStore } from './assignments.ts'
 import type { LeaderStore } from './leaders.ts'
 import type { ScheduleStore } from './schedules.ts'
+import type { WorkerStore } from './workers.ts'
 
 /**
  * The chapter for what exactly one of all processes does. Each method is one transaction. It resolves with what happened; if it rejects, the
  * outcome is unknown, and it may be called again with the same arguments.
  */
-export interface ClusterStore extends LeaderStore, ScheduleStore {}
+export interface ClusterStore extends LeaderStore, ScheduleStore, WorkerStore, AssignmentStore {}

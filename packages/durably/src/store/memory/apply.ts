@@ -1,5 +1,5 @@
-import type { RunRow } from '../../model/run.ts'
-import { canMove } from '../../model/transitions.ts'
+import { isTerminal, type RunRow } from '../../model/run.ts'
+import { canMove, TRANSITIONS } from '../../model/transitions.ts'
 import { type EndingVerb, endsLease, eventsOf, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../owner-write.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Tables } from './tables.ts'
@@ -35,8 +35,9 @@ function wasRefused({ kept }: RunRecord, verb: OwnerVerb): boolean {
 }
 
 /** W1. */
-function isOwner(row: RunRow, { claim }: OwnerWrite): boolean {
-  return row.status === 'running' && row.leaseGeneration === claim.generation && row.leaseOwner === claim.token
+function isOwner(row: RunRow, { claim, verb }: OwnerWrite): boolean {
+  const isHeld = row.status === 'running' && row.leaseGeneration === claim.generation && row.leaseOwner === claim.token
+  return isHeld && (!endsRun(verb) || (row.leaderEpoch ?? 0) === (claim.leaderEpoch ?? 0))
 }
 
 function isPossible({ row, kept }: RunRecord, verb: OwnerVerb): boolean {
@@ -103,4 +104,8 @@ function canWait(row: RunRow, isCancelled: boolean, signals = row.signals): bool
 
 function accepted(tables: Tables, row: RunRow): WriteOutcome {
   return { ok: true, cancelRequested: tables.cancelOf(row) !== null }
+}
+
+function endsRun(verb: OwnerVerb): boolean {
+  return endsLease(verb) && isTerminal(TRANSITIONS[verb.type].to)
 }

@@ -6,7 +6,8 @@ import type { ClaimRequest } from '../runs.ts'
 import { byTurn } from './job-queue.ts'
 import type { Tables } from './tables.ts'
 
-export function claim(tables: Tables, request: ClaimRequest): RunRow[] {
+/** `first`: the oldest run that the claim may take. */
+export function claim(tables: Tables, request: ClaimRequest, first = () => firstClaimable(tables, request.jobNames)): RunRow[] {
   const { tokens } = request
   const sentBefore = adopt(tables, tokens)
   if (sentBefore.length > 0) return sentBefore
@@ -14,7 +15,7 @@ export function claim(tables: Tables, request: ClaimRequest): RunRow[] {
   /** `cancelRequestedAt` of each run that this claim has taken, as it was before: one statement of a database sees no other value. */
   const asked = new Map<string, number | null>()
   for (const token of tokens) {
-    const row = claimOne(tables, request, token, asked)
+    const row = claimOne(tables, request, first(), token, asked)
     if (!row) break
     claimed.push(row)
   }
@@ -23,13 +24,13 @@ export function claim(tables: Tables, request: ClaimRequest): RunRow[] {
 
 function claimOne(
   tables: Tables,
-  { jobNames, leaseMs, confirmMs, workerId: name }: ClaimRequest,
+  { leaseMs, confirmMs, workerId: name }: ClaimRequest,
+  row: RunRow | undefined,
   token: string,
   asked: Map<string, number | null>,
 ): RunRow | null {
   const { nowMs } = tables
   const workerId = name ?? null
-  const row = firstClaimable(tables, jobNames)
   const record = row && tables.records.get(row.id)
   if (!record || !canMove('claim', row.status)) return null
   const generation = row.leaseGeneration + 1

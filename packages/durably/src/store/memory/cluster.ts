@@ -1,7 +1,9 @@
 import type { ClusterStore } from '../cluster/cluster.ts'
+import { assign, claimAssigned, findUnassigned, orphan } from './assign.ts'
 import { lead, leader, resign } from './leaders.ts'
 import { deleteSchedule, findSchedules, fireSchedule, putSchedule, switchSchedule, triggerSchedule } from './schedules.ts'
 import type { Tables } from './tables.ts'
+import { attend, leave, switchWorker, workers } from './workers.ts'
 
 export function memoryCluster(tables: Tables): ClusterStore {
   const verb =
@@ -20,5 +22,13 @@ export function memoryCluster(tables: Tables): ClusterStore {
     deleteSchedule: verb(deleteSchedule),
     fireSchedule: verb(fireSchedule),
     triggerSchedule: verb(triggerSchedule),
+    attend: verb(attend),
+    leave: verb(leave),
+    switchWorker: verb(switchWorker),
+    workers: verb(workers),
+    findUnassigned: verb(findUnassigned),
+    assign: verb(assign),
+    orphan: verb(orphan),
+    claimAssigned: verb(claimAssigned),
   }
 }

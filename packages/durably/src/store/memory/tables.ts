@@ -13,12 +13,24 @@ import type { ScheduleRow } from '../../model/schedule.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
 import type { Leader, LeadRequest } from '../cluster/leaders.ts'
+import type { WorkerEntry, WorkerState } from '../cluster/workers.ts'
 import { grow } from './grow.ts'
 import { JobQueue } from './job-queue.ts'
 import { KnownRuns } from './known-runs.ts'
 import { byEnd, byId, byLeaseEnd } from './orders.ts'
 import { RunRecord } from './run-record.ts'
 import { SortedSet } from './sorted-set.ts'
+
+/** A worker of the register. */
+export interface KeptWorker extends Omit<WorkerEntry, 'lastsMs'> {
+  state: WorkerState
+  attachedAt: number
+  heartbeatAt: number
+  expiresAt: number
+}
+
+/** Moves of a pending run that leave it where it is. */
+const INSIDE_A_ROUND: ReadonlySet<Move> = new Set<Move>(['assign', 'orphan'])
 
 interface Bounds {
   /** False: events are counted, not kept. */
@@ -42,6 +54,9 @@ export class Tables {
   readonly schedules = new Map<string, ScheduleRow>()
   /** Who leads, or led last. */
   leader: (Omit<Leader, 'expiresInMs'> & Pick<LeadRequest, 'token'>) | null = null
+  readonly workers = new Map<string, KeptWorker>()
+  /** The pending rows that are assigned to a worker. */
+  readonly assigned = new Set<RunRow>()
   /** Those that files of may exist, and that were removed. */
   readonly removed = new Set<string>()
   nowMs = 0
@@ -137,7 +152,7 @@ export class Tables {
     row.version += 1
     row.updatedAt = this.nowIso
     row.finishedAt = isTerminal(to) ? this.nowMs : null
-    if (to !== 'running') this.#letGo(row)
+    if (to !== 'running' && !INSIDE_A_ROUND.has(move)) this.#letGo(row)
     this.#enter(row)
     this.appendEvents(record, events)
     if (isTerminal(to)) this.#wakeParent(row)
@@ -228,6 +243,7 @@ export class Tables {
   }
 
   #enter(row: RunRow): void {
+    if (row.status === 'pending' && row.assignedWorkerId !== null) this.assigned.add(row)
     if (row.status === 'pending') grow(this.#queues, row.jobName, () => new JobQueue((key) => this.#holders.has(key))).add(row)
     if (row.status === 'running') {
       this.leases.add(row)
@@ -241,6 +257,7 @@ export class Tables {
   }
 
   #leave(row: RunRow): void {
+    this.assigned.delete(row)
     if (row.status === 'pending') this.#queues.get(row.jobName)?.remove(row)
     if (row.status === 'running') {
       this.leases.delete(row)

@@ -1,5 +1,6 @@
 import { applyMany } from './apply-many.ts'
 import { archiveChapter } from './archive.ts'
+import { assignChapter } from './assign.ts'
 import { cancelRetryDelete } from './cancel-retry-delete.ts'
 import { cancelledFamilies } from './cancelled-families.ts'
 import type { Chapter } from './chapter.ts'
@@ -41,6 +42,7 @@ import { values } from './values.ts'
 import { versions } from './versions.ts'
 import { waitedFor } from './waited-for.ts'
 import { withoutEventLog } from './without-event-log.ts'
+import { workersChapter } from './workers.ts'
 
 /** All cases that a store must pass, in chapters, for test runners that `describeStore` does not fit. */
 export const storeContract: Chapter[] = [
@@ -86,4 +88,6 @@ export const storeContract: Chapter[] = [
   leadersChapter,
   schedulesChapter,
   fireChapter,
+  workersChapter,
+  assignChapter,
 ]

@@ -4,9 +4,11 @@ import type { ScheduleRow } from '../../model/schedule.ts'
 import type { ClusterStore } from '../../store/cluster/cluster.ts'
 import type { LeadRequest } from '../../store/cluster/leaders.ts'
 import type { Firing, FiringOutcome, NewSchedule, ScheduledRun } from '../../store/cluster/schedules.ts'
+import type { WorkerEntry } from '../../store/cluster/workers.ts'
+import type { NewRun } from '../../store/runs.ts'
 import { equal, ok } from '../assert.ts'
 import type { World } from './chapter.ts'
-import { JOB } from './world.ts'
+import { create, JOB } from './world.ts'
 
 export const LEAD_MS = 10_000
 export const MINUTE = 60_000
@@ -82,4 +84,28 @@ export async function refused(world: World, firing: Firing, outcome: FiringOutco
   equal((await world.store.runs.list({})).length, runsBefore, 'the number of runs')
   const after = await clusterOf(world).findSchedules({ id: firing.scheduleId, limit: 1 })
   equal(JSON.stringify(after.schedules), JSON.stringify(before.schedules), 'the schedule')
+}
+
+export const WORKER_MS = 15_000
+
+export function workerEntry(worker: Partial<WorkerEntry> = {}): WorkerEntry {
+  const able = { labels: '{}', capacity: 2, jobNames: JSON.stringify([JOB]), version: null }
+  return { id: 'worker a', token: 'process a', ...able, lastsMs: WORKER_MS, ...worker }
+}
+
+/** A leader, a worker and a run that is assigned to it. */
+export async function assignedRun(world: World, run: Partial<NewRun> = {}): Promise<{ epoch: number; id: string }> {
+  const epoch = await elect(world)
+  equal(await clusterOf(world).attend(workerEntry()), 'attached', 'the state of the worker')
+  const { id, version } = await create(world, run)
+  const assigned = await clusterOf(world).assign({ epoch, assignments: [{ runId: id, version, workerId: 'worker a' }] })
+  equal(assigned?.length, 1, 'assigned runs')
+  return { epoch, id }
+}
+
+/** Assigns a run to the worker as it is now; true if that was done. */
+export async function assignNow(world: World, runId: string, workerId = 'worker a', epoch?: number): Promise<boolean> {
+  const version = (await world.store.runs.get(runId))?.version ?? 0
+  const request = { epoch: epoch ?? (await elect(world)), assignments: [{ runId, version, workerId }] }
+  return (await clusterOf(world).assign(request))?.length === 1
 }

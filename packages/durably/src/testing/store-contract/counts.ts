@@ -4,6 +4,7 @@ import { NEVER_MS, type Wait } from '../../model/wait.ts'
 import type { RunCount } from '../../store/runs.ts'
 import { deepEqual, equal } from '../assert.ts'
 import { chapter, type World } from './chapter.ts'
+import { assignNow, clusterOf, elect, workerEntry } from './cluster-world.ts'
 import { abandon, complete, create, fail, held, LEASE_MS, leasesEnd, park, retryLater } from './world.ts'
 
 /** At least one run in each phase, with and without failed attempts where both can be. */
@@ -20,6 +21,7 @@ async function inEveryPhase(world: World): Promise<void> {
   await held(world, { jobName: 'running' })
   await store.runs.cancel((await held(world, { jobName: 'cancelling' })).run.id)
   await create(world, { jobName: 'pending' })
+  await inRound(world)
   await create(world, { jobName: 'sleeping', delayMs: 1 })
   await (await held(world, { jobName: 'retried' })).succeed(retryLater(env.wall()))
   await (await held(world, { jobName: 'retried later' })).succeed(retryLater(env.wall() + 1))
@@ -32,6 +34,17 @@ async function inEveryPhase(world: World): Promise<void> {
     }
   }
   equal((await store.runs.get(lost.run.id))?.status, 'running', 'a lost run that nobody has taken back')
+}
+
+/** One that is assigned to a worker, and one whose worker is gone. */
+async function inRound(world: World): Promise<void> {
+  const gone = workerEntry({ id: 'gone' })
+  await clusterOf(world).attend(gone)
+  await assignNow(world, (await create(world, { jobName: 'orphaned' })).id, 'gone')
+  await clusterOf(world).leave(gone)
+  await clusterOf(world).orphan({ epoch: await elect(world), reassignAfterMs: 0 })
+  await clusterOf(world).attend(workerEntry())
+  await assignNow(world, (await create(world, { jobName: 'assigned' })).id)
 }
 
 function sorted(counts: readonly RunCount[]): RunCount[] {

@@ -5,6 +5,7 @@ import { canMove, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import type { EndingVerb } from '../../store/owner-write.ts'
 import { deepEqual, equal } from '../assert.ts'
 import type { Case, Chapter, World } from './chapter.ts'
+import { assignNow, clusterOf, elect, workerEntry } from './cluster-world.ts'
 import { claim, eventTypes, everything, get, inStatus, JOB, leasesEnd, OWNER_VERBS, Owner } from './world.ts'
 
 interface Subject {
@@ -26,6 +27,11 @@ const ATTEMPTS: Record<Move, (world: World, subject: Subject) => Promise<boolean
   reclaimTimedOut: (world) => reap(world, 'reclaimTimedOut', 10),
   reclaimCrashLoop: (world) => reap(world, 'reclaimCrashLoop', 0),
   confirm: (world) => reap(world, 'confirm', 10),
+  assign: async (world, { id }) => {
+    await clusterOf(world).attend(workerEntry())
+    return assignNow(world, id)
+  },
+  orphan: async (world) => (await clusterOf(world).orphan({ epoch: await elect(world), reassignAfterMs: 0 }))?.length === 1,
   cancel: async (world, { id }) => (await world.store.runs.cancel(id))?.outcome === 'cancelled',
   retry: async (world, { id }) => (await world.store.runs.retry(id))?.outcome === 'retried',
 }
@@ -44,7 +50,16 @@ async function reap({ store }: World, move: Move, maxRecoveries: number): Promis
 /** What must be true of a run for the guard of the move to hold. */
 async function meetGuard(world: World, move: Move, { id }: Subject, status: RunStatus): Promise<void> {
   if (move === 'reclaimCancelled' && status === 'running') await world.store.runs.cancel(id)
+  if (move === 'orphan') await assignedTo(world, id)
   if (TRANSITION_RULES[move].who === 'anyone') await leasesEnd(world)
+}
+
+/** To a worker that is gone. */
+async function assignedTo(world: World, id: string): Promise<void> {
+  const worker = workerEntry()
+  await clusterOf(world).attend(worker)
+  await assignNow(world, id)
+  await clusterOf(world).leave(worker)
 }
 
 function caseOf(status: RunStatus, move: Move): Case {

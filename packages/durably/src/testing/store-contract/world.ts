@@ -77,7 +77,7 @@ export class Owner {
   constructor(world: World, run: RunRow, token: string) {
     this.world = world
     this.run = run
-    this.claim = { runId: run.id, generation: run.leaseGeneration, token, parentRunId: run.parentRunId }
+    this.claim = { runId: run.id, generation: run.leaseGeneration, token, parentRunId: run.parentRunId, leaderEpoch: run.leaderEpoch }
   }
 
   /** The next write, to be sent by the case itself. */

@@ -9,7 +9,7 @@ import type { WorkerDeps } from '../worker-deps.ts'
 
 /** Claims at most `wanted` runs, the oldest first. */
 export async function claimRuns(deps: WorkerDeps & { workerId: string }, wanted: number): Promise<Claimed[]> {
-  const { store, env, jobs, leaseMs, confirmMs, workerId } = deps
+  const { store, env, leaseMs, confirmMs, workerId } = deps
   const tokens: string[] = []
   while (tokens.length < wanted) tokens.push(env.id())
   const sent = momentOf(env)
@@ -18,7 +18,7 @@ export async function claimRuns(deps: WorkerDeps & { workerId: string }, wanted:
     return runs.map((run) => ({ run, lease: new LeaseAge(env, sent), sent, answered }))
   }
   try {
-    return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs, confirmMs, workerId }))
+    return claimed(await deps.claim({ jobNames: deps.jobNames(), tokens, leaseMs, confirmMs, workerId }))
   } catch (error) {
     const adopted = await untilLeaseIsOver(deps, () => store.runs.adopt(tokens))
     if (adopted?.length) return claimed(adopted)

@@ -240,7 +240,7 @@ export class Worker {
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
     const { store, env, jobs, tidying, pollingMs, heartbeatMs } = this.#deps
     const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY } = await store.runs.probe([...jobs.keys()])
-    const duty = dutyInMs > 0 ? { isDone: false, againInMs: dutyInMs } : await this.#deps.perform(this.#deps.workerId)
+    const duty = await this.#deps.perform(this.#deps.workerId, dutyInMs)
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs

@@ -6,26 +6,45 @@
 //       tokens, because it may have met itself: a claim that was sent again while the first one was under way.
 //   C3. A claim can find all its candidates locked by others. If it took nothing although there were candidates, that is a lost race, not an
 //       empty queue, and it tries again.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { RunRow } from '../../../model/run.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
-import { type ClaimValues, claimRequestValues, inTurn, newLease, SPARE_CANDIDATES, startEvents, turnOfKey } from '../shared/claim.ts'
+import {
+  type ClaimValues,
+  claimRequestValues,
+  inTurn,
+  isKeyFree,
+  newLease,
+  SPARE_CANDIDATES,
+  startEvents,
+  turnOfKey,
+} from '../shared/claim.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
-import type { Statement } from '../shared/statement.ts'
+import type { Param, Statement } from '../shared/statement.ts'
 import { isKeyTaken } from './classify-error.ts'
 
 /** After so many lost races a claim returns no runs: other processes work through the queue faster. */
 const RACES_MAX = 8
 
-export function claimRuns(deps: SqlDeps): RunStore['claim'] {
+/** The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
+function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, most: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN LATERAL (
+          SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p
+          WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)} AND ${isKeyFree(t)}
+          ORDER BY p.run_at, p.id LIMIT ${most}) AS c
+        WHERE NOT EXISTS (SELECT 1 FROM mine)`
+}
+
+/** `candidates`: what a claim chooses from, as `id`, `run_at` and `turn`. */
+export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'] {
   const { session, env } = deps
   const compiled = new Map<number, Statement<ClaimValues>>()
 
   /** With the limit as a part of the text Postgres keeps the plan. Sizes are rounded up, so that there are few texts. */
   function claimUpTo(wanted: number): Statement<ClaimValues> {
     const size = 2 ** Math.ceil(Math.log2(wanted))
-    const known = compiled.get(size) ?? claimStatement(deps, size + SPARE_CANDIDATES)
+    const known = compiled.get(size) ?? claimStatement(deps, size + SPARE_CANDIDATES, candidates)
     compiled.set(size, known)
     return known
   }
@@ -52,20 +71,12 @@ export function claimRuns(deps: SqlDeps): RunStore['claim'] {
   }
 }
 
-function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimValues> {
+function claimStatement(deps: SqlDeps, candidatesMax: number, candidatesOf: typeof dueRuns): Statement<ClaimValues> {
   const { statement, tables: t, into, syntax, eventLog } = deps
   const most = sql.lit(candidatesMax)
   return statement<ClaimValues>((p) => {
-    /** The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
     const candidates = sql`
-      SELECT id, run_at FROM (
-        SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN LATERAL (
-          SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p
-          WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)}
-            AND (p.concurrency_key IS NULL OR NOT EXISTS (
-              SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key))
-          ORDER BY p.run_at, p.id LIMIT ${most}) AS c
-        WHERE NOT EXISTS (SELECT 1 FROM mine)) AS first_of_key
+      SELECT id, run_at FROM (${candidatesOf(deps, p, most)}) AS first_of_key
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
     const events = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p)})` : sql``
     return sql`${syntax.clock(p)},
@@ -85,3 +96,7 @@ function claimStatement(deps: SqlDeps, candidatesMax: number): Statement<ClaimVa
       LEFT JOIN (SELECT * FROM claimed UNION ALL SELECT * FROM mine) AS run ON true`
   })
 }
+
+/** For code that is loaded lazily and claims runs in its own way (see `LazyDeps`). */
+export const claims = { claimRuns, isKeyFree, turnOfKey }
+export type Claims = typeof claims

@@ -168,6 +168,7 @@ const TYPES: { [name in keyof WriteValues]: 'text' | 'integer' | 'bigint' } = {
   effects: 'text',
   leaseMs: 'bigint',
   parentRunId: 'text',
+  leaderEpoch: 'bigint',
   runAt: 'bigint',
   waitingFor: 'text',
   signals: 'integer',

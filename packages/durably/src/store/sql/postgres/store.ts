@@ -1,7 +1,7 @@
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { assembleStore } from '../shared/assemble-store.ts'
 import { applyWrites } from './apply.ts'
-import { claimRuns } from './claim.ts'
+import { claimRuns, claims } from './claim.ts'
 import { classifyError, isAborted, isConflict } from './classify-error.ts'
 import { createRuns } from './create.ts'
 import { ensureSchema } from './ensure-schema.ts'
@@ -29,7 +29,7 @@ export function postgresStore(opened: OpenedSql): SqlStore {
     }),
     commands: async (deps) => (await lazyCommands(deps.env))(deps),
     ownerQueries,
-    cluster: async (deps) => (await lazyCluster(deps.env))(deps),
+    cluster: async (deps) => (await lazyCluster(deps.env))(deps, claims),
     classify: classifyError,
     isAborted,
     isConflict,

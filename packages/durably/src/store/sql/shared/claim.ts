@@ -60,6 +60,12 @@ export function heldUnder({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'synta
 export const turnOfKey = sql`row_number() OVER (
   PARTITION BY c.concurrency_key, CASE WHEN c.concurrency_key IS NULL THEN c.id END ORDER BY c.run_at, c.id)`
 
+/** No running run holds the key of the pending run `p`. */
+export function isKeyFree(t: Pick<SqlDeps['tables'], 'runs'>): Fragment {
+  return sql`(p.concurrency_key IS NULL OR NOT EXISTS (
+        SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key))`
+}
+
 export function claimRequestValues({ jobNames, tokens, leaseMs, confirmMs, ...worker }: ClaimRequest, now: number): ClaimValues {
   const workerId = worker.workerId ?? null
   const wanted = tokens.length

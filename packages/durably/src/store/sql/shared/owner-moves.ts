@@ -69,6 +69,7 @@ export function awokenParent(now: Fragment, ended: Fragment = sql`1`): Fragment 
 
 /** W1, W2, and a step completes once: a write that would record it again is refused as a whole. */
 export function isAccepted(move: OwnerMove, { tables: t }: Pick<SqlDeps, 'tables'>, p: P): Fragment {
+  if (endsRun(move)) return sql`${isMine(p)} AND coalesce(r.leader_epoch, 0) = coalesce(${p('leaderEpoch')}, 0)`
   if (move !== 'completeStep') return isMine(p)
   return sql`${isMine(p)}
       AND NOT EXISTS (SELECT 1 FROM ${t.steps} AS s WHERE s.run_id = r.id AND s.name = ${p('stepName')} AND s.status = 'completed')

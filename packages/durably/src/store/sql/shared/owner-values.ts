@@ -27,6 +27,7 @@ export interface WriteValues extends OwnerParams {
   failure: string | null
   reason: string | null
   parentRunId: string | null
+  leaderEpoch: number | null
   stepId: string | null
   stepName: string | null
   stepIndex: number | null
@@ -53,6 +54,7 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     generation: claim.generation,
     token: claim.token,
     parentRunId: claim.parentRunId ?? null,
+    leaderEpoch: claim.leaderEpoch ?? null,
     number,
     now,
     at,

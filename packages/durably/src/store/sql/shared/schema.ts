@@ -6,6 +6,7 @@ import type { LogLevel } from '../../../model/log.ts'
 import type { FailureReason, RunStatus } from '../../../model/run.ts'
 import type { Misfire, Overlap } from '../../../model/schedule.ts'
 import type { StepStatus } from '../../../model/step.ts'
+import type { WorkerState } from '../../cluster/workers.ts'
 
 /** With a `tablePrefix` the real names carry it; see `Tables`. */
 export interface DurablyTables {
@@ -18,6 +19,7 @@ export interface DurablyTables {
   leaders: LeadersTable
   schedules: SchedulesTable
   archive_removals: ArchiveRemovalsTable
+  workers: WorkersTable
   schema_versions: SchemaVersionsTable
 }
 
@@ -156,6 +158,20 @@ export interface ArchiveRemovalsTable {
   run_id: string
 }
 
+/** The register of workers. */
+export interface WorkersTable {
+  id: string
+  token: string
+  labels: string
+  capacity: number
+  job_names: string
+  version: string | null
+  state: WorkerState
+  attached_at: number
+  heartbeat_at: number
+  expires_at: number
+}
+
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
@@ -173,6 +189,7 @@ export interface Tables {
   leaders: RawBuilder<unknown>
   schedules: RawBuilder<unknown>
   removals: RawBuilder<unknown>
+  workers: RawBuilder<unknown>
   versions: RawBuilder<unknown>
   /** Index names live in the same namespace as tables, so they carry the prefix too. A new index is put where its table is. */
   index(name: string): RawBuilder<unknown>
@@ -203,6 +220,7 @@ export function tablesOf(prefix: string, schema?: string): Tables {
     leaders: named('leaders'),
     schedules: named('schedules'),
     removals: named('archive_removals'),
+    workers: named('workers'),
     versions: named('schema_versions'),
     index,
     oldIndex: named,

@@ -1,7 +1,17 @@
 // A claim as two statements: the update, then the events of what it claimed.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
-import { adoptRuns, type ClaimValues, claimRequestValues, heldUnder, inTurn, newLease, startEvents, turnOfKey } from '../shared/claim.ts'
+import {
+  adoptRuns,
+  type ClaimValues,
+  claimRequestValues,
+  heldUnder,
+  inTurn,
+  isKeyFree,
+  newLease,
+  startEvents,
+  turnOfKey,
+} from '../shared/claim.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
 import type { Param } from '../shared/statement.ts'
@@ -10,25 +20,26 @@ import { isKeyTaken } from './classify-error.ts'
 /** A lost race means that someone else got a run, so a few suffice. */
 const RACES_MAX = 5
 
-export function claimRuns(deps: SqlDeps): RunStore['claim'] {
+/**
+ * The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. For a bare parameter
+ * after LIMIT SQLite would prepare the statement again each time that it is bound, hence the plus.
+ */
+function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>): RawBuilder<unknown> {
+  return sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
+      SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
+      WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND ${isKeyFree(t)}
+      ORDER BY p.run_at, p.id LIMIT +${p('candidates')})`
+}
+
+/** `candidates`: what a claim chooses from, as `c.id`, `c.run_at` and `turn`. */
+export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'] {
   const { statement, session, env, tables: t, into, syntax, eventLog } = deps
   const adopt = adoptRuns(deps)
-  /**
-   * The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. For a bare parameter
-   * after LIMIT SQLite would prepare the statement again each time that it is bound, hence the plus.
-   */
-  const candidates = (p: Param<ClaimValues>) => sql`
-    SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
-      SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
-      WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')}
-        AND (p.concurrency_key IS NULL OR NOT EXISTS (
-          SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key))
-      ORDER BY p.run_at, p.id LIMIT +${p('candidates')})`
   /** The plus before the status keeps SQLite from going through all that is pending instead of the few that were picked. */
   const claim = statement<ClaimValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`picked.token`, p('now'))}
       FROM (SELECT first.id, token.value AS token FROM (
-          SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM (${candidates(p)}) WHERE turn = 1
+          SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM (${candidates(deps, p)}) WHERE turn = 1
         ) AS first JOIN ${syntax.texts(p('tokens'))} AS token ON token.key = first.place) AS picked
       WHERE r.id = picked.id AND +${canMove('claim')}
         AND NOT EXISTS (SELECT 1 FROM ${heldUnder(deps, p('tokens'), sql`held`)})
@@ -58,3 +69,7 @@ export function claimRuns(deps: SqlDeps): RunStore['claim'] {
     }
   }
 }
+
+/** For code that is loaded lazily and claims runs in its own way (see `LazyDeps`). */
+export const claims = { claimRuns, isKeyFree, turnOfKey }
+export type Claims = typeof claims

@@ -2,8 +2,11 @@ import type { ClusterStore } from '../../cluster/cluster.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { sqlLeaders } from '../shared/leaders.ts'
 import { sqlSchedules } from '../shared/schedules.ts'
+import { sqlWorkers } from '../shared/workers.ts'
+import { assignRuns } from './assign.ts'
+import type { Claims } from './claim.ts'
 import { fireSchedules } from './fire.ts'
 
-export function sqliteCluster(deps: LazyDeps): ClusterStore {
-  return { ...sqlLeaders(deps), ...sqlSchedules(deps), ...fireSchedules(deps) }
+export function sqliteCluster(deps: LazyDeps, claims: Claims): ClusterStore {
+  return { ...sqlLeaders(deps), ...sqlSchedules(deps), ...fireSchedules(deps), ...sqlWorkers(deps), ...assignRuns(deps, claims) }
 }

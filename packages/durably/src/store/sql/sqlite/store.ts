@@ -3,7 +3,7 @@ import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { assembleStore } from '../shared/assemble-store.ts'
 import type { Session } from '../shared/session.ts'
 import { applyWrites } from './apply.ts'
-import { claimRuns } from './claim.ts'
+import { claimRuns, claims } from './claim.ts'
 import { classifyError } from './classify-error.ts'
 import { createRuns } from './create.ts'
 import { lazyCluster } from './lazy-cluster.ts'
@@ -42,7 +42,7 @@ export function sqliteStore(
     }),
     commands: async (deps) => (await lazyCommands(deps.env))(deps),
     ownerQueries,
-    cluster: async (deps) => (await lazyCluster(deps.env))(deps),
+    cluster: async (deps) => (await lazyCluster(deps.env))(deps, claims),
     classify: classifyError,
     checkRequirements,
     openLeadership: leadership?.(session),

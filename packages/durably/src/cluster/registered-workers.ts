@@ -1,0 +1,79 @@
+// RegisteredWorkers — the workers of a database, for people who operate them.
+import { iso } from '../model/env.ts'
+import { DurablyError } from '../model/errors.ts'
+import type { Labels } from '../model/labels.ts'
+import type { WorkerRow, WorkerState, WorkerStore } from '../store/cluster/workers.ts'
+import type { Change } from '../store/notifier.ts'
+
+/** A worker of the register. Times are ISO-8601 text, on the clock of the database. */
+export interface Worker {
+  /** Its name: the option `workerId` of its instance. */
+  id: string
+  /** `attached`: it gets runs. `draining`: it gets no more, and executes those that it has. `detached`: it gets none and starts none. */
+  state: WorkerState
+  /** True if it has not renewed its entry for 15 seconds: its process is gone or cut off. */
+  isSilent: boolean
+  /** What it is. */
+  labels: Labels
+  /** The names of the jobs that it executes. */
+  jobNames: string[]
+  /** The version of its code; null if it gave none. */
+  version: string | null
+  /** How many runs it executes at once. */
+  capacity: number
+  /** How many runs it executes now. */
+  running: number
+  /** How many runs a leader has chosen it for that it has not started. */
+  assigned: number
+  /** When its process entered the register. */
+  attachedAt: string
+  /** When it last renewed its entry. */
+  heartbeatAt: string
+}
+
+export class RegisteredWorkers {
+  readonly #store: WorkerStore
+  readonly #publish: (change: Change) => void
+
+  constructor(store: WorkerStore, publish: (change: Change) => void) {
+    this.#store = store
+    this.#publish = publish
+  }
+
+  /** Reads all workers, by name. */
+  async workers(): Promise<Worker[]> {
+    return (await this.#store.workers()).map(toWorker)
+  }
+
+  /** Lets a worker have runs again. It learns that within five seconds. */
+  attach(workerId: string): Promise<void> {
+    return this.#switch(workerId, 'attached')
+  }
+
+  /** Gives a worker no more runs; it executes those that it has. Use it before you stop a machine. */
+  drain(workerId: string): Promise<void> {
+    return this.#switch(workerId, 'draining')
+  }
+
+  /** Lets a worker start nothing more. Runs that were chosen for it get another worker after `reassignAfter`; those that it executes go on. */
+  detach(workerId: string): Promise<void> {
+    return this.#switch(workerId, 'detached')
+  }
+
+  async #switch(workerId: string, state: WorkerState): Promise<void> {
+    if (!(await this.#store.switchWorker(workerId, state)))
+      throw new DurablyError('worker_not_found', `there is no worker ${JSON.stringify(workerId)}; workers() lists those that are there`)
+    this.#publish({ type: 'work' })
+  }
+}
+
+function toWorker({ labels, jobNames, attachedAt, heartbeatAt, expiresInMs, ...worker }: WorkerRow): Worker {
+  return {
+    ...worker,
+    isSilent: expiresInMs <= 0,
+    labels: JSON.parse(labels) as Labels,
+    jobNames: JSON.parse(jobNames) as string[],
+    attachedAt: iso(attachedAt),
+    heartbeatAt: iso(heartbeatAt),
+  }
+}

@@ -1,0 +1,80 @@
+import type { RunRow } from '../../model/run.ts'
+import { canMove } from '../../model/transitions.ts'
+import type { AssignedRun, AssignRequest, OrphanRequest, UnassignedRequest, UnassignedRun } from '../cluster/assignments.ts'
+import { ORPHAN_MAX } from '../cluster/assignments.ts'
+import type { ClaimRequest } from '../runs.ts'
+import { claim } from './claim.ts'
+import { byTurn } from './job-queue.ts'
+import type { Tables } from './tables.ts'
+
+export function findUnassigned(tables: Tables, { jobNames, limit }: UnassignedRequest): UnassignedRun[] {
+  const keys = new Set(Array.from(tables.assigned, ({ concurrencyKey }) => concurrencyKey))
+  const isFree = (key: string | null) => key === null || (!keys.has(key) && tables.holderOf(key) === undefined)
+  const found: UnassignedRun[] = []
+  const due = Array.from(tables.byId.ascending()).filter(
+    (row) => row.status === 'pending' && row.runAt <= tables.nowMs && row.assignedWorkerId === null && jobNames.includes(row.jobName),
+  )
+  for (const { id, jobName, version, concurrencyKey } of due.sort(byTurn)) {
+    if (found.length === limit) break
+    if (!isFree(concurrencyKey)) continue
+    keys.add(concurrencyKey)
+    found.push({ id, jobName, version })
+  }
+  return found
+}
+
+export function assign(tables: Tables, { epoch, assignments }: AssignRequest): AssignedRun[] | null {
+  if (tables.leader?.epoch !== epoch) return null
+  return assignments.flatMap(({ runId, version, workerId }) => {
+    const record = tables.records.get(runId)
+    const worker = tables.workers.get(workerId)
+    if (!record || !worker || worker.state !== 'attached' || worker.expiresAt <= tables.nowMs) return []
+    const { row } = record
+    if (!canMove('assign', row.status) || row.version !== version || row.assignedWorkerId !== null || (row.leaderEpoch ?? 0) > epoch)
+      return []
+    const given = () => {
+      row.assignedWorkerId = workerId
+      row.assignedAt = tables.nowMs
+      row.assignCount += 1
+      row.leaderEpoch = epoch
+    }
+    tables.move(record, 'assign', given, [{ type: 'run:assign', payload: { workerId }, createdAt: tables.nowIso }])
+    return { id: runId, jobName: row.jobName, workerId }
+  })
+}
+
+export function orphan(tables: Tables, { epoch, reassignAfterMs }: OrphanRequest): AssignedRun[] | null {
+  if (tables.leader?.epoch !== epoch) return null
+  const lost = Array.from(tables.assigned).filter(({ assignedAt, assignedWorkerId }) => {
+    const worker = tables.workers.get(assignedWorkerId ?? '')
+    const isGone = !worker || worker.state === 'detached' || worker.expiresAt <= tables.nowMs
+    return isGone && (assignedAt ?? 0) + reassignAfterMs <= tables.nowMs
+  })
+  return lost.slice(0, ORPHAN_MAX).flatMap((row) => takeAway(tables, row, epoch))
+}
+
+function takeAway(tables: Tables, row: RunRow, epoch: number): AssignedRun[] {
+  const record = tables.records.get(row.id)
+  if (!record) return []
+  const workerId = row.assignedWorkerId ?? ''
+  const taken = () => {
+    row.assignedWorkerId = null
+    row.leaderEpoch = epoch
+  }
+  tables.move(record, 'orphan', taken, [{ type: 'run:orphan', payload: { workerId }, createdAt: tables.nowIso }])
+  return [{ id: row.id, jobName: row.jobName, workerId }]
+}
+
+export function claimAssigned(tables: Tables, request: ClaimRequest & { workerId: string }): RunRow[] {
+  const { jobNames, workerId } = request
+  return claim(tables, request, () => {
+    const mine = Array.from(tables.assigned).filter(
+      (row) =>
+        row.assignedWorkerId === workerId &&
+        row.runAt <= tables.nowMs &&
+        jobNames.includes(row.jobName) &&
+        (row.concurrencyKey === null || tables.holderOf(row.concurrencyKey) === undefined),
+    )
+    return mine.sort(byTurn)[0]
+  })
+}

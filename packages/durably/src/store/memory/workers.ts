@@ -1,0 +1,38 @@
+import type { WorkerEntry, WorkerRow, WorkerState } from '../cluster/workers.ts'
+import { LEASE_MS_MAX } from '../runs.ts'
+import type { KeptWorker, Tables } from './tables.ts'
+
+export function attend(tables: Tables, { lastsMs, ...entry }: WorkerEntry): WorkerState | null {
+  const { workers, nowMs } = tables
+  const known = workers.get(entry.id)
+  const isSame = known?.token === entry.token
+  if (known && !isSame && known.state !== 'detached' && isThere(known, nowMs)) return null
+  const { state, attachedAt } = isSame ? known : { state: 'attached' as const, attachedAt: nowMs }
+  workers.set(entry.id, { ...entry, state, attachedAt, heartbeatAt: nowMs, expiresAt: nowMs + lastsMs })
+  return state
+}
+
+export function leave({ workers }: Tables, { id, token }: Pick<WorkerEntry, 'id' | 'token'>): void {
+  if (workers.get(id)?.token === token) workers.delete(id)
+}
+
+export function switchWorker({ workers }: Tables, id: string, state: WorkerState): boolean {
+  const worker = workers.get(id)
+  if (worker) worker.state = state
+  return worker !== undefined
+}
+
+export function workers(tables: Tables): WorkerRow[] {
+  const byName = Array.from(tables.workers.values()).sort((a, b) => (a.id < b.id ? -1 : 1))
+  return byName.map(({ token: _, expiresAt, ...worker }) => ({
+    ...worker,
+    expiresInMs: expiresAt - tables.nowMs,
+    assigned: Array.from(tables.assigned).filter(({ assignedWorkerId }) => assignedWorkerId === worker.id).length,
+    running: Array.from(tables.leases.ascending()).filter(({ workerId }) => workerId === worker.id).length,
+  }))
+}
+
+/** It is not silent. An entry that lasts much longer was written by a broken clock. */
+export function isThere({ expiresAt }: KeptWorker, nowMs: number): boolean {
+  return expiresAt > nowMs && expiresAt <= nowMs + LEASE_MS_MAX
+}

@@ -1,0 +1,70 @@
+// What assigning means on all databases: the guards as SQL, and what is changed.
+import { type RawBuilder, sql } from 'kysely'
+import { iso } from '../../../model/env.ts'
+import type { AssignedRun, AssignRequest } from '../../cluster/assignments.ts'
+import { canMove, eventType } from './guards.ts'
+import type { Tables } from './schema.ts'
+import type { Row } from './session.ts'
+import type { Param } from './statement.ts'
+
+export interface LeaderValues {
+  epoch: number
+  now: number
+  at: string
+}
+
+export interface AssignValues extends LeaderValues {
+  /** Rows of `[runId, version, workerId]`, as JSON. */
+  rows: string
+}
+
+export interface OrphanValues extends LeaderValues {
+  reassignAfterMs: number
+}
+
+type Fragment = RawBuilder<unknown>
+
+/** Neither a running run nor one that is assigned has the key of the pending run `p`. */
+export function isKeyUnused(t: Pick<Tables, 'runs'>): Fragment {
+  return sql`(p.concurrency_key IS NULL OR NOT (
+        EXISTS (SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key)
+        OR EXISTS (SELECT 1 FROM ${t.runs} AS k WHERE k.assigned_worker_id IS NOT NULL AND k.concurrency_key = p.concurrency_key)))`
+}
+
+/** A1, of the run `r`; `version` is the one that the leader has read. */
+export function isAssignable(p: Param<LeaderValues>, version: Fragment): Fragment {
+  return sql`${canMove('assign')} AND r.version = ${version} AND r.assigned_worker_id IS NULL AND coalesce(r.leader_epoch, 0) <= ${p('epoch')}`
+}
+
+/** A2, of the worker `w`. */
+export function isThere(now: Fragment): Fragment {
+  return sql`w.state = 'attached' AND w.expires_at > ${now}`
+}
+
+export function assigned(p: Param<LeaderValues>, worker: Fragment, now: Fragment): Fragment {
+  return sql`assigned_worker_id = ${worker}, assigned_at = ${now}, assign_count = r.assign_count + 1, leader_epoch = ${p('epoch')},
+    version = r.version + 1, last_event_sequence = r.last_event_sequence + 1, updated_at = ${p('at')}`
+}
+
+/** The run `r` was assigned long ago to a worker that is detached or silent. */
+export function isOrphaned(t: Pick<Tables, 'workers'>, p: Param<OrphanValues>, now: Fragment): Fragment {
+  return sql`${canMove('orphan')} AND r.assigned_worker_id IS NOT NULL AND r.assigned_at + ${p('reassignAfterMs')} <= ${now}
+    AND NOT EXISTS (SELECT 1 FROM ${t.workers} AS w WHERE w.id = r.assigned_worker_id AND w.state <> 'detached' AND w.expires_at > ${now})`
+}
+
+export function orphaned(p: Param<LeaderValues>): Fragment {
+  return sql`assigned_worker_id = NULL, leader_epoch = ${p('epoch')}, version = r.version + 1, last_event_sequence = r.last_event_sequence + 1, updated_at = ${p('at')}`
+}
+
+/** The event of a run whose worker was chosen or taken away. */
+export function assignEvent(move: 'assign' | 'orphan', workerAsJson: Fragment): Fragment {
+  return sql`${eventType(move)}, '{"workerId":' || ${workerAsJson} || '}'`
+}
+
+export function assignValues({ epoch, assignments }: AssignRequest, now: number): AssignValues {
+  return { epoch, now, at: iso(now), rows: JSON.stringify(assignments.map(({ runId, version, workerId }) => [runId, version, workerId])) }
+}
+
+export function assignedRun(row: Row): AssignedRun {
+  return { id: String(row.id), jobName: String(row.job_name), workerId: String(row.worker) }
+}

@@ -1,0 +1,70 @@
+// The register of workers: one row each. The guard is in the statement that writes, and the read after it sees what became of it.
+import { sql } from 'kysely'
+import { WORKER_STATES, type WorkerEntry, type WorkerRow, type WorkerStore } from '../../cluster/workers.ts'
+import { farAhead } from './guards.ts'
+import type { LazyDeps } from './lazy-deps.ts'
+import type { Row } from './session.ts'
+
+type EntryValues = WorkerEntry & { now: number }
+
+export function sqlWorkers({ statement, session, env, tables: t, syntax, reader }: LazyDeps): WorkerStore {
+  const enter = statement<EntryValues>((p) => {
+    const now = syntax.now(p)
+    const isSame = sql`w.token = excluded.token`
+    return sql`${syntax.clock(p)} INSERT INTO ${t.workers} AS w
+        (id, token, labels, capacity, job_names, version, state, attached_at, heartbeat_at, expires_at)
+      VALUES (${p('id')}, ${p('token')}, ${p('labels')}, ${p('capacity')}, ${p('jobNames')}, ${p('version')}, 'attached', ${now}, ${now}, ${now} + ${p('lastsMs')})
+      ON CONFLICT (id) DO UPDATE SET token = excluded.token, labels = excluded.labels, capacity = excluded.capacity, job_names = excluded.job_names,
+        version = excluded.version, heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at,
+        state = CASE WHEN ${isSame} THEN w.state ELSE excluded.state END,
+        attached_at = CASE WHEN ${isSame} THEN w.attached_at ELSE excluded.attached_at END
+      WHERE ${isSame} OR w.state = 'detached' OR w.expires_at <= ${now} OR w.expires_at > ${farAhead(now)}`
+  })
+  const stateOf = statement<Pick<WorkerEntry, 'id' | 'token'>>(
+    (p) => sql`SELECT state FROM ${t.workers} WHERE id = ${p('id')} AND token = ${p('token')}`,
+  )
+  const remove = statement<Pick<WorkerEntry, 'id' | 'token'>>(
+    (p) => sql`DELETE FROM ${t.workers} WHERE id = ${p('id')} AND token = ${p('token')}`,
+  )
+  const change = statement<{ id: string; state: string }>(
+    (p) => sql`UPDATE ${t.workers} SET state = ${p('state')} WHERE id = ${p('id')} RETURNING id`,
+  )
+  const list = statement<{ now: number }>((p) => {
+    const count = (status: string, of: string) =>
+      sql`(SELECT count(*) FROM ${t.runs} AS r WHERE r.status = ${sql.lit(status)} AND r.${sql.raw(of)} = w.id)`
+    return sql`${syntax.clock(p)} SELECT w.*, w.expires_at - ${syntax.now(p)} AS expires_in,
+      ${count('pending', 'assigned_worker_id')} AS assigned, ${count('running', 'worker_id')} AS running FROM ${t.workers} AS w ORDER BY w.id`
+  })
+
+  function workerRow(row: Row): WorkerRow {
+    const read = reader('worker', row.id, row)
+    return {
+      id: read.text('id'),
+      labels: read.text('labels'),
+      capacity: read.integer('capacity'),
+      jobNames: read.text('job_names'),
+      version: read.textOrNull('version'),
+      state: read.oneOf('state', WORKER_STATES),
+      attachedAt: read.integer('attached_at'),
+      heartbeatAt: read.integer('heartbeat_at'),
+      expiresInMs: read.integer('expires_in'),
+      assigned: read.integer('assigned'),
+      running: read.integer('running'),
+    }
+  }
+
+  return {
+    async attend(worker) {
+      const [, [row] = []] = await session.write([enter({ ...worker, now: env.wall() }), stateOf(worker)])
+      return row ? reader('worker', worker.id, row).oneOf('state', WORKER_STATES) : null
+    },
+    async leave(worker) {
+      await session.write([remove(worker)])
+    },
+    async switchWorker(id, state) {
+      const [rows = []] = await session.write([change({ id, state })])
+      return rows.length > 0
+    },
+    workers: async () => (await session.read(list({ now: env.wall() }))).map(workerRow),
+  }
+}
