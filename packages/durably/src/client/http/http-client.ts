@@ -4,26 +4,22 @@ import { checkSubscription } from '../../model/check-subscription.ts'
 import { wireCodec } from '../../model/codec.ts'
 import { systemClock } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
-import type { Log } from '../../model/log.ts'
 import type { Phase } from '../../model/phase.ts'
 import { pulled } from '../../model/pulled.ts'
 import type { Run } from '../../model/run.ts'
 import type { RunFilter } from '../../model/run-filter.ts'
 import { checkWatchFilter } from '../../model/run-filter.ts'
-import type { Step } from '../../model/step.ts'
 import type { ManyRunsOutcome } from '../../runs/many-runs.ts'
 import type { CancelOutcome, IfVersion } from '../../store/runs.ts'
 import type { AnyJobs, DurablyClient, JobInfo, Jobs, UntypedClient } from '../durably-client.ts'
 import { callServer, type HttpCall } from './http-call.ts'
+import { inPages, type Listed, type Page, query } from './http-pages.ts'
 import { type HttpOptions, HttpRequests } from './http-request.ts'
 import { PageVisibility } from './page-visibility.ts'
 import { refuseOthers } from './refuse-others.ts'
 import { RunListFeeds } from './run-list-feed.ts'
 import { runPath } from './run-path.ts'
 import { RunStreams } from './run-streams.ts'
-
-/** The largest page of runs that a server returns. */
-const PAGE_MAX = 200
 
 /**
  * A client for the runs of a server.
@@ -45,20 +41,8 @@ function clientOf(options: HttpOptions): UntypedClient {
   const post = <T>(path: string, body: object, rest: Partial<HttpCall> = {}) =>
     call<T>({ method: 'POST', path, body: deps.codec.encode(body, 'the request') ?? '', ...rest })
   const ofRun = <T>(runId: string, ...rest: string[]) => get<T>(runPath(runId, ...rest), runId)
-  /** The server limits its pages; more are asked for until there are enough. */
-  async function inPages<K extends keyof Listed>(field: K, path: string, filter: RunFilter = {}, runId?: string): Promise<Listed[K]> {
-    const { limit = Number.POSITIVE_INFINITY, cursor: from, ...rest } = filter
-    const isBackwards = filter.direction === 'previous'
-    const all: unknown[] = []
-    for (let cursor = from; ; ) {
-      const asked = query({ ...rest, limit: Math.min(PAGE_MAX, limit - all.length), cursor })
-      const page = await get<Page>(path + asked, runId)
-      if (isBackwards) all.unshift(...page[field])
-      else all.push(...page[field])
-      cursor = (isBackwards ? page.previousCursor : page.nextCursor) ?? undefined
-      if (cursor === undefined || all.length >= limit) return all as Listed[K]
-    }
-  }
+  const list = <K extends keyof Listed>(field: K, path: string, filter?: RunFilter, runId?: string) =>
+    inPages(field, (asked) => get<Page>(path + asked, runId), filter)
 
   /** The server changes a part of the runs with each request. One that is sent again could change more than its answer says, so none is. */
   const many =
@@ -81,10 +65,10 @@ function clientOf(options: HttpOptions): UntypedClient {
       return runs
     },
     getRun: (id) => unlessNotFound(null, async () => ofRun<Run>(id)),
-    getRuns: (filter) => inPages('runs', '/runs', filter),
+    getRuns: (filter) => list('runs', '/runs', filter),
     explain: async (id) => ofRun(id, 'explain'),
-    getSteps: (id, options) => unlessNotFound([], async () => inPages('steps', runPath(id, 'steps'), options, id)),
-    getLogs: (id, options) => unlessNotFound([], async () => inPages('logs', runPath(id, 'logs'), options, id)),
+    getSteps: (id, options) => unlessNotFound([], async () => list('steps', runPath(id, 'steps'), options, id)),
+    getLogs: (id, options) => unlessNotFound([], async () => list('logs', runPath(id, 'logs'), options, id)),
     getJobs: async () => (await get<{ jobs: JobInfo[] }>('/jobs')).jobs,
     countsByPhase: async () => (await get<{ counts: Record<Phase, number> }>('/stats')).counts,
     async cancel(id, options) {
@@ -119,32 +103,6 @@ function clientOf(options: HttpOptions): UntypedClient {
 /** A request with a key can be sent again: the server recognizes it. */
 function hasKey(options: { idempotencyKey?: string } | undefined): boolean {
   return options?.idempotencyKey !== undefined
-}
-
-type Asked = Omit<RunFilter, 'cursor'> & { cursor?: string | undefined }
-
-interface Listed {
-  runs: Run[]
-  steps: Step[]
-  logs: Log[]
-}
-
-interface Page extends Listed {
-  nextCursor: string | null
-  previousCursor: string | null
-}
-
-/** A filter as the query parameters of the server. It refuses an empty list there: an empty text is no value. */
-function query({ labels, ...filter }: Asked): string {
-  const parameters = new URLSearchParams()
-  const add = (field: string, value: unknown) => {
-    for (const one of (value as readonly unknown[] | undefined)?.length === 0 ? [''] : [value].flat())
-      if (one !== undefined) parameters.append(field, one instanceof Date ? one.toISOString() : String(one))
-  }
-  for (const [field, value] of Object.entries(filter)) add(field === 'jobName' ? 'job' : field, value)
-  for (const name in labels) add(`label.${name}`, labels[name])
-  const text = String(parameters)
-  return text && `?${text}`
 }
 
 function aboutRun(runId: string, { ifVersion, ...others }: IfVersion = {}): Pick<HttpCall, 'runId' | 'headers'> {
