@@ -31,7 +31,7 @@ function isSentAgain(row: RunRow, { claim, number }: OwnerWrite): boolean {
 
 /** The one refusal that a lease survives: a step that was completed already. */
 function wasRefused({ kept }: RunRecord, verb: OwnerVerb): boolean {
-  return verb.type === 'recordStep' && !kept.steps.some((step) => step.id === verb.step.id)
+  return verb.type === 'recordStep' && !kept.steps.has(verb.step.id)
 }
 
 /** W1. */
@@ -58,7 +58,7 @@ function perform(tables: Tables, record: RunRecord, write: OwnerWrite): void {
 }
 
 function addStep(record: RunRecord, step: Extract<OwnerVerb, { type: 'recordStep' }>['step']): void {
-  record.own.steps.push({ ...step })
+  record.own.steps.set(step.id, { ...step })
   if (step.status !== 'completed') return
   record.own.completedStepNames.add(step.name)
   record.row.currentStepIndex += 1

@@ -31,7 +31,7 @@ export function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {})
 
 /** A signal that made a step fail, and that no step has accepted, is removed: the run will wait for another one. */
 function forgetRefusedSignals({ kept, own }: RunRecord): void {
-  const failed = new Set(kept.steps.flatMap(({ name, status }) => (status === 'failed' ? name : [])))
+  const failed = new Set([...kept.steps.values()].flatMap(({ name, status }) => (status === 'failed' ? name : [])))
   own.signals = kept.signals.filter(({ name }) => !failed.has(name) || kept.completedStepNames.has(name))
 }
 

@@ -7,7 +7,8 @@ import type { SignalRow } from '../../model/signal.ts'
 import type { StepRow } from '../../model/step.ts'
 
 interface Belongings {
-  readonly steps: StepRow[]
+  /** By id, in the order in which they were recorded. */
+  readonly steps: Map<string, StepRow>
   readonly completedStepNames: Set<string>
   /** Ordered by `seq`. */
   events: EventRow[]
@@ -16,11 +17,15 @@ interface Belongings {
   signals: SignalRow[]
 }
 
-type ReadonlyBelongings = {
-  readonly [K in keyof Belongings]: Belongings[K] extends Set<infer T> ? ReadonlySet<T> : Readonly<Belongings[K]>
+interface ReadonlyBelongings {
+  readonly steps: ReadonlyMap<string, StepRow>
+  readonly completedStepNames: ReadonlySet<string>
+  readonly events: readonly EventRow[]
+  readonly logs: readonly LogRow[]
+  readonly signals: readonly SignalRow[]
 }
 
-const NONE: ReadonlyBelongings = { steps: [], completedStepNames: new Set(), events: [], logs: [], signals: [] }
+const NONE: ReadonlyBelongings = { steps: new Map(), completedStepNames: new Set(), events: [], logs: [], signals: [] }
 
 export class RunRecord {
   readonly row: RunRow
@@ -37,7 +42,7 @@ export class RunRecord {
 
   /** For writing: made when it is first used. */
   get own(): Belongings {
-    this.#own ??= { steps: [], completedStepNames: new Set(), events: [], logs: [], signals: [] }
+    this.#own ??= { steps: new Map(), completedStepNames: new Set(), events: [], logs: [], signals: [] }
     return this.#own
   }
 }

@@ -4,10 +4,10 @@ import type { StepStore } from '../steps.ts'
 import type { Tables } from './tables.ts'
 
 export function memorySteps(tables: Tables): StepStore {
-  const stepsOf = (runId: string) => tables.records.get(runId)?.kept.steps ?? []
+  const stepsOf = (runId: string) => tables.records.get(runId)?.kept.steps
   function pageOf(runId: string, { after, limit = Number.POSITIVE_INFINITY }: RowPage = {}): StepRow[] {
     // Sorting is stable: within an index they stay in the order they were recorded.
-    const steps = stepsOf(runId).toSorted((a, b) => a.index - b.index)
+    const steps = [...(stepsOf(runId)?.values() ?? [])].sort((a, b) => a.index - b.index)
     const last = after === undefined ? -1 : steps.findIndex(({ id }) => id === after)
     return after !== undefined && last < 0 ? [] : copies(steps.slice(last + 1, last + 1 + limit))
   }
@@ -17,7 +17,7 @@ export function memorySteps(tables: Tables): StepStore {
       const held = tables.heldUnder(token)
       return held?.id === runId && held.leaseGeneration === generation ? pageOf(runId, page) : null
     },
-    find: async (runId, ids) => copies(stepsOf(runId).filter(({ id }) => ids.includes(id))),
+    find: async (runId, ids) => copies(ids.flatMap((id) => stepsOf(runId)?.get(id) ?? [])),
   }
 }
 
