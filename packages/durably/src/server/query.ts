@@ -3,6 +3,8 @@ import { nearest } from '../model/known-keys.ts'
 
 const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 200
+/** Of the values in one page, which ends with the row that exceeds it: so no answer is very large. */
+export const PAGE_CHARS_MAX = 4 * 1024 * 1024
 
 /** Reads a parameter that may be given once. */
 export function queryParameter(query: URLSearchParams, name: string): string | null {

@@ -1,15 +1,12 @@
-// GET /runs/:id/steps and /runs/:id/logs, page by page. A page is limited in rows and in size, so that no answer is very large.
+// GET /runs/:id/steps and /runs/:id/logs, page by page.
 import type { PageOptions } from '../model/page-options.ts'
 import { toStep } from '../model/step.ts'
 import { logPages, stepPages, toLog } from '../runs/run-rows.ts'
 import { charsOf } from '../store/pages-of.ts'
 import { jsonResponse } from './json-response.ts'
-import { queryParameter, readLimit, refuseUnknown } from './query.ts'
+import { PAGE_CHARS_MAX, queryParameter, readLimit, refuseUnknown } from './query.ts'
 import { shownTo } from './shown-run.ts'
 import { ofRun } from './visible-run.ts'
-
-/** Of the texts of one page, which ends with the row that exceeds it. */
-const CHARS_MAX = 4 * 1024 * 1024
 
 export const getSteps = ofRun('runs:read', async (call, { id }) => {
   const { store, trigger } = call.server.engine
@@ -42,7 +39,7 @@ async function pageOf<Row extends { id: string }>(
     for (const row of part) {
       rows.push(row)
       chars += charsOf([row])
-      if (rows.length === limit || chars > CHARS_MAX) return { rows, nextCursor: row.id }
+      if (rows.length === limit || chars > PAGE_CHARS_MAX) return { rows, nextCursor: row.id }
     }
   return { rows, nextCursor: null }
 }

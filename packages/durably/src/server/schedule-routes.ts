@@ -7,7 +7,7 @@ import type { Call, Serve } from './call.ts'
 import { ifMatch } from './if-match.ts'
 import { emptyResponse, jsonResponse } from './json-response.ts'
 import { principalOf, withOwnKeys } from './principal.ts'
-import { queryParameter, readLimit, refuseUnknown } from './query.ts'
+import { PAGE_CHARS_MAX, queryParameter, readLimit, refuseUnknown } from './query.ts'
 import { readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
@@ -21,9 +21,19 @@ export const listSchedules = ofAll('schedules:list', async (call) => {
   const cursor = queryParameter(query, 'cursor')
   const page = await server.durably.schedules.list({ limit, ...(cursor !== null && { cursor }) })
   const shown = await shownTo(call)
+  const { codec } = server.engine.trigger
   const schedules: Schedule[] = []
-  for (const schedule of page) if (await mayWith(call, 'schedules:read', schedule)) schedules.push(shown.schedule(schedule))
-  return jsonResponse(200, { schedules, nextCursor: page.length < limit ? null : page.at(-1)?.id })
+  let nextCursor = page.length < limit ? null : page.at(-1)?.id
+  let chars = 0
+  for (const schedule of page) {
+    if (!(await mayWith(call, 'schedules:read', schedule))) continue
+    schedules.push(shown.schedule(schedule))
+    chars += codec.encode(schedule.payload, 'payload')?.length ?? 0
+    if (chars <= PAGE_CHARS_MAX) continue
+    nextCursor = schedule.id
+    break
+  }
+  return jsonResponse(200, { schedules, nextCursor })
 })
 
 export const getSchedule = ofSchedule('schedules:read', async (call, schedules, id) => {

@@ -37,6 +37,24 @@ describe('schedules', () => {
     expect(await call('GET', '/schedules?cursor=%00')).toMatchObject(refused(400, 'invalid_name', 'cursor'))
   })
 
+  test('are listed until the values of a page are larger than 4 MiB', async () => {
+    const { call, durably } = await served('memory')
+    for (const id of ['a', 'b', 'c', 'd']) await durably.schedule(id, { ...BODY, payload: { to: id.repeat(2 ** 21) } })
+    const ids = ({ body }: { body: unknown }) => {
+      const { schedules, nextCursor } = body as { schedules: Schedule[]; nextCursor: string | null }
+      return [schedules.map(({ id }) => id).join(''), nextCursor]
+    }
+    expect(ids(await call('GET', '/schedules'))).toEqual(['ab', 'b'])
+    expect(ids(await call('GET', '/schedules?cursor=b'))).toEqual(['cd', 'd'])
+    expect(ids(await call('GET', '/schedules?cursor=d'))).toEqual(['', null])
+  })
+
+  test('a schedule that was read can be sent back: an interval has the time zone UTC', async () => {
+    const { call } = await served('memory')
+    const { every, timezone } = asSchedule(await call('PUT', '/schedules/s', put(BODY)))
+    expect(await call('PUT', '/schedules/s', put({ ...BODY, every, timezone }))).toMatchObject({ status: 200 })
+  })
+
   test('are paused, resumed and triggered, and their next times are read', async () => {
     const { call, durably } = await served('memory')
     await call('PUT', '/schedules/s', put(BODY))
