@@ -18,7 +18,7 @@ export interface ScheduleSettings {
   cron?: string
   /** The time between two runs, at least one second, for example `'15m'`. It counts from the beginning of 1970 in UTC. */
   every?: Duration
-  /** The IANA time zone in which `cron` is read. Default `UTC`. */
+  /** The IANA time zone in which `cron` is read; an `every` has none. Default `UTC`. */
   timezone?: string
   /** What becomes of times that passed while no worker was there. Default `once`. */
   misfire?: Misfire
@@ -95,6 +95,8 @@ type Times = Pick<ScheduleDefinition, 'cron' | 'everyMs' | 'timezone' | 'jitterM
 
 function readTimes({ cron, every, timezone = 'UTC', jitter = 0 }: ScheduleSettings): Times {
   if ((cron === undefined) === (every === undefined)) throw invalid('a schedule needs either cron or every, e.g. { cron: "0 3 * * *" }')
+  if (every !== undefined && timezone !== 'UTC')
+    throw invalid(`timezone is for cron; every counts from 1970 in UTC. Leave timezone out, or give cron (got ${JSON.stringify(timezone)})`)
   const everyMs = every === undefined ? null : durationMs('every', every)
   if (everyMs !== null && everyMs < EVERY_MS_MIN) throw invalid(`every must be at least one second, got ${everyMs} ms`)
   const jitterMs = durationMs('jitter', jitter)

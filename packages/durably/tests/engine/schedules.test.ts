@@ -325,6 +325,8 @@ describe.each(WORLDS)('schedules on %s', (world) => {
     await refused({ cron: '* * * * * * 2030' }, /cannot be read/)
     await refused({ cron: '0 0 30 2 *' }, /no time at all/)
     await refused({ cron: '* * * * *', timezone: 'Mars/Olympus' }, /timezone must be .* IANA .*"Mars\/Olympus"/)
+    for (const timezone of ['Mars/Olympus', 'Europe/Berlin', '', null])
+      await refused({ every: '1d', timezone }, /timezone is for cron; every counts from 1970 in UTC/)
     await refused({ every: '999ms' }, /at least one second/)
     await refused({ every: 'soon' }, /every must be/)
     await refused({ every: '1m', jitter: '2m' }, /jitter must be at most/)
