@@ -43,6 +43,22 @@ describe.each(['an empty database', 'a database with statistics of 3,000 finishe
   })
 })
 
+// By its run, SQLite would read all steps of the run for each page of its events.
+test('rows that are asked for by their ids are each found by its id', async () => {
+  const seen = new Set<string>()
+  const store = await migratedStore(recording(sqlite(':memory:'), seen))
+  seen.clear()
+  await store.steps.find('id', ['a', 'b'])
+  await store.logs.find('id', ['a', 'b'])
+  await store.events.heads(['a', 'b'])
+  expect(seen.size).toBe(3)
+  for (const sql of seen)
+    expect(await explain(store, sql), sql).toEqual([
+      expect.stringMatching(/^SCAN wanted VIRTUAL TABLE/),
+      expect.stringMatching(/^SEARCH [slr] .*\bid=\?\)/),
+    ])
+})
+
 test.each([1, 5])(
   'a claim of %i reads as little of 100,000 pending runs as of a hundred',
   async (wanted) => {

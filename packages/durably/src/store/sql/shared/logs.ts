@@ -18,7 +18,7 @@ export function sqlLogs({ statement, session, tables: t, into, syntax }: SqlDeps
   )
   const find = statement<{ runId: string; ids: string }>(
     (p) =>
-      sql`SELECT l.* FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.logs} AS l ON l.id = wanted.value WHERE l.run_id = ${p('runId')}`,
+      sql`SELECT l.* FROM ${syntax.texts(p('ids'))} AS wanted CROSS JOIN ${t.logs} AS l WHERE l.id = wanted.value AND l.run_id = ${p('runId')}`,
   )
   return {
     async append(lines) {

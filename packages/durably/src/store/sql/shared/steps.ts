@@ -37,7 +37,7 @@ export function sqlSteps({ statement, session, tables: t, syntax }: SqlDeps): St
   )
   const find = statement<{ runId: string; ids: string }>(
     (p) =>
-      sql`SELECT s.* FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.steps} AS s ON s.id = wanted.value WHERE s.run_id = ${p('runId')}`,
+      sql`SELECT s.* FROM ${syntax.texts(p('ids'))} AS wanted CROSS JOIN ${t.steps} AS s WHERE s.id = wanted.value AND s.run_id = ${p('runId')}`,
   )
   return {
     list: async (runId, page) => (await list({ runId }, page)).map(stepRow),
