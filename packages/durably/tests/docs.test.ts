@@ -1,6 +1,6 @@
 // The code in the docs is compiled and run. On each page the ```ts blocks are one program in their order; a block that imports
 // `createDurably` begins the next one. ```output is what the program prints. `<!-- ts … -->` belongs to the program and is not shown: it
-// may wait, check and close, but what a reader copies must compile without it.
+// may check and clean up, but what a reader copies must compile, run and end without it.
 // A ```ts fragment is only compiled, by itself. With ```tsx a program has JSX.
 // Durably logs runs that fail. A program that shows such runs names their jobs: `<!-- fails: sync, pay -->`.
 import { execFile } from 'node:child_process'
@@ -127,6 +127,17 @@ describe('code in the docs', () => {
   test.concurrent.each(programs.filter(({ runs }) => runs))('$name runs and prints what it says', { timeout: 90_000 }, async (program) => {
     const stdout = await run(program)
     if (program.prints !== null) expect(stdout.trimEnd()).toBe(program.prints.trimEnd())
+  })
+
+  const withHiddenCode = programs.filter(({ runs, code, shown }) => runs && shown !== code)
+  test.concurrent.each(withHiddenCode)('what a reader sees of $name runs and ends by itself', { timeout: 90_000 }, async ({ name }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'durably-docs-'))
+    try {
+      const { code, stderr } = await execute(['--no-warnings', join(BUILD, `out/${name}-shown.js`)], folder)
+      expect(code, stderr).toBe(0)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   test('few blocks are only compiled', () => {
