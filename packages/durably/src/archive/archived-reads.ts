@@ -1,6 +1,6 @@
 // Reads the event logs and the log lines of a store as if nothing had been moved to files.
-//   B1. Rows are read first: what is moved meanwhile is then named by its run, and is read twice rather than never.
-//   B2. A page is short only at the end of the log, or before a file that is gone; the next page says so.
+//   B1. Rows are read before the run says which files it has. So what is moved to a file in between is found twice, and never missed.
+//   B2. A page has fewer rows than its limit only at the end of the log, or before a file that cannot be read; reading the next page rejects.
 import type { Env } from '../model/env.ts'
 import type { EventRow } from '../model/event.ts'
 import type { LogRow } from '../model/log.ts'
@@ -39,7 +39,7 @@ export class ArchivedReads {
       const rows = await this.#store.logs.list(runId, { after, limit })
       const lines = new Map(rows.map((row) => [row.id, row]))
       for (const part of linesAfter(await this.#partsOf(runId), after)) {
-        // What begins after a full page is not on it.
+        // The page is full, and this file has only later lines.
         if (lines.size >= limit && part.lines.from > lastOf(lines, limit)) break
         for (const line of (await this.#segments.read(runId, part)).lines) if (line.id > after) lines.set(line.id, line)
       }
@@ -63,7 +63,7 @@ export class ArchivedReads {
     return partsOf(run?.logRef ?? '')
   }
 
-  /** At least `limit`, if there are so many before a file that is gone. */
+  /** Reads files until there are `limit` events or more. It stops before a file that cannot be read, and rejects if that is the first one. */
   async #eventsOf(runId: string, parts: readonly Part[], { after, limit }: Required<EventPage>): Promise<EventRow[]> {
     const found: EventRow[] = []
     for (const part of parts) {
@@ -80,7 +80,7 @@ export class ArchivedReads {
   }
 }
 
-/** Those with log lines after this one, in the order of their first. */
+/** The files that have log lines after this one, ordered by their first line. */
 function linesAfter(parts: readonly Part[], after: string): (Part & { lines: NonNullable<Part['lines']> })[] {
   const found = parts.flatMap((part) => (part.lines && part.lines.to > after ? { ...part, lines: part.lines } : []))
   return found.sort((a, b) => (a.lines.from < b.lines.from ? -1 : 1))

@@ -1,7 +1,7 @@
 // Archiver — moves the histories of runs that ended long ago from the store to files, and removes the files of deleted runs.
 //   A1. First the file, then one transaction that names it in the run and deletes the rows in it: a crash leaves the rows or the file.
 //   A2. The transaction is refused if the run was retried, or another process was faster; its file is then not named by anybody.
-//   A3. Before the first file the run says that there may be some. So the files of a run that is deleted are known, named or not.
+//   A3. Before its first file is written, the run's row is marked. So the files of a deleted run are removed, also one that no row names yet.
 //   A4. What fails is reported once, until something succeeds. Nothing is deleted meanwhile.
 import { type Env, outside } from '../model/env.ts'
 import { firstIdAt } from '../model/ulid.ts'
@@ -59,14 +59,14 @@ export class Archiver {
 
   async #move(isWanted: () => boolean): Promise<boolean> {
     const { store, env, afterMs } = this.#deps
-    // A run is not older than its id.
+    // An id contains the time at which its run was created, so a run with a later id has not ended long enough ago.
     const before = firstIdAt(env.wall() - afterMs + 1)
     const ids = await store.archive.candidates({ after: this.#place, before, limit: PAGE_MAX })
-    // Ids that Durably makes are ULIDs. Another one that is no name stays in the database.
+    // The ids of Durably are ULIDs. A run that was given an id which cannot be the name of a file stays in the database.
     const nameable = ids.filter(isNameable)
     for (const run of nameable.length === 0 ? [] : await store.archive.begin(nameable, afterMs)) {
       if (!isWanted()) return true
-      // Before the attempt: the next page goes on after a run that cannot be archived.
+      // Set before the attempt, so that a run that cannot be archived does not hold up those after it.
       this.#place = run.id
       await this.#archive(run, isWanted)
     }

@@ -27,7 +27,7 @@ export interface EventLogReaderDeps extends FullEventDeps {
   archives: boolean
 }
 
-/** No events: there is nothing new, and there may be some later. `isAll`: these were all, wait for a change before the next read. */
+/** Without events there is nothing new yet. `isAll`: the log has no more events now, so wait for a change before the next read. */
 export type LogPage = { events: readonly RunLogEvent[]; isAll: boolean } | { ended: TerminalStatus }
 
 const NOTHING_NEW: LogPage = { events: [], isAll: true }
@@ -38,7 +38,7 @@ export class EventLogReader {
   #cursor: number
   /** The run as it was read last, without its input and output: they may be large, and a reader may wait for long. */
   #run: RunRow | null = null
-  /** The last event that was given ended the run, or none was given. */
+  /** The last event that was read ended the run, or none was read yet: the run may have no further events. */
   #isAtAnEnd = true
 
   constructor(deps: EventLogReaderDeps, runId: string, after: number) {
@@ -72,7 +72,7 @@ export class EventLogReader {
       if (!isWoken && !this.#isAtAnEnd) return NOTHING_NEW
       const { status, lastEventSequence: head } = await this.#readRun()
       if (!isTerminal(status)) return NOTHING_NEW
-      // Some events may be missing: the log was off for a while. Then it ends when there is still nothing to read.
+      // If the event log was switched off for a while, the last events were never stored: the log has ended if a second read finds nothing.
       if (this.#cursor >= head || endSeen === head) return { ended: status }
       endSeen = head
     }

@@ -4,7 +4,7 @@ import type { Change } from '../store/notifier.ts'
 
 type Verb = (...args: unknown[]) => Promise<{ outcome?: string } | undefined>
 
-/** How a verb ends that has changed something. */
+/** The outcomes of verbs that have changed something. */
 const DONE = ['done', 'fired', 'triggered']
 
 /** A schedule that was written may be due, or have made a run. A proxy, because a chapter that is loaded lazily does not know its verbs yet. */

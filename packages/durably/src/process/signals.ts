@@ -2,7 +2,8 @@
 //   S1. Functions are asked to stop, and runs whose functions have ended are given back. If nothing else listens for the signal, the process then ends: runs
 //       whose functions ignore their signal are given back as well, as the last thing, because those functions end with the process.
 //   S2. If something else listens, it decides when the process ends, and a function that goes on keeps its lease.
-//   S3. A second signal ends the process at once. `npm run` sends that of the terminal again, so one that comes at once does not count.
+//   S3. A second signal ends the process at once. Under `npm run`, Ctrl-C arrives twice, from the terminal and from npm, so a signal that
+//       follows the first one at once is ignored.
 import type { Engine } from '../engine.ts'
 import { within } from '../model/env.ts'
 import type { Attendance } from './attend.ts'

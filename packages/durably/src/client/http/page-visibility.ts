@@ -1,5 +1,5 @@
 // PageVisibility — whether the page is visible. A tab that is hidden for a while closes its connections, because a browser allows few per
-// server. When it is shown again the cursors fetch what it missed.
+// server. When it is shown again, its subscriptions go on after the last event that they received.
 import type { Clock, TimerHandle } from '../../model/env.ts'
 
 const HIDDEN_MS = 5000
