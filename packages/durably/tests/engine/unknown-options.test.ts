@@ -150,6 +150,8 @@ describe('a wrong kind is refused', () => {
         error: `ctx.trigger and ctx.invoke take a job as defineJob returned it, got ${JSON.stringify(wrongJobs[i]) ?? 'undefined'}`,
         failure: { code: 'invalid_argument' },
       })
+    const names = await Promise.all(runs.map(async ({ id }) => (await durably.getSteps(id)).map(({ name }) => name)))
+    expect(names).toEqual([[`${verb} without a job`], [`${verb} without a job`], [`${verb} name`]])
   })
 
   test('an event that does not exist', async () => {

@@ -2,7 +2,8 @@
 export class ChildNames {
   readonly #counts = new Map<string, number>()
 
-  next(verb: 'trigger' | 'invoke', jobName: string): string {
+  /** A call without a job is refused as a step, which needs a name all the same. */
+  next(verb: 'trigger' | 'invoke', jobName = 'without a job'): string {
     const name = `${verb} ${jobName}`
     const count = (this.#counts.get(name) ?? 0) + 1
     this.#counts.set(name, count)
