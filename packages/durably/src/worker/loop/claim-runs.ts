@@ -10,8 +10,7 @@ import type { WorkerDeps } from '../worker-deps.ts'
 /** Claims at most `wanted` runs, the oldest first. */
 export async function claimRuns(deps: WorkerDeps & { workerId: string }, wanted: number): Promise<Claimed[]> {
   const { store, env, leaseMs, confirmMs, workerId } = deps
-  const tokens: string[] = []
-  while (tokens.length < wanted) tokens.push(env.id())
+  const tokens = Array.from({ length: wanted }, () => env.id())
   const sent = momentOf(env)
   const claimed = (runs: readonly RunRow[]) => {
     const answered = momentOf(env)
