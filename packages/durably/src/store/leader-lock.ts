@@ -2,7 +2,8 @@
 //   B1. The leader sends a heartbeat by a timer. A frozen page keeps its lock, but its timers stop.
 //   B2. If the leader was silent for two leases, another instance steals the lock: the leases of the old leader are long over, and what
 //       it still writes is refused. The lock is not stolen while the database cannot be reached, because a leader could do nothing
-//       then, nor by an instance that was frozen itself, because it could not receive the heartbeats.
+//       then. The time in which an instance was frozen itself is no silence, because it could not receive the heartbeats: on waking its
+//       timer may fire before it gets those that were sent meanwhile.
 //   B3. An instance that was frozen may have got the lock and lost it again without noticing. It inherits only within a lease of the
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
@@ -187,7 +188,8 @@ class LeaderWatch {
   readonly #deps: Deps
   readonly #channel: Channel
   readonly #onLeaderSilent: () => void
-  #lastBeatAt: number
+  /** How often it has looked since the last heartbeat. A look that came late, because this instance was frozen, counts as one. */
+  #silentLooks = 0
   #lookedAt: Moment
   /** When this instance was last known to be awake. It learns of a grant that came while it was frozen before its second look after that. */
   awakeAt: Moment
@@ -196,13 +198,12 @@ class LeaderWatch {
   constructor(deps: Deps, onLeaderSilent: () => void) {
     this.#deps = deps
     this.#onLeaderSilent = onLeaderSilent
-    this.#lastBeatAt = deps.env.mono()
     this.#lookedAt = momentOf(deps.env)
     this.awakeAt = this.#lookedAt
     const { name, page } = deps
     this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
-      if (data === ALIVE) this.#lastBeatAt = deps.env.mono()
+      if (data === ALIVE) this.#silentLooks = 0
     }
     this.#timer = this.#later()
   }
@@ -220,14 +221,13 @@ class LeaderWatch {
 
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#deps
-    const wasAsleep = env.mono() - this.#lookedAt.mono > leaseMs
     const wasFrozen = elapsedMs(env, this.#lookedAt) > leaseMs
-    const canWork = await isReachable()
+    this.#silentLooks++
+    if (!(await isReachable())) this.#silentLooks = 0
     if (this.#timer === null) return
     this.#lookedAt = momentOf(env)
     if (!wasFrozen) this.awakeAt = this.#lookedAt
-    if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()
-    if (env.mono() - this.#lastBeatAt > 2 * leaseMs) return this.#onLeaderSilent()
+    if (this.#silentLooks * beatMs(leaseMs) > 2 * leaseMs) return this.#onLeaderSilent()
     this.#timer = this.#later()
   }
 }
