@@ -17,6 +17,8 @@ export class ScheduleAudit {
   refused = 0
   readonly #inner: ClusterStore
   readonly #storeMs: () => number
+  /** As the last firing left them. */
+  readonly #rows = new Map<string, ScheduleRow>()
   #turn: Promise<unknown> = Promise.resolve()
   #leader = { epoch: 0, token: '' }
 
@@ -43,14 +45,20 @@ export class ScheduleAudit {
 
   async #watched(verb: string, args: readonly unknown[], invoke: () => Promise<unknown>): Promise<unknown> {
     if (verb === 'lead') return this.#led(args[0] as LeadRequest, await invoke())
-    if (verb !== 'fireSchedule') return invoke()
+    if (verb !== 'fireSchedule') {
+      if (verb !== 'findSchedules') this.#rows.clear()
+      return invoke()
+    }
     const firing = args[0] as Firing
-    const before = await this.#row(firing.scheduleId)
+    const { scheduleId } = firing
+    const before = this.#rows.get(scheduleId) ?? (await this.#row(scheduleId))
     const nowMs = this.#storeMs()
     const answer = (await invoke()) as Awaited<ReturnType<ClusterStore['fireSchedule']>>
     if (answer.outcome === 'deposed') this.refused++
-    this.#fired(firing, before, await this.#row(firing.scheduleId), nowMs)
-    if (answer.outcome === 'fired') for (const run of answer.runs) this.#created(firing.scheduleId, run.scheduledFor ?? Number.NaN, run.id)
+    const after = await this.#row(scheduleId)
+    if (after) this.#rows.set(scheduleId, after)
+    this.#fired(firing, before, after, nowMs)
+    if (answer.outcome === 'fired') for (const run of answer.runs) this.#created(scheduleId, run.scheduledFor ?? Number.NaN, run.id)
     return answer
   }
 

@@ -4,6 +4,7 @@
 import { createDurably } from '../../durably.ts'
 import { type Env, iso } from '../../model/env.ts'
 import { isTerminal } from '../../model/run.ts'
+import type { ScheduleRow } from '../../model/schedule.ts'
 import type { ClusterStore } from '../../store/cluster/cluster.ts'
 import type { NewSchedule } from '../../store/cluster/schedules.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,7 +19,8 @@ import { isFaultFree } from './world-kinds.ts'
 
 const FAULT_MS = 80_000
 /** Longer than any pause, a lease and the time until the next look. */
-const HEAL_MS = 200_000
+const HEAL_MS_MAX = 200_000
+const HEAL_LOOK_MS = 5000
 /** The lease of the leader: pauses are as long as it, or longer. */
 const LEASE_MS = 10_000
 const RESTART_MS_MAX = 15_000
@@ -79,13 +81,32 @@ class ScheduleWorld {
     for (let i = 0; i < COMMANDS; i++) this.#at(`command ${i}`, () => this.#defineAnew(i))
     for (let i = 0; i < CLEANINGS; i++) this.#at(`cleaning ${i}`, () => this.#clean())
     await this.#base.advance(FAULT_MS)
-    this.#plan.healed = true
-    await this.#base.advance(HEAL_MS)
+    await this.#heal()
     await this.#judge()
     await store.close()
     const { violations, slots, changes, refused } = this.#audit
     const scheduled = Array.from(slots.values()).reduce((sum, { size }) => sum + size, 0)
     return { violations, faults: this.#plan.happened, scheduled, elections: changes, refusals: refused }
+  }
+
+  /** Until every process has been there and awake, and no time overdue, for longer than a time may be due. */
+  async #heal(): Promise<void> {
+    this.#plan.healed = true
+    const isAwake = ({ alive, wokeAt }: SimProcess) => alive && wokeAt <= this.#base.mono()
+    let wellMs = 0
+    for (let healed = 0; healed < HEAL_MS_MAX && wellMs <= LATE_MS_MAX; healed += HEAL_LOOK_MS) {
+      await this.#base.advance(HEAL_LOOK_MS)
+      const isWell = [...this.#processes.values()].every(isAwake) && (await this.#schedules()).every((one) => !this.#isOverdue(one))
+      wellMs = isWell ? wellMs + HEAL_LOOK_MS : 0
+    }
+  }
+
+  async #schedules(): Promise<ScheduleRow[]> {
+    return (await this.#cluster.findSchedules({ limit: SCHEDULES.length })).schedules
+  }
+
+  #isOverdue({ nextAt }: ScheduleRow): boolean {
+    return this.#storeMs() - nextAt > LATE_MS_MAX
   }
 
   #at(what: string, act: () => unknown): void {
@@ -153,11 +174,10 @@ class ScheduleWorld {
   }
 
   async #judge(): Promise<void> {
-    const nowMs = this.#storeMs()
-    const { schedules } = await this.#cluster.findSchedules({ limit: SCHEDULES.length })
-    for (const { id, everyMs, nextAt } of schedules) {
+    for (const schedule of await this.#schedules()) {
+      const { id, everyMs, nextAt } = schedule
       const broken = (what: string) => this.#audit.violations.push({ invariant: 'I43', runId: null, what: `schedule ${id}: ${what}` })
-      if (nowMs - nextAt > LATE_MS_MAX) broken(`the time ${iso(nextAt)} is due since ${nowMs - nextAt} ms`)
+      if (this.#isOverdue(schedule)) broken(`the time ${iso(nextAt)} is due since ${this.#storeMs() - nextAt} ms`)
       if (id !== 'all') continue
       const slots = Array.from(this.#audit.slots.get(id)?.keys() ?? []).sort((a, b) => a - b)
       const missing = slots.filter((slot, i) => i > 0 && slot - (slots[i - 1] ?? 0) !== everyMs)
