@@ -70,6 +70,7 @@ describe('a shared SQLite file', () => {
       'durably_schema_versions',
       'durably_signals',
       'durably_steps',
+      'durably_workers',
     ])
   })
 

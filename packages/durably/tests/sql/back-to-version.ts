@@ -1,9 +1,19 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
-/** From version 9. */
+const WITHOUT_WORKERS = [
+  ...['runs_assigned', 'runs_assigned_key'].map((index) => `DROP INDEX ${index}`),
+  ...['worker_id', 'confirm_ms', 'continuation_state', 'continuation_check_deadline_at', 'assigned_worker_id'].map(dropColumn),
+  ...['assigned_at', 'assign_count', 'leader_epoch'].map(dropColumn),
+  ...['DROP TABLE workers', 'DELETE FROM schema_versions WHERE version > 9'],
+]
+
+function dropColumn(column: string): string {
+  return `ALTER TABLE runs DROP COLUMN ${column}`
+}
+
 export const BACK_TO_VERSION_8: Record<'sqlite' | 'postgres', readonly string[]> = {
-  sqlite: ['DROP TRIGGER archive_removal', ...withoutArchive()],
-  postgres: ['DROP TRIGGER archive_removal ON runs', 'DROP FUNCTION archive_removal', ...withoutArchive()],
+  sqlite: [...WITHOUT_WORKERS, 'DROP TRIGGER archive_removal', ...withoutArchive()],
+  postgres: [...WITHOUT_WORKERS, 'DROP TRIGGER archive_removal ON runs', 'DROP FUNCTION archive_removal', ...withoutArchive()],
 }
 
 function withoutArchive(): string[] {
