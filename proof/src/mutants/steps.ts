@@ -70,14 +70,21 @@ export const STEP_MUTANTS: Mutant[] = [
     guard: 'a sleep is not over before its end',
     file: 'worker/steps/sleep-step.ts',
     find: 'if (parking.isOver(name)) return steps.record(call, null)',
-    replace: 'if (parking.get(name)) return steps.record(call, null)',
+    replace: 'if (parking.waits.get(name)) return steps.record(call, null)',
   },
   {
     name: 'retry-forgets-sleep',
     guard: 'a sleep that has begun keeps its end when the job is tried again',
     file: 'worker/steps/parking.ts',
-    find: 'return encodeWaits([...this.#waits.values()].flatMap(remainingOf))',
+    find: 'return encodeWaits([...this.waits.values()].flatMap(remainingOf))',
     replace: 'return encodeWaits([])',
+  },
+  {
+    name: 'wait-limit-anew',
+    guard: 'the time limit of a wait that has begun is kept, although its job fails before the signals are read',
+    file: 'worker/steps/signal-step.ts',
+    find: "if (dueAt !== null && isOver === undefined) parking.waits.set(name, { name, kind: 'limit', dueAt })",
+    replace: '',
   },
   {
     name: 'parks-in-flight',

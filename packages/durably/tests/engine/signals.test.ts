@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { retry } from '../../src/model/retry-policy.ts'
+import type { Store } from '../../src/store/store.ts'
 import { type CallName, faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType } from './listening.ts'
@@ -128,6 +129,37 @@ describe.each(WORLDS)('signals on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'wait_timeout' } })
     expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'approval' }])
   })
+
+  test.each([100, 2000])(
+    'a timeout counts from the first call, although the job fails while signals are read for %d ms',
+    async (readMs) => {
+      const { durably: first, env, another } = await setup(world)
+      const slowToRead = (store: Store): Store => {
+        let ms = readMs
+        const list: Store['signals']['list'] = (...args) => {
+          const answer = new Promise<void>((resolve) => void env.timer(ms, resolve)).then(() => store.signals.list(...args))
+          ms = 0
+          return answer
+        }
+        return { ...store, signals: { ...store.signals, list } }
+      }
+      const durably = another({ wrap: slowToRead })
+      const job = durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 2, delay: '40m' }) }, async (ctx) => {
+        const waits = ctx.waitFor('never', { timeout: '1h' }).catch((error: { code: string }) => error.code)
+        const fails = ctx.run('fails once', async ({ attempt }) => {
+          await new Promise<void>((resolve) => void env.timer(10, resolve))
+          if (attempt === 1) throw new Error('once')
+        })
+        return (await Promise.all([waits, fails]))[0]
+      })
+      const { id } = await job.trigger(null)
+      durably.start()
+      await env.advance(0.9 * HOUR)
+      expect(await first.getRun(id)).toMatchObject({ status: 'pending', attempts: 1 })
+      await env.advance(0.2 * HOUR)
+      expect(await first.getRun(id)).toMatchObject({ status: 'completed', output: 'wait_timeout' })
+    },
+  )
 
   test('a timeout counts from the first call, however often the run is woken for something else', async () => {
     const { durably, env } = await setup(world, { pollingInterval: 10 * HOUR })

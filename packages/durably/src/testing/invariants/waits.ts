@@ -42,23 +42,23 @@ export const nobodyWakesEarly: Invariant = (history) => {
   return violations
 }
 
-/** I25: when a run is parked, each sleep that has begun is recorded with its end, also if the job is attempted again. */
-export const sleepsAreWrittenDown: Invariant = (history) => {
+/** I25: when a run is parked, each sleep and each time limit that has begun is recorded with its end, also if the job is attempted again. */
+export const endsAreWrittenDown: Invariant = (history) => {
   const { waits = [], putAway = [] } = history.ledger
   const called = grouped(waits, ({ runId }) => runId)
   const recorded = new Map(history.steps.map(({ runId, name, leaseGeneration }) => [stepKey({ runId, step: name }), leaseGeneration]))
   const violations: Violation[] = []
   for (const { runId, generation, waitingFor } of putAway) {
-    for (const { step, isOver } of (called.get(runId) ?? []).filter((call) => call.generation === generation)) {
+    for (const { step, isOver, dueAt } of (called.get(runId) ?? []).filter((call) => call.generation === generation)) {
       const key = stepKey({ runId, step })
       const isRecorded = (recorded.get(key) ?? Number.POSITIVE_INFINITY) <= generation
-      if (history.plans?.steps.get(key)?.kind !== 'sleep' || isOver || isRecorded) continue
+      if (dueAt === null || isOver || isRecorded) continue
       // The recorded end is that of the first call that parked; after a clock jumped back it may be later than that of this call.
       const calls = (called.get(runId) ?? []).filter((call) => call.step === step && call.generation <= generation)
       const latest = Math.max(...calls.map(({ dueAtMost }) => dueAtMost ?? 0)) + 1
       const written = decodeWaits(waitingFor).find(({ name }) => name === step)
       if (!written || (written.dueAt ?? 0) > latest)
-        violations.push({ invariant: 'I25', runId, what: `generation ${generation} slept in ${step}, written down is ${waitingFor}` })
+        violations.push({ invariant: 'I25', runId, what: `generation ${generation} waited in ${step}, written down is ${waitingFor}` })
     }
   }
   return violations

@@ -45,7 +45,7 @@ export async function settleEffect(steps: StepRunner, call: StepCall, { effect, 
 async function decisionOf(steps: StepRunner, name: string): Promise<unknown> {
   const signal = await steps.signals.find(name)
   if (!signal) return undefined
-  steps.deps.execution.parking.forget(name)
+  steps.deps.execution.parking.waits.delete(name)
   return steps.deps.codec.decode(signal.value)
 }
 

@@ -23,7 +23,7 @@ export async function functionStep(
       checkKeys('ctx.run', options, STEP_OPTIONS)
       const { parking } = steps.deps.execution
       // An earlier execution has left a wait, such as the pause before the next attempt, that is not over yet.
-      const wait = parking.isOver(name) === false && parking.get(name)
+      const wait = parking.isOver(name) === false && parking.waits.get(name)
       if (wait) return { wait }
       const effects = options.effect === 'once' ? await otherStepsFor(steps) : undefined
       return (effects && (await effects.settleEffect(steps, call, options))) ?? execute(steps, call, bodyOf, options, effects)

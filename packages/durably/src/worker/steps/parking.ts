@@ -19,8 +19,8 @@ interface ParkingDeps {
 
 export class Parking {
   readonly #deps: ParkingDeps
-  /** The waits of earlier executions and of this one, by name. */
-  readonly #waits: Map<string, Wait>
+  /** The waits of earlier executions and of this one, by name. One that is only put here is stored, but nobody waits for it. */
+  readonly waits: Map<string, Wait>
   readonly #askedFor = new Set<string>()
   readonly #refusals: ((why: Error) => void)[] = []
   #refused: Error | null = null
@@ -29,21 +29,13 @@ export class Parking {
 
   constructor(deps: ParkingDeps) {
     this.#deps = deps
-    this.#waits = new Map(decodeWaits(deps.run.waitingFor).map((wait) => [wait.name, wait]))
+    this.waits = new Map(decodeWaits(deps.run.waitingFor).map((wait) => [wait.name, wait]))
   }
 
   /** Whether what was waited for under this name is over; `undefined` when nothing was. */
   isOver(name: string): boolean | undefined {
-    const wait = this.#waits.get(name)
+    const wait = this.waits.get(name)
     return wait && dueOf(wait) <= this.#deps.claimedAt
-  }
-
-  get(name: string): Wait | undefined {
-    return this.#waits.get(name)
-  }
-
-  forget(name: string): void {
-    this.#waits.delete(name)
   }
 
   /** Never resolves: when the run goes on, the job function is called again. */
@@ -52,7 +44,7 @@ export class Parking {
       this.askedAt = this.#deps.env.mono()
       void this.#park()
     }
-    this.#waits.set(wait.name, wait)
+    this.waits.set(wait.name, wait)
     this.#askedFor.add(wait.name)
     return new Promise((_, reject) => (this.#refused ? reject(this.#refused) : this.#refusals.push(reject)))
   }
@@ -71,14 +63,14 @@ export class Parking {
   /** What to store. A wait that was asked for in this execution counts, even if it is due by now. */
   get ending(): { runAt: number; waitingFor: string; signals: number } {
     const { run, claimedAt } = this.#deps
-    const waits = [...this.#waits.values()]
+    const waits = [...this.waits.values()]
     const ahead = waits.filter((wait) => this.#askedFor.has(wait.name) || dueOf(wait) > claimedAt).map(dueOf)
     return { runAt: Math.min(run.deadlineAt ?? NEVER_MS, NEVER_MS, ...ahead), waitingFor: encodeWaits(waits), signals: run.signals }
   }
 
   /** The part of `waitingFor` that stays valid without parking. */
   get remaining(): string {
-    return encodeWaits([...this.#waits.values()].flatMap(remainingOf))
+    return encodeWaits([...this.waits.values()].flatMap(remainingOf))
   }
 
   async #park(): Promise<void> {

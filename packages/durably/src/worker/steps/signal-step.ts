@@ -19,6 +19,9 @@ export async function receiveSignal(steps: StepRunner, call: StepCall, options: 
   const { schema = job && signalSchema(job, name), timeout } = options
   const limitMs = timeout === undefined ? null : durationMs(`timeout of ${what}`, timeout)
   const dueAt = limitMs === null ? null : Math.ceil((await execution.clock.storeNow()) + limitMs)
+  const isOver = parking.isOver(name)
+  // If the job fails before the signals are read, its next attempt does not begin the time anew.
+  if (dueAt !== null && isOver === undefined) parking.waits.set(name, { name, kind: 'limit', dueAt })
   const signal = await steps.signals.find(name)
   if (signal) {
     try {
@@ -26,9 +29,10 @@ export async function receiveSignal(steps: StepRunner, call: StepCall, options: 
       const accepted = schema ? await validate(schema, value, 'invalid_input', () => what) : value
       return await steps.record(call, codec.encode([accepted], what))
     } catch (error) {
+      parking.waits.delete(name)
       return steps.fail(call, error)
     }
   }
-  if (!parking.isOver(name)) return { wait: { name, kind: 'signal', dueAt: parking.get(name)?.dueAt ?? dueAt } }
+  if (!isOver) return { wait: { name, kind: 'signal', dueAt: parking.waits.get(name)?.dueAt ?? dueAt } }
   return steps.record(call, codec.encode([], what))
 }

@@ -6,7 +6,7 @@ export async function sleepStep(steps: StepRunner, name: string, dueTime: () => 
   const { parking } = execution
   await steps.step(name, async (call) => {
     if (parking.isOver(name)) return steps.record(call, null)
-    const known = parking.get(name)
+    const known = parking.waits.get(name)
     if (known) return { wait: known }
     const dueAt = Math.ceil(await dueTime())
     return execution.clock.time.isPast(dueAt) ? steps.record(call, null) : { wait: { name, kind: 'sleep', dueAt } }

@@ -72,7 +72,7 @@ export class StepRunner {
     this.failed = new FailedSteps(deps.execution.run, deps.steps)
     this.signals = new SentSignals(deps)
     this.#recorded = new Map(deps.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
-    for (const name of this.#recorded.keys()) deps.execution.parking.forget(name)
+    for (const name of this.#recorded.keys()) deps.execution.parking.waits.delete(name)
   }
 
   /** One call of `ctx`: returns what is recorded under its name, or the result of `work` (J1, J4). */
@@ -172,7 +172,7 @@ export class StepRunner {
   /** The value of a step whose record was accepted, decoded from that record. */
   completed(call: StepCall, output: string | null): unknown {
     const { execution, codec } = this.deps
-    execution.parking.forget(call.name)
+    execution.parking.waits.delete(call.name)
     return codec.decode(output)
   }
 
