@@ -32,13 +32,21 @@ export function lazyCode<T>(load: () => Promise<T>): (env: Env) => T | Promise<T
 type Verb = (...args: unknown[]) => Promise<unknown>
 type Verbs = Record<string | symbol, Verb>
 
-/** Passes every call on to what `open` returns. It must not be awaited itself: it has a method of every name, so also a `then`. */
+/** Passes every call on to what `open` returns; see `lazyPart`. */
 export function lazyVerbs<T extends object>(open: () => T | Promise<T>): T {
+  return lazyPart(open, (opened) => opened)
+}
+
+/**
+ * Passes every call on to a part of what `open` returns. It must not be awaited itself, nor be what a promise resolves with: it has a method
+ * of every name, so also a `then`.
+ */
+export function lazyPart<Opened, T extends object>(open: () => Opened | Promise<Opened>, partOf: (opened: Opened) => T): T {
   const lazily = (verb: string | symbol): Verb => {
-    const call = (there: T, args: unknown[]) => (there as unknown as Verbs)[verb]?.(...args) as Promise<unknown>
+    const call = (there: Opened, args: unknown[]) => (partOf(there) as unknown as Verbs)[verb]?.(...args) as Promise<unknown>
     return (...args) => {
       const there = open()
-      return there instanceof Promise ? there.then((loaded: T) => call(loaded, args)) : call(there, args)
+      return there instanceof Promise ? there.then((loaded: Opened) => call(loaded, args)) : call(there, args)
     }
   }
   // A proxy, because only the loaded object knows the names of its verbs.

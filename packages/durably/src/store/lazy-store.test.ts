@@ -48,6 +48,12 @@ describe('lazyStore', () => {
     ])
   })
 
+  test('its first verb may be one of a part that is loaded even later', async () => {
+    const base = memoryStore()
+    const store = lazy(async () => ({ ...base, logs: lazyVerbs(async () => base.logs) }))
+    expect(await store.logs.list('run')).toEqual([])
+  })
+
   test('tries again when its code could not be had', async () => {
     let isOnline = false
     const store = lazy(() => (isOnline ? Promise.resolve(memoryStore()) : Promise.reject(new TypeError('Failed to fetch'))))

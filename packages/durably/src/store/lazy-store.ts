@@ -2,7 +2,7 @@
 // If it cannot be loaded, the verb rejects, and the next verb tries again.
 import type { Env } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
-import { lazyCode, lazyVerbs } from '../model/lazy.ts'
+import { lazyCode, lazyPart } from '../model/lazy.ts'
 import { lazyLeadership } from './lazy-leadership.ts'
 import type { OpenLeadership } from './leadership.ts'
 import type { Store } from './store.ts'
@@ -25,10 +25,7 @@ export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps)
   const store = () => loadedStore(env)
 
   function chapter<C extends Chapter>(name: C): TransactionalStore[C] {
-    return lazyVerbs<TransactionalStore[C]>(() => {
-      const there = store()
-      return there instanceof Promise ? there.then((loaded) => loaded[name]) : there[name]
-    })
+    return lazyPart(store, (loaded) => loaded[name])
   }
 
   const openLeadership: OpenLeadership = (deps) =>
