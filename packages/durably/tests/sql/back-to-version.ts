@@ -1,19 +1,27 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
-const WITHOUT_WORKERS = [
-  ...['runs_assigned', 'runs_assigned_key'].map((index) => `DROP INDEX ${index}`),
-  ...['worker_id', 'confirm_ms', 'continuation_state', 'continuation_check_deadline_at', 'assigned_worker_id'].map(dropColumn),
-  ...['assigned_at', 'assign_count', 'leader_epoch'].map(dropColumn),
-  ...['DROP TABLE workers', 'DELETE FROM schema_versions WHERE version > 9'],
+/** From version 11, on SQLite and on Postgres. */
+const BACK_TO_VERSION_10 = [
+  'CREATE INDEX run_events_created_at ON run_events (run_id, created_at)',
+  'DELETE FROM schema_versions WHERE version > 10',
 ]
 
-function dropColumn(column: string): string {
-  return `ALTER TABLE runs DROP COLUMN ${column}`
-}
+const COLUMNS_OF_VERSION_10 = [
+  ...['worker_id', 'confirm_ms', 'continuation_state', 'continuation_check_deadline_at'],
+  ...['assigned_worker_id', 'assigned_at', 'assign_count', 'leader_epoch'],
+]
+
+const BACK_TO_VERSION_9 = [
+  ...BACK_TO_VERSION_10,
+  ...['runs_assigned', 'runs_assigned_key'].map((index) => `DROP INDEX ${index}`),
+  ...COLUMNS_OF_VERSION_10.map((column) => `ALTER TABLE runs DROP COLUMN ${column}`),
+  'DROP TABLE workers',
+  'DELETE FROM schema_versions WHERE version > 9',
+]
 
 export const BACK_TO_VERSION_8: Record<'sqlite' | 'postgres', readonly string[]> = {
-  sqlite: [...WITHOUT_WORKERS, 'DROP TRIGGER archive_removal', ...withoutArchive()],
-  postgres: [...WITHOUT_WORKERS, 'DROP TRIGGER archive_removal ON runs', 'DROP FUNCTION archive_removal', ...withoutArchive()],
+  sqlite: [...BACK_TO_VERSION_9, 'DROP TRIGGER archive_removal', ...withoutArchive()],
+  postgres: [...BACK_TO_VERSION_9, 'DROP TRIGGER archive_removal ON runs', 'DROP FUNCTION archive_removal', ...withoutArchive()],
 }
 
 function withoutArchive(): string[] {

@@ -157,7 +157,6 @@ describe('migrate', () => {
       [
         ' ON "runs" (job_name, run_at, id) WHERE status = \'pending\'',
         ' ON "logs" (run_id, id)',
-        ' ON "run_events" (run_id, created_at)',
         ' ON "runs" (lease_expires_at) WHERE status = \'running\'',
         ' ON "runs" (finished_at, id) WHERE finished_at IS NOT NULL',
         ' ON "runs" (status, id)',
