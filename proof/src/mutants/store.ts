@@ -119,7 +119,7 @@ export const STORE_MUTANTS: Mutant[] = [
   {
     name: 'delay-ignored',
     guard: 'a delay counts from when the store has the run',
-    file: 'store/memory/create.ts',
+    file: 'store/new-row.ts',
     find: 'const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)',
     replace: 'const dueAt = run.runAt ?? nowMs',
   },
@@ -260,7 +260,7 @@ export const STORE_MUTANTS: Mutant[] = [
   {
     name: 'labels-lost',
     guard: 'a run has the labels that it was given',
-    file: 'store/memory/create.ts',
+    file: 'store/new-row.ts',
     find: 'concurrencyKey,\n    labels,',
     replace: 'concurrencyKey,\n    labels: labels && null,',
   },

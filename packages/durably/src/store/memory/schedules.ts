@@ -12,7 +12,7 @@ import type {
   ScheduleTrigger,
   TriggerOutcome,
 } from '../cluster/schedules.ts'
-import { newRow } from './create.ts'
+import { newRow } from '../new-row.ts'
 import { byId } from './orders.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter } from './chapter.ts'
+import { TEXTS } from './hostile-texts.ts'
 import {
   claim,
   complete,
@@ -76,6 +77,41 @@ export const createChapter = chapter('create', {
       'the new row',
     )
     deepEqual(await get(world, given.id), { ...row, version, updatedAt }, 'what get() reads')
+  },
+
+  'the answer is the row that is stored, whatever a run was given, and again when it is sent again': async (world) => {
+    const now = world.env.wall()
+    const labels = '{"a":"b"}'
+    const given = [
+      ...[{}, { payload: null }, { concurrencyKey: 'k' }, { labels }, { delayMs: 5 }, { runAt: now + 7 }, { deadlineMs: 9 }],
+      ...[
+        { delayMs: 9, deadlineMs: 5 },
+        { runAt: now + 9, deadlineAt: now + 5 },
+        { runAt: now + 9, deadlineAt: now - 5 },
+      ],
+      ...[...Object.values(TEXTS), '\uFFFD', '\uD800 \0'].map((text) => ({ jobName: text, payload: JSON.stringify(text) })),
+    ].map((options) => newRun(world, options))
+    for (const runs of [...given.map((run) => [run]), given, [...given, newRun(world), newRun(world, { idempotencyKey: 'k' })]]) {
+      const created = await world.store.runs.create(runs)
+      for (const { run } of created) deepEqual(run, await get(world, run.id), 'the answer and the stored run')
+      deepEqual(
+        created.map(({ run, created }) => [run.id, created]),
+        runs.map(({ id }) => [id, true]),
+        'runs',
+      )
+    }
+    for (const { id } of given) deepEqual(await eventTypes(world, id), ['run:trigger'], 'events')
+  },
+
+  'a run that is sent again answers with the run as it is now, alone and beside a new one': async (world) => {
+    const run = newRun(world)
+    await world.store.runs.create([run])
+    await mustClaim(world)
+    for (const others of [[], [newRun(world)]]) {
+      const [again] = await world.store.runs.create([run, ...others])
+      equal(again?.run.status, 'running', 'its status')
+      deepEqual(again, { run: await get(world, run.id), created: true }, 'the answer')
+    }
   },
 
   'creating a run writes run:trigger as its first event': async (world) => {

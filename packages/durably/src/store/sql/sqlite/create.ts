@@ -1,27 +1,25 @@
 // Rows go in as one JSON parameter, so 1,000 runs take as many statements as one.
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
+import type { RunRow } from '../../../model/run.ts'
+import { newRow } from '../../new-row.ts'
 import { notStored } from '../../not-stored.ts'
 import type { Created, NewRun, RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
 import { chunkedRuns, jsonRows } from '../shared/json-rows.ts'
 import { runRow } from '../shared/rows.ts'
-import type { Row } from '../shared/session.ts'
-import type { Param } from '../shared/statement.ts'
 
 export function createRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['create'] {
-  const due = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 7, ${p('now')} + coalesce(e.value ->> 6, 0))`
-  const deadline = (p: Param<{ now: number }>) => sql`coalesce(e.value ->> 8, ${p('now')} + (e.value ->> 11))`
   /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
-  const insertRuns = statement<{ rows: string; now: number }>(
+  const insertRuns = statement<{ rows: string }>(
     (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
         status, run_at, deadline_at, parent_run_id, parent_step, labels, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
-        'pending', min(${due(p)}, max(coalesce(${deadline(p)}, ${due(p)}), ${p('now')})), ${deadline(p)}, e.value ->> 9, e.value ->> 10, e.value ->> 13, 1
-      FROM ${syntax.elements(p('rows'))} AS e WHERE e.value ->> 12 IS NULL
-        OR EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = e.value ->> 9 AND ${canMove('complete')} AND r.lease_owner = e.value ->> 12)
-      ON CONFLICT DO NOTHING`,
+        'pending', e.value ->> 6, e.value ->> 7, e.value ->> 8, e.value ->> 9, e.value ->> 11, 1
+      FROM ${syntax.elements(p('rows'))} AS e WHERE e.value ->> 10 IS NULL
+        OR EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = e.value ->> 8 AND ${canMove('complete')} AND r.lease_owner = e.value ->> 10)
+      ON CONFLICT DO NOTHING RETURNING id`,
   )
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
   const insertEvents = statement<{ rows: string; at: string }>(
@@ -31,9 +29,9 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
       ON CONFLICT DO NOTHING`,
   )
   const selectRuns = statement<{ rows: string }>(
-    (p) => sql`SELECT e.key AS position, r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = coalesce(
+    (p) => sql`SELECT e.value ->> 0 AS asked, r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = coalesce(
         (SELECT same.id FROM ${t.runs} AS same WHERE same.id = e.value ->> 0),
-        (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = e.value ->> 9 AND child.parent_step = e.value ->> 10),
+        (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = e.value ->> 8 AND child.parent_step = e.value ->> 9),
         (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = e.value ->> 1 AND known.idempotency_key = e.value ->> 3))`,
   )
 
@@ -41,18 +39,39 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
     if (runs.length === 0) return []
     const now = env.wall()
     const at = iso(now)
-    const chunks = chunkedRuns(runs)
-    const parameters = chunks.map((chunk) => jsonRows(chunk.map(toRow)))
-    const inserts = parameters.flatMap((rows) =>
-      eventLog ? [insertRuns({ rows, now }), insertEvents({ rows, at })] : [insertRuns({ rows, now })],
-    )
-    const queries = [...inserts, ...parameters.map((rows) => selectRuns({ rows }))]
-    const results = within ? await session.writeWithin(within, queries) : await session.write(queries)
-    return chunks.flatMap((chunk, i) => answers(chunk, results[inserts.length + i] ?? []))
+    const parameters = chunkedRuns(runs).map((chunk) => jsonRows(chunk.map((run) => toRow(run, now))))
+    const inserts = parameters.flatMap((rows) => (eventLog ? [insertRuns({ rows }), insertEvents({ rows, at })] : [insertRuns({ rows })]))
+    const write = (queries: CompiledQuery[]) => (within ? session.writeWithin(within, queries) : session.write(queries))
+    if (!runs.some(mayBeKnown) && !parameters.some(mayBeChanged)) {
+      const stored = (await write(inserts)).reduce((count, rows) => count + rows.length, 0)
+      // Otherwise some are there already: this was sent before, and its answer was lost.
+      if (stored === runs.length) return runs.map((run) => ({ run: firstRow(run, now), created: true }))
+    }
+    const results = await write([...inserts, ...parameters.map((rows) => selectRuns({ rows }))])
+    const found = new Map(results.slice(inserts.length).flatMap((rows) => rows.map((row) => [row.asked, runRow(row)])))
+    return runs.map((given) => answer(given, found.get(given.id)))
   }
 }
 
-function toRow(run: NewRun) {
+/** By something else than its id. */
+function mayBeKnown({ idempotencyKey, parentStep }: NewRun): boolean {
+  return idempotencyKey !== null || parentStep !== null
+}
+
+/** By `jsonRows`, which puts this character in the place of what cannot be stored. */
+function mayBeChanged(rows: string): boolean {
+  return rows.includes('\uFFFD')
+}
+
+/** The row as `insertRuns` has stored it. Reading it from the database costs as much as storing it. */
+function firstRow(run: NewRun, now: number): RunRow {
+  const row = newRow(run, now)
+  row.lastEventSequence = 1
+  return row
+}
+
+function toRow(run: NewRun, now: number) {
+  const { runAt, deadlineAt } = newRow(run, now)
   return [
     run.id,
     run.jobName,
@@ -60,22 +79,16 @@ function toRow(run: NewRun) {
     run.idempotencyKey,
     run.concurrencyKey,
     run.createdAt,
-    run.delayMs,
-    run.runAt,
-    run.deadlineAt,
+    runAt,
+    deadlineAt,
     run.parentRunId,
     run.parentStep,
-    run.deadlineMs,
     run.parentToken,
     run.labels,
   ]
 }
 
-function answers(runs: readonly NewRun[], rows: readonly Row[]): Created[] {
-  const found = new Map(rows.map((row) => [Number(row.position), runRow(row)]))
-  return runs.map((given, i) => {
-    const run = found.get(i)
-    if (!run) throw notStored(given)
-    return { run, created: run.id === given.id }
-  })
+function answer(given: NewRun, run: RunRow | undefined): Created {
+  if (!run) throw notStored(given)
+  return { run, created: run.id === given.id }
 }
