@@ -55,8 +55,8 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'steps-read-early',
     guard: 'completed steps are read after the claim, not before it (R4)',
     file: 'worker/loop/claim-runs.ts',
-    find: 'return claimed(await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs }))',
-    replace: `const runs = await store.runs.claim({ jobNames: [...jobs.keys()], tokens, leaseMs })
+    find: 'return claimed(await deps.claim({ jobNames: deps.jobNames(), tokens, leaseMs, confirmMs, workerId }))',
+    replace: `const runs = await deps.claim({ jobNames: deps.jobNames(), tokens, leaseMs, confirmMs, workerId })
     store.stale = store.early
     store.early = new Map()
     for (const { id } of await store.runs.list({})) store.early.set(id, await store.steps.list(id))

@@ -6,8 +6,8 @@ export const STORE_MUTANTS: Mutant[] = [
     name: 'no-fence',
     guard: 'owner writes need generation and token (W1)',
     file: 'store/memory/apply.ts',
-    find: "return row.status === 'running' && row.leaseGeneration === claim.generation && row.leaseOwner === claim.token",
-    replace: "return row.status === 'running' && claim.generation > 0",
+    find: "row.status === 'running' && row.leaseGeneration === claim.generation && row.leaseOwner === claim.token",
+    replace: "row.status === 'running' && claim.generation > 0",
   },
   {
     name: 'same-generation',

@@ -11,6 +11,7 @@ import type { RunLogEvent } from '../../src/model/event.ts'
 import { type DurablyEvent, EVENT_TYPES } from '../../src/model/event.ts'
 import { withLogPersistence } from '../../src/plugins/index.ts'
 import type { Subscription } from '../../src/runs/subscribe.ts'
+import type { Store } from '../../src/store/store.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
 import { type CallName, faulty } from './faulty-store.ts'
 import { freezable } from './freezable-env.ts'
@@ -29,6 +30,16 @@ async function all(subscription: Subscription): Promise<RunLogEvent[]> {
 }
 
 /** What has come so far; the subscription goes on. */
+/** A leader chooses the worker of a run, which is gone before it starts the run. */
+async function assignAndOrphan({ cluster }: Store, runId: string): Promise<void> {
+  const worker = { id: 'gone', token: 'gone', labels: '{}', capacity: 1, jobNames: '["job"]', version: null, lastsMs: 1000 }
+  const epoch = (await cluster?.lead({ workerId: 'leader', token: 'leader', leaseMs: 1000 }))?.epoch ?? 0
+  await cluster?.attend(worker)
+  expect(await cluster?.assign({ epoch, assignments: [{ runId, version: 0, workerId: 'gone' }] })).toHaveLength(1)
+  await cluster?.leave(worker)
+  expect(await cluster?.orphan({ epoch, reassignAfterMs: 0 })).toHaveLength(1)
+}
+
 function follow(subscription: Subscription): { events: RunLogEvent[]; ended: Promise<unknown> } {
   const events: RunLogEvent[] = []
   const ended = (async () => {
@@ -206,7 +217,7 @@ describe.each(WORLDS)('subscribe on %s', (world) => {
     await env.advance(100)
     await within(1000, durably.stop({ timeout: 0 }))
     const sleeper = freezable(env)
-    const lost = another({ env: sleeper })
+    const lost = another({ env: sleeper, confirmFor: '5s' })
     instance(lost)
     lost.start()
     await env.advance(2000)
@@ -214,8 +225,9 @@ describe.each(WORLDS)('subscribe on %s', (world) => {
     const heir = another()
     instance(heir)
     heir.start()
-    await env.advance(33_000)
+    await env.advance(38_000)
     const other = await job.trigger(null)
+    await assignAndOrphan(store, other.id)
     await durably.cancel(other.id)
     await env.advance(2000)
     await live.ended
