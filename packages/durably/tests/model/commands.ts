@@ -106,8 +106,8 @@ async function sendClaim(world: World, store: Store, request: ClaimRequest): Pro
   for (const { id, status, jobName } of before) {
     if (jobNames.includes(jobName)) world.matrix.note(status, 'claim', claimed.has(id))
   }
-  for (const { id, leaseGeneration, leaseOwner, parentRunId } of claimed.values()) {
-    world.owners.push({ claim: { runId: id, generation: leaseGeneration, token: leaseOwner ?? '', parentRunId }, number: 0 })
+  for (const { id, leaseGeneration, leaseOwner, parentRunId, leaderEpoch } of claimed.values()) {
+    world.owners.push({ claim: { runId: id, generation: leaseGeneration, token: leaseOwner ?? '', parentRunId, leaderEpoch }, number: 0 })
   }
   const touched = expected.map(({ id }) => id)
   await world.same(store, `claim(${jobNames} as ${tokens})`, store.runs.claim(request), expected, touched)
@@ -196,6 +196,43 @@ const sendSignal = command('signal', signal, async (world, store, { target, name
   world.signals.push(sent)
   const asked = `signal(${sent.id}, ${sent.name} to ${sent.runId})`
   await world.same(store, asked, store.signals.send(sent), model.sendSignal(world.model, sent), [sent.runId])
+})
+
+/** The only leader of the sequence, so its epoch is always the first. */
+const LEADER = { workerId: 'leader', token: 'leader', leaseMs: LEASE_MS }
+const EPOCH = 1
+const WORKER = { id: 'worker', token: 'worker', labels: '{}', capacity: 1, jobNames: '[]', version: null, lastsMs: LEASE_MS }
+
+const assignment = fc.record({ n: some, status: fc.constantFrom(...RUN_STATUSES), isStale: often(false, true) })
+
+const assign = command('assign', assignment, async (world, store, { n, status: wanted, isStale }) => {
+  const runId = world.runIdIn(wanted, n)
+  const status = statusOf(world, runId)
+  const version = (model.get(world.model, runId)?.version ?? 0) + (isStale ? 1 : 0)
+  const chosen = { runId, version, workerId: WORKER.id }
+  const expected = model.assign(world.model, EPOCH, chosen)
+  if (status) world.matrix.note(status, 'assign', expected.length > 0)
+  await store.cluster?.lead(LEADER)
+  await store.cluster?.attend(WORKER)
+  const answer = store.cluster?.assign({ epoch: EPOCH, assignments: [chosen] }) ?? Promise.resolve([])
+  await world.same(store, `assign(${runId})`, answer, expected, [runId])
+})
+
+const orphan = command('orphan', fc.constant({}), async (world, store) => {
+  const before = world.model.runs.map(({ row }) => ({ ...row }))
+  const expected = model.orphan(world.model, EPOCH)
+  for (const { id, status } of before)
+    world.matrix.note(
+      status,
+      'orphan',
+      expected.some((run) => run.id === id),
+    )
+  await store.cluster?.lead(LEADER)
+  await store.cluster?.leave(WORKER)
+  const byId = <T extends { id: string }>(runs: readonly T[] | null | undefined) => runs?.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const answer = store.cluster?.orphan({ epoch: EPOCH, reassignAfterMs: 0 }) ?? Promise.resolve([])
+  const touched = expected.map(({ id }) => id)
+  await world.same(store, 'orphan()', answer.then(byId), byId(expected), touched)
 })
 
 const remove = command('delete', target, async (world, store, { status, n }) => {
@@ -371,6 +408,8 @@ const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
   [3, cancel],
   [3, retry],
   [2, remove],
+  [3, assign],
+  [1, orphan],
   [3, sendSignal],
   [1, get],
   [1, purge],

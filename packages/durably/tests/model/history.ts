@@ -3,7 +3,7 @@
 import { type Everything, START_MS } from './world.ts'
 
 const TIMES = new Set([
-  ...['runAt', 'leaseExpiresAt', 'cancelRequestedAt', 'deadlineAt', 'startedAt', 'finishedAt', 'continuationCheckDeadlineAt'],
+  ...['runAt', 'leaseExpiresAt', 'cancelRequestedAt', 'deadlineAt', 'startedAt', 'finishedAt', 'continuationCheckDeadlineAt', 'assignedAt'],
   ...['createdAt', 'updatedAt', 'heartbeatAt', 'completedAt', 'timestamp'],
 ])
 

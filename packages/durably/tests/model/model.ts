@@ -1,5 +1,6 @@
 // Model — what a store does, in the plainest words: runs in an array, a clock, one function per verb.
 // Written from the port (src/store/*.ts) and the transition table, to be read; nothing in here is fast.
+
 import { iso } from '../../src/model/env.ts'
 import type { EventType, RecordedPayload } from '../../src/model/event.ts'
 import type { LogRow } from '../../src/model/log.ts'
@@ -10,6 +11,7 @@ import type { StepRow } from '../../src/model/step.ts'
 import { decodeStreams } from '../../src/model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../src/model/transitions.ts'
 import { decodeWaits } from '../../src/model/wait.ts'
+import type { AssignedRun, Assignment } from '../../src/store/cluster/assignments.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../../src/store/owner-write.ts'
 import * as port from '../../src/store/runs.ts'
 import type { SendOutcome } from '../../src/store/signals.ts'
@@ -112,6 +114,8 @@ export function apply(model: Model, writes: readonly OwnerWrite[]): WriteOutcome
   return writes.map((write) => applyOne(model, write))
 }
 
+const ENDS: OwnerVerb['type'][] = ['complete', 'fail', 'abandon']
+
 function applyOne(model: Model, { claim, number, verb, ...attachments }: OwnerWrite): WriteOutcome {
   const run = find(model, claim.runId)
   if (!run || run.row.leaseGeneration !== claim.generation) return { ok: false }
@@ -122,6 +126,7 @@ function applyOne(model: Model, { claim, number, verb, ...attachments }: OwnerWr
     return verb.type === 'recordStep' && !run.steps.some(({ id }) => id === verb.step.id) ? { ok: false } : accepted()
   }
   if (row.status !== 'running' || row.leaseOwner !== claim.token) return { ok: false } // W1
+  if (ENDS.includes(verb.type) && (row.leaderEpoch ?? 0) !== (claim.leaderEpoch ?? 0)) return { ok: false }
   if (verb.type === 'recordStep' && verb.step.status === 'completed' && isCompleted(run, verb.step.name)) return { ok: false }
   row.leaseWrites = number
   row.updatedAt = iso(model.now())
@@ -234,6 +239,29 @@ function fateOf(row: RunRow, now: number, maxRecoveries: number): port.Reaped['m
 const LOST_FOR_GOOD: { [move in Move]?: (maxRecoveries: number) => { code: FailureReason; error: string } } = {
   reclaimTimedOut: () => ({ code: 'timeout', error: port.DEADLINE_ERROR }),
   reclaimCrashLoop: (maxRecoveries) => ({ code: 'crash_loop', error: port.crashLoopError(maxRecoveries) }),
+}
+
+/** By the leader of this epoch, to a worker that is there. */
+export function assign(model: Model, epoch: number, { runId, version, workerId }: Assignment): AssignedRun[] {
+  const run = find(model, runId)
+  if (run?.row.status !== 'pending' || run.row.version !== version || run.row.assignedWorkerId !== null) return []
+  Object.assign(run.row, { assignedWorkerId: workerId, assignedAt: model.now(), leaderEpoch: epoch, assignCount: run.row.assignCount + 1 })
+  move(model, run, 'assign', { workerId })
+  return [{ id: runId, jobName: run.row.jobName, workerId }]
+}
+
+/** All that are assigned, because no worker is there any more. */
+export function orphan(model: Model, epoch: number): AssignedRun[] {
+  const lost = model.runs.filter(
+    ({ row }) => row.status === 'pending' && row.assignedWorkerId !== null && (row.assignedAt ?? 0) <= model.now(),
+  )
+  return lost.map((run) => {
+    const { row } = run
+    const workerId = row.assignedWorkerId ?? ''
+    Object.assign(row, { assignedWorkerId: null, leaderEpoch: epoch })
+    move(model, run, 'orphan', { workerId })
+    return { id: row.id, jobName: row.jobName, workerId }
+  })
 }
 
 export function wasAlive(model: Model, { runId, generation, token }: Claim): void {
@@ -405,7 +433,7 @@ function move(model: Model, run: ModelRun, name: Move, payload: RecordedPayload)
   row.version += 1
   row.updatedAt = iso(model.now())
   row.finishedAt = isTerminal(to) ? model.now() : null
-  if (to !== 'running')
+  if (to !== 'running' && name !== 'assign' && name !== 'orphan')
     Object.assign(row, { leaseOwner: null, leaseExpiresAt: null, assignedWorkerId: null, assignedAt: null, ...NOT_MARKED })
   tell(run, event, payload, iso(model.now()))
   if (isTerminal(to)) wakeParent(model, row)
