@@ -93,7 +93,7 @@ test('whoever claims a run that changes hands gets the streams that its last own
       decodeStreams(row.streams).length + 1,
     )
     expect(resets.map(({ type, payload }) => [type, JSON.parse(payload)])).toEqual([
-      ['run:start', { generation: row.leaseGeneration }],
+      ['run:start', { generation: row.leaseGeneration, workerId: null }],
       ...decodeStreams(row.streams).map(({ stepName, kept }) => ['stream:reset', { stepName, to: kept }]),
     ])
   }

@@ -13,7 +13,7 @@ const COLUMNS_OF_VERSION_10 = [
 
 const BACK_TO_VERSION_9 = [
   ...BACK_TO_VERSION_10,
-  ...['runs_assigned', 'runs_assigned_key'].map((index) => `DROP INDEX ${index}`),
+  ...['runs_assigned', 'runs_assigned_key', 'runs_in_round'].map((index) => `DROP INDEX ${index}`),
   ...COLUMNS_OF_VERSION_10.map((column) => `ALTER TABLE runs DROP COLUMN ${column}`),
   'DROP TABLE workers',
   'DELETE FROM schema_versions WHERE version > 9',

@@ -15,6 +15,7 @@ export const workers: Migration = ({ tables: t, syntax: { bigint, key } }) => [
   ].map((column) => sql`ALTER TABLE ${t.runs} ADD COLUMN ${column}`),
   sql`CREATE INDEX ${t.index('runs_assigned')} ON ${t.runs} (assigned_worker_id, status, run_at, id) WHERE assigned_worker_id IS NOT NULL`,
   sql`CREATE INDEX ${t.index('runs_assigned_key')} ON ${t.runs} (concurrency_key) WHERE assigned_worker_id IS NOT NULL`,
+  sql`CREATE INDEX ${t.index('runs_in_round')} ON ${t.runs} (id) WHERE assigned_at IS NOT NULL`,
   sql`CREATE TABLE ${t.workers} (
       id ${key} PRIMARY KEY NOT NULL,
       token ${key} NOT NULL,

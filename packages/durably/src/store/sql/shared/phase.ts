@@ -10,7 +10,7 @@ const awaitsSignal = sql`(coalesce(r.waiting_for, '') LIKE '%"kind":"signal"%' O
 /** How to tell apart the phases that share a status; every other status has one phase. */
 const WHEN: { readonly [phase in Phase]?: { status: RunStatus; is: (now: Fragment) => Fragment } } = {
   pending: { status: 'pending', is: (now) => sql`r.run_at <= ${now} AND r.assigned_at IS NULL` },
-  assigned: { status: 'pending', is: (now) => sql`r.run_at <= ${now} AND r.assigned_worker_id IS NOT NULL` },
+  assigned: { status: 'pending', is: (now) => sql`r.run_at <= ${now} AND r.assigned_at IS NOT NULL AND r.assigned_worker_id IS NOT NULL` },
   orphaned: { status: 'pending', is: (now) => sql`r.run_at <= ${now} AND r.assigned_at IS NOT NULL AND r.assigned_worker_id IS NULL` },
   sleeping: { status: 'pending', is: (now) => sql`r.run_at > ${now} AND NOT ${awaitsSignal}` },
   waiting: { status: 'pending', is: (now) => sql`r.run_at > ${now} AND ${awaitsSignal}` },
