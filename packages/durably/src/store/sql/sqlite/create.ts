@@ -19,8 +19,10 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
         'pending', e.value ->> 6, e.value ->> 7, e.value ->> 8, e.value ->> 9, e.value ->> 11, 1
       FROM ${syntax.elements(p('rows'))} AS e WHERE e.value ->> 10 IS NULL
         OR EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = e.value ->> 8 AND ${canMove('complete')} AND r.lease_owner = e.value ->> 10)
-      ON CONFLICT DO NOTHING RETURNING id`,
+      ON CONFLICT DO NOTHING`,
   )
+  /** Stands after `insertRuns`: how many it has inserted. */
+  const countStored = statement<Record<never, never>>(() => sql`SELECT changes() AS stored`)
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
   const insertEvents = statement<{ rows: string; at: string }>(
     (p) => sql`INSERT INTO ${into.events}
@@ -40,13 +42,15 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
     const now = env.wall()
     const at = iso(now)
     const parameters = chunkedRuns(runs).map((chunk) => jsonRows(chunk.map((run) => toRow(run, now))))
-    const inserts = parameters.flatMap((rows) => (eventLog ? [insertRuns({ rows }), insertEvents({ rows, at })] : [insertRuns({ rows })]))
+    const events = (rows: string) => (eventLog ? [insertEvents({ rows, at })] : [])
     const write = (queries: CompiledQuery[]) => (within ? session.writeWithin(within, queries) : session.write(queries))
     if (!runs.some(mayBeKnown) && !parameters.some(mayBeChanged)) {
-      const stored = (await write(inserts)).reduce((count, rows) => count + rows.length, 0)
+      const counts = await write(parameters.flatMap((rows) => [insertRuns({ rows }), countStored({}), ...events(rows)]))
+      const stored = counts.flat().reduce((sum, row) => sum + Number(row.stored), 0)
       // Otherwise some are there already: this was sent before, and its answer was lost.
       if (stored === runs.length) return runs.map((run) => ({ run: firstRow(run, now), created: true }))
     }
+    const inserts = parameters.flatMap((rows) => [insertRuns({ rows }), ...events(rows)])
     const results = await write([...inserts, ...parameters.map((rows) => selectRuns({ rows }))])
     const found = new Map(results.slice(inserts.length).flatMap((rows) => rows.map((row) => [row.asked, runRow(row)])))
     return runs.map((given) => answer(given, found.get(given.id)))
