@@ -4,7 +4,8 @@ import { anything } from '../anything.ts'
 
 /** What an engine of the check can do: its job takes the number of its steps, or waits for a signal. */
 export function checkedEngine(options: Omit<NonNullable<Parameters<typeof createDurably>[0]>, 'store'>) {
-  const durably = createDurably({ ...options, notifications: false, logger: false })
+  // A name of its own, of always the same length: that of the process is stored with each run.
+  const durably = createDurably({ ...options, workerId: 'check', notifications: false, logger: false })
   const job = durably.defineJob({ name: 'job', input: anything }, async (ctx, steps) => {
     for (let i = 0; i < (steps as number); i++) await ctx.run(`step ${i}`, () => i)
   })

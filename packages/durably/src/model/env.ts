@@ -81,7 +81,7 @@ export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
     if (cause instanceof DurablyError) throw cause
     throw new DurablyError(
       'store_unavailable',
-      'some code of durably could not be loaded; the next call tries again. If the files of the page were replaced, reload it',
+      'some code of durably could not be loaded; the next call tries again. Is the page offline, or were its files replaced? Then reload it',
       { cause },
     )
   })

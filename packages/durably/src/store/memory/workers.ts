@@ -33,6 +33,6 @@ export function workers(tables: Tables): WorkerRow[] {
 }
 
 /** It is not silent. An entry that lasts much longer was written by a broken clock. */
-export function isThere({ expiresAt }: KeptWorker, nowMs: number): boolean {
+function isThere({ expiresAt }: KeptWorker, nowMs: number): boolean {
   return expiresAt > nowMs && expiresAt <= nowMs + LEASE_MS_MAX
 }
