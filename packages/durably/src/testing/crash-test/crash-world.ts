@@ -156,6 +156,7 @@ export class CrashWorld {
     const durably = createDurably({
       store: process.store,
       env: process.env,
+      workerId: process.name,
       logger: false,
       pollingInterval: POLLING_MS,
       staleThreshold: LEASE_MS,

@@ -128,7 +128,7 @@ class ScheduleWorld {
     })
     this.#processes.set(name, process)
     const pollingInterval = oneOf(this.#seed, `polling of ${name}`, [1000, 2000, 5000])
-    createDurably({ store: process.store, env: process.env, logger: false, pollingInterval }).start()
+    createDurably({ store: process.store, env: process.env, workerId: name, logger: false, pollingInterval }).start()
   }
 
   #inject({ fault, name }: Timed): void {

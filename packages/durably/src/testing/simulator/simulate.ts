@@ -192,6 +192,7 @@ class Simulation {
     const durably = createDurably({
       store: this.#tabs?.storeOf(process) ?? process.store,
       env: process.env,
+      workerId: process.name,
       logger: false,
       staleThreshold: this.#leaseMs,
       pollingInterval: oneOf(this.#seed, `polling of ${process.name}`, [1000, 2000, 5000]),
