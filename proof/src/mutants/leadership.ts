@@ -34,7 +34,7 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     name: 'frozen-tab-steals',
     guard: 'the time in which a tab was frozen itself is no silence of the leader (B2)',
     file: 'store/leader-lock.ts',
-    find: 'this.#silentLooks++',
-    replace: 'this.#silentLooks += (env.mono() - this.#lookedAt.mono) / beatMs(leaseMs)',
+    find: 'if (isSilent && this.#wasSilent) return',
+    replace: 'if (isSilent) return',
   },
 ]

@@ -54,7 +54,7 @@ const RETRY_IN_PIECES = inPieces('retry', 'store/sql/sqlite/client-moves.ts', 'q
 const KEY_UNGUARDED: RaceMutant = {
   name: 'sql-key-unguarded',
   guard: 'one running run per concurrency key, by the pick and by its index',
-  file: 'store/sql/sqlite/claim.ts',
+  file: 'store/sql/shared/claim.ts',
   find: '(p.concurrency_key IS NULL OR NOT EXISTS (',
   replace: '(p.concurrency_key IS NULL OR p.id IS NOT NULL OR NOT EXISTS (',
   dropIndex: 'runs_running_key',

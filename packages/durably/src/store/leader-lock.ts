@@ -188,8 +188,9 @@ class LeaderWatch {
   readonly #deps: Deps
   readonly #channel: Channel
   readonly #onLeaderSilent: () => void
-  /** How often it has looked since the last heartbeat. A look that came late, because this instance was frozen, counts as one. */
-  #silentLooks = 0
+  #lastBeatAt: number
+  /** The leader was silent for two leases at the last look. Heartbeats that were waiting for this instance arrive before the next one. */
+  #wasSilent = false
   #lookedAt: Moment
   /** When this instance was last known to be awake. It learns of a grant that came while it was frozen before its second look after that. */
   awakeAt: Moment
@@ -198,12 +199,13 @@ class LeaderWatch {
   constructor(deps: Deps, onLeaderSilent: () => void) {
     this.#deps = deps
     this.#onLeaderSilent = onLeaderSilent
+    this.#lastBeatAt = deps.env.mono()
     this.#lookedAt = momentOf(deps.env)
     this.awakeAt = this.#lookedAt
     const { name, page } = deps
     this.#channel = page.openChannel(name)
     this.#channel.onmessage = ({ data }) => {
-      if (data === ALIVE) this.#silentLooks = 0
+      if (data === ALIVE) this.#lastBeatAt = deps.env.mono()
     }
     this.#timer = this.#later()
   }
@@ -221,13 +223,16 @@ class LeaderWatch {
 
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#deps
+    const wasAsleep = env.mono() - this.#lookedAt.mono > leaseMs
     const wasFrozen = elapsedMs(env, this.#lookedAt) > leaseMs
-    this.#silentLooks++
-    if (!(await isReachable())) this.#silentLooks = 0
+    const canWork = await isReachable()
     if (this.#timer === null) return
     this.#lookedAt = momentOf(env)
     if (!wasFrozen) this.awakeAt = this.#lookedAt
-    if (this.#silentLooks * beatMs(leaseMs) > 2 * leaseMs) return this.#onLeaderSilent()
+    if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()
+    const isSilent = env.mono() - this.#lastBeatAt > 2 * leaseMs
+    if (isSilent && this.#wasSilent) return this.#onLeaderSilent()
+    this.#wasSilent = isSilent
     this.#timer = this.#later()
   }
 }
