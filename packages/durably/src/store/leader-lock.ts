@@ -2,8 +2,7 @@
 //   B1. The leader sends a heartbeat by a timer. A frozen page keeps its lock, but its timers stop.
 //   B2. If the leader was silent for two leases, another instance steals the lock: the leases of the old leader are long over, and what
 //       it still writes is refused. The lock is not stolen while the database cannot be reached, because a leader could do nothing
-//       then. The time in which an instance was frozen itself is no silence, because it could not receive the heartbeats: on waking its
-//       timer may fire before it gets those that were sent meanwhile.
+//       then, nor by an instance that was frozen itself, because it could not receive the heartbeats.
 //   B3. An instance that was frozen may have got the lock and lost it again without noticing. It inherits only within a lease of the
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
@@ -189,8 +188,6 @@ class LeaderWatch {
   readonly #channel: Channel
   readonly #onLeaderSilent: () => void
   #lastBeatAt: number
-  /** The leader was silent for two leases at the last look. Heartbeats that were waiting for this instance arrive before the next one. */
-  #wasSilent = false
   #lookedAt: Moment
   /** When this instance was last known to be awake. It learns of a grant that came while it was frozen before its second look after that. */
   awakeAt: Moment
@@ -230,9 +227,7 @@ class LeaderWatch {
     this.#lookedAt = momentOf(env)
     if (!wasFrozen) this.awakeAt = this.#lookedAt
     if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()
-    const isSilent = env.mono() - this.#lastBeatAt > 2 * leaseMs
-    if (isSilent && this.#wasSilent) return this.#onLeaderSilent()
-    this.#wasSilent = isSilent
+    if (env.mono() - this.#lastBeatAt > 2 * leaseMs) return this.#onLeaderSilent()
     this.#timer = this.#later()
   }
 }
