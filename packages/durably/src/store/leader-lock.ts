@@ -3,6 +3,7 @@
 //   B2. If the leader was silent for two leases, another instance steals the lock: the leases of the old leader are long over, and what
 //       it still writes is refused. The lock is not stolen while the database cannot be reached, because a leader could do nothing
 //       then, nor by an instance that was frozen itself, because it could not receive the heartbeats.
+//       Known gap: one that was frozen for less than a lease may look before it gets the heartbeats that were sent meanwhile.
 //   B3. An instance that was frozen may have got the lock and lost it again without noticing. It inherits only within a lease of the
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
