@@ -189,8 +189,7 @@ describe.each(WORLDS)('on %s', (name) => {
 
 async function eventsOf(durably: Durably, id: string) {
   const events: { type: string; payload: string }[] = []
-  const { runs } = { runs: await durably.getRun(id) }
-  const until = runs?.lastEventSequence ?? 0
+  const until = (await durably.getRun(id))?.lastEventSequence ?? 0
   for await (const event of durably.subscribe(id)) {
     events.push({ type: event.type, payload: 'workerId' in event ? (event.workerId ?? '') : '' })
     if (event.sequence >= until) break
