@@ -86,6 +86,8 @@ export class Fleet {
   async leave(): Promise<void> {
     if (this.#state === null) return
     this.#state = null
+    // A worker that is started again enters at once.
+    this.#beatAt = Number.NEGATIVE_INFINITY
     await this.#deps.cluster.leave({ id: this.#workerId, token: this.#token })
   }
 

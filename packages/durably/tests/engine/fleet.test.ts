@@ -47,6 +47,17 @@ describe.each(WORLDS)('on %s', (name) => {
     expect((await fleet.workers()).map(({ id }) => id)).toEqual(['b'])
   })
 
+  test('a worker that is stopped and started again executes at once', async () => {
+    const { job, env, durably, done, workerOf } = await fleetOf(['a'])
+    done.open()
+    await env.advance(2000)
+    await workerOf('a')?.stop()
+    workerOf('a')?.start()
+    const { id } = await job.trigger(null)
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', workerId: 'a' })
+  })
+
   test('a leader shares the runs out by room, and each worker executes only its own', async () => {
     const { job, env, durably, done, executed } = await fleetOf(['a', 'b', 'c'], { dispatch: 'leader' })
     await env.advance(2000)
