@@ -238,8 +238,8 @@ export class Worker {
 
   /** Looks for work with one read; performs duties that are due, takes lost runs back, and archives and removes what ended long ago. */
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
-    const { store, env, jobs, tidying, pollingMs, heartbeatMs } = this.#deps
-    const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY } = await store.runs.probe([...jobs.keys()])
+    const { store, env, jobNames, tidying, pollingMs, heartbeatMs } = this.#deps
+    const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY } = await store.runs.probe(jobNames())
     const duty = await this.#deps.perform(this.#deps.workerId, dutyInMs)
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
