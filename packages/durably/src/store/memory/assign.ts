@@ -11,9 +11,8 @@ export function findUnassigned(tables: Tables, { jobNames, limit }: UnassignedRe
   const keys = new Set(Array.from(tables.assigned, ({ concurrencyKey }) => concurrencyKey))
   const isFree = (key: string | null) => key === null || (!keys.has(key) && tables.holderOf(key) === undefined)
   const found: UnassignedRun[] = []
-  const due = Array.from(tables.byId.ascending()).filter(
-    (row) => row.status === 'pending' && row.runAt <= tables.nowMs && row.assignedWorkerId === null && jobNames.includes(row.jobName),
-  )
+  const pending = jobNames.flatMap((jobName) => [...(tables.queue(jobName)?.pending() ?? [])])
+  const due = pending.filter(({ runAt, assignedWorkerId }) => runAt <= tables.nowMs && assignedWorkerId === null)
   for (const { id, jobName, version, concurrencyKey } of due.sort(byTurn)) {
     if (found.length === limit) break
     if (!isFree(concurrencyKey)) continue

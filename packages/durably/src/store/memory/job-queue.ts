@@ -47,6 +47,12 @@ export class JobQueue {
     return first && first.runAt <= nowMs ? first : undefined
   }
 
+  /** All of them, in no order. */
+  *pending(): Iterable<RunRow> {
+    yield* this.#ready.ascending()
+    yield* this.#behind.ascending()
+  }
+
   hasDue(nowMs: number): boolean {
     return this.firstDue(nowMs) !== undefined
   }
