@@ -38,8 +38,8 @@ export interface DurablyOptions {
    */
   confirmFor?: Duration
   /**
-   * The name of this process, for people: it is shown where it leads, in each run that it executes and in `run:start`. At most 512 bytes. Default: its host, its process id and a text that is
-   * new with each start.
+   * The name of this process, for people: it is shown where it leads, in each run that it executes and in `run:start`. At most 512 bytes.
+   * Default: its host, its process id and a text that is new with each start.
    */
   workerId?: string
   /** How many runs the worker of this instance executes at once. Default 1. */

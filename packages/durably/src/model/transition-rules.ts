@@ -9,7 +9,8 @@ export interface TransitionRule {
 
 /** Who may write as owner: the guard of every owner move. */
 const OWNER = 'lease generation and claim token are mine, write number is new'
-const LEASE_OVER = 'lease is over, or its owner is known to be gone'
+const OVER = 'lease is over'
+const LEASE_OVER = `${OVER}, or its owner is known to be gone`
 
 export const TRANSITION_RULES: Record<Move, TransitionRule> = {
   claim: { who: 'worker', guard: 'due, job registered here, concurrency key free' },
@@ -23,7 +24,7 @@ export const TRANSITION_RULES: Record<Move, TransitionRule> = {
   reclaimCancelled: { who: 'anyone', guard: `${LEASE_OVER}, cancel was requested` },
   reclaimTimedOut: { who: 'anyone', guard: `${LEASE_OVER}, deadline is over` },
   reclaimCrashLoop: { who: 'anyone', guard: `${LEASE_OVER}, recoveries used up` },
-  confirm: { who: 'anyone', guard: `${LEASE_OVER.split(',')[0]}, and its owner may still come back (\`confirmFor\`)` },
+  confirm: { who: 'anyone', guard: `${OVER}, and its owner may still come back (\`confirmFor\`)` },
   assign: { who: 'leader', guard: 'due, not assigned, version as read, the worker attached and not silent, epoch is current' },
   orphan: { who: 'leader', guard: 'assigned for longer than `reassignAfter`, its worker detached or silent, epoch is current' },
   cancel: { who: 'client', guard: 'none; a running run is only asked to stop' },

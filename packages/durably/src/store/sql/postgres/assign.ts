@@ -15,6 +15,7 @@ import {
   isThere,
   type OrphanValues,
   orphaned,
+  unassignedRun,
 } from '../shared/assign.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Row } from '../shared/session.ts'
@@ -72,7 +73,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
   return {
     async findUnassigned({ jobNames, limit }) {
       const rows = await session.read(find({ jobs: JSON.stringify(jobNames), limit, now: env.wall() }))
-      return rows.map((row) => ({ id: String(row.id), jobName: String(row.job_name), version: Number(row.version) }))
+      return rows.map(unassignedRun)
     },
     async assign(request) {
       const [rows = []] = await session.write([assign(assignValues(request, env.wall()))])

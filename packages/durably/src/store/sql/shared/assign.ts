@@ -1,7 +1,7 @@
 // What assigning means on all databases: the guards as SQL, and what is changed.
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
-import type { AssignedRun, AssignRequest } from '../../cluster/assignments.ts'
+import type { AssignedRun, AssignRequest, UnassignedRun } from '../../cluster/assignments.ts'
 import { canMove, eventType } from './guards.ts'
 import type { Tables } from './schema.ts'
 import type { Row } from './session.ts'
@@ -63,6 +63,10 @@ export function assignEvent(move: 'assign' | 'orphan', workerAsJson: Fragment): 
 
 export function assignValues({ epoch, assignments }: AssignRequest, now: number): AssignValues {
   return { epoch, now, at: iso(now), rows: JSON.stringify(assignments.map(({ runId, version, workerId }) => [runId, version, workerId])) }
+}
+
+export function unassignedRun(row: Row): UnassignedRun {
+  return { id: String(row.id), jobName: String(row.job_name), version: Number(row.version) }
 }
 
 export function assignedRun(row: Row): AssignedRun {

@@ -15,6 +15,7 @@ import {
   type LeaderValues,
   type OrphanValues,
   orphaned,
+  unassignedRun,
 } from '../shared/assign.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Param } from '../shared/statement.ts'
@@ -74,7 +75,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
   return {
     async findUnassigned({ jobNames, limit }) {
       const rows = await session.read(find({ jobs: JSON.stringify(jobNames), limit, now: env.wall() }))
-      return rows.map((row) => ({ id: String(row.id), jobName: String(row.job_name), version: Number(row.version) }))
+      return rows.map(unassignedRun)
     },
     async assign(request) {
       const values = assignValues(request, env.wall())
