@@ -11,7 +11,7 @@ export const MUTANT_SEEDS_MAX = 2000
 export interface HuntOptions {
   /** Their names; all of them unless given. */
   only?: readonly string[] | undefined
-  /** Begin with the seed that showed it the last time. Else the first seed is looked for, and recorded. */
+  /** Begin with the seed that showed it the last time. Else that comes last, the first one that shows it is looked for, and recorded. */
   fromKnownSeeds?: boolean
 }
 
@@ -26,13 +26,18 @@ export interface Hunted {
 /** One on each core. */
 export async function huntMutants(onHunted: (hunted: Hunted) => void, options: HuntOptions = {}): Promise<Hunted[]> {
   const { only, fromKnownSeeds = false } = options
-  const known = fromKnownSeeds ? firstSeeds() : {}
+  const recorded = firstSeeds()
+  const seedsFor = ({ name }: Mutant) => {
+    const range = Array.from({ length: MUTANT_SEEDS_MAX }, (_, seed) => seed)
+    const known = recorded[name] ?? 0
+    return [...new Set(fromKnownSeeds ? [known, ...range] : [...range, known])]
+  }
   const wanted = MUTANTS.filter(({ name }) => only === undefined || only.includes(name))
   const results = new Map<Mutant, Hunted>()
   const waiting = [...wanted]
   const work = async () => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-      const hunted = await hunt(mutant, known[mutant.name] ?? 0)
+      const hunted = await hunt(mutant, seedsFor(mutant))
       results.set(mutant, hunted)
       onHunted(hunted)
     }
@@ -43,9 +48,7 @@ export async function huntMutants(onHunted: (hunted: Hunted) => void, options: H
   return hunted
 }
 
-/** `begin` is the seed to try before all others. */
-async function hunt(mutant: Mutant, begin: number): Promise<Hunted> {
-  const seeds = [...new Set([begin, ...Array.from({ length: MUTANT_SEEDS_MAX }, (_, seed) => seed)])]
+async function hunt(mutant: Mutant, seeds: number[]): Promise<Hunted> {
   const { dist, remove } = await buildMutant(mutant)
   // Each has a process of its own, because a process can load one engine only.
   const simulator = new SimulatingProcess()

@@ -2,7 +2,8 @@
 import { parseArgs } from 'node:util'
 import { huntMutants } from './mutant-hunt.ts'
 
-const HELP = `Takes one guard after the other out of the engine's source; the simulator must notice each within 2,000 seeds.
+const HELP = `Takes one guard after the other out of the engine's source; the simulator must notice each within 2,000 seeds, a few of them
+in a world that a rare coincidence needs and that is recorded in proof/first-seeds.json.
 
   npm run mutants                     all of them
   npm run mutants -- --only no-fence  one of them, or several: no-fence,no-reap

@@ -27,8 +27,8 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     name: 'frozen-leader-stays',
     guard: 'the lead is stolen from a leader that is frozen (B2)',
     file: 'store/leader-lock.ts',
-    find: 'if (env.mono() - this.#lastBeatAt > 2 * leaseMs) return',
-    replace: 'if (env.mono() - this.#lastBeatAt > 200 * leaseMs) return',
+    find: 'const isSilent = env.mono() - this.#lastBeatAt > 2 * leaseMs',
+    replace: 'const isSilent = env.mono() - this.#lastBeatAt > 200 * leaseMs',
   },
   {
     name: 'frozen-tab-steals',
@@ -36,5 +36,12 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     file: 'store/leader-lock.ts',
     find: 'if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()',
     replace: 'if (!canWork) this.#lastBeatAt = env.mono()',
+  },
+  {
+    name: 'tab-steals-at-one-look',
+    guard: 'heartbeats that were waiting for a frozen tab are no silence of the leader (B2)',
+    file: 'store/leader-lock.ts',
+    find: 'if (isSilent && this.#wasSilent) return',
+    replace: 'if (isSilent) return',
   },
 ]

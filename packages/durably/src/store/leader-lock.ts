@@ -3,7 +3,7 @@
 //   B2. If the leader was silent for two leases, another instance steals the lock: the leases of the old leader are long over, and what
 //       it still writes is refused. The lock is not stolen while the database cannot be reached, because a leader could do nothing
 //       then, nor by an instance that was frozen itself, because it could not receive the heartbeats.
-//       Known gap: one that was frozen for less than a lease may look before it gets the heartbeats that were sent meanwhile.
+//       It must be silent at two looks in a row: heartbeats that were waiting for a frozen instance arrive between them.
 //   B3. An instance that was frozen may have got the lock and lost it again without noticing. It inherits only within a lease of the
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
@@ -189,6 +189,8 @@ class LeaderWatch {
   readonly #channel: Channel
   readonly #onLeaderSilent: () => void
   #lastBeatAt: number
+  /** The leader was silent for two leases at the last look. Heartbeats that were waiting for this instance arrive before the next one. */
+  #wasSilent = false
   #lookedAt: Moment
   /** When this instance was last known to be awake. It learns of a grant that came while it was frozen before its second look after that. */
   awakeAt: Moment
@@ -228,7 +230,9 @@ class LeaderWatch {
     this.#lookedAt = momentOf(env)
     if (!wasFrozen) this.awakeAt = this.#lookedAt
     if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()
-    if (env.mono() - this.#lastBeatAt > 2 * leaseMs) return this.#onLeaderSilent()
+    const isSilent = env.mono() - this.#lastBeatAt > 2 * leaseMs
+    if (isSilent && this.#wasSilent) return this.#onLeaderSilent()
+    this.#wasSilent = isSilent
     this.#timer = this.#later()
   }
 }
