@@ -98,9 +98,9 @@ describe.each(DIALECTS)('$name', ({ over }) => {
 
   test('a closed store says so, and what was asked for before is done', async () => {
     const store = await setup()
-    const last = store.runs.create([newRun()])
+    const last = [store.runs.create([newRun()]), store.runs.create([newRun()])]
     await Promise.all([store.close(), store.close()])
-    expect((await last)[0]?.created).toBe(true)
+    for (const stored of await Promise.all(last)) expect(stored[0]?.created).toBe(true)
     await rejects(store.runs.get('x'), 'store_closed', 'a read')
     await rejects(store.runs.create([newRun()]), 'store_closed', 'a write')
   })

@@ -37,6 +37,7 @@ class PostgresSession implements Session {
   readonly #underWay = new Set<Promise<unknown>>()
   #prepared: Promise<void> | undefined
   #closing: Promise<void> | undefined
+  #isClosed = false
 
   /** `prepare` is called before the first use of the database. */
   constructor(deps: PostgresSessionDeps, prepare: () => Promise<void>) {
@@ -77,6 +78,9 @@ class PostgresSession implements Session {
   }
 
   async #end(): Promise<void> {
+    // Runs that were created in this turn are sent before (grouped-create.ts, T4).
+    await null
+    this.#isClosed = true
     await Promise.allSettled(this.#underWay)
     try {
       await this.#deps.db.destroy()
@@ -86,7 +90,7 @@ class PostgresSession implements Session {
   }
 
   async #call<T>(act: () => Promise<T>): Promise<T> {
-    if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
+    if (this.#isClosed) throw new DurablyError('store_closed', 'the store is closed')
     const call = waitWhileBusy({
       env: this.#deps.env,
       attempt: async () => {

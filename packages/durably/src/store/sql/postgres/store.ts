@@ -5,6 +5,7 @@ import { claimRuns, claims } from './claim.ts'
 import { classifyError, isAborted, isConflict } from './classify-error.ts'
 import { createRuns } from './create.ts'
 import { ensureSchema } from './ensure-schema.ts'
+import { groupedCreate } from './grouped-create.ts'
 import { lazyCluster } from './lazy-cluster.ts'
 import { lazyCommands } from './lazy-commands.ts'
 import { ownerQueries } from './owner-statements.ts'
@@ -23,7 +24,7 @@ export function postgresStore(opened: OpenedSql): SqlStore {
     session: openSession(opened),
     syntax: postgresSyntax(opened.clock),
     runVerbs: (deps) => ({
-      create: createRuns(deps),
+      create: groupedCreate(createRuns(deps)),
       claim: claimRuns(deps),
       apply: applyWrites(deps),
     }),
