@@ -1,5 +1,5 @@
 import type { DatabaseConnection, Driver } from 'kysely'
-import type { HurryingDriver } from '../store/sql/postgres/urgent-kysely.ts'
+import type { HurryingDriver } from '../store/sql/postgres/transport/urgent-kysely.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
 
 /** A driver of Kysely that takes its connections within a limit, for the store and for the queries of the user alike. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DurablyError } from '../../src/model/errors.ts'
 import { newRow } from '../../src/store/new-row.ts'
 import type { NewRun } from '../../src/store/runs.ts'
-import { groupedCreate } from '../../src/store/sql/postgres/grouped-create.ts'
+import { groupedCreate } from '../../src/store/sql/shared/grouped-create.ts'
 
 /** A store that notes its calls, and refuses those with a run named `bad`. */
 function world() {

@@ -3,10 +3,13 @@ import { type RawBuilder, sql } from 'kysely'
 import { RUN_STATUSES } from '../../../model/run.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 
-export function runsStepsLogsEvents({
-  tables: t,
-  syntax: { bigint, key, belongsTo, insertionColumn, clustered },
-}: Pick<SqlDeps, 'tables' | 'syntax'>): RawBuilder<unknown>[] {
+type Deps = Pick<SqlDeps, 'tables' | 'syntax'>
+
+export function runsStepsLogsEvents(deps: Deps): RawBuilder<unknown>[] {
+  return [...runs(deps), ...stepsLogsEvents(deps)]
+}
+
+function runs({ tables: t, syntax: { bigint, key } }: Deps): RawBuilder<unknown>[] {
   const statuses = sql.join(RUN_STATUSES.map((status) => sql.lit(status)))
   return [
     sql`CREATE TABLE ${t.runs} (
@@ -46,6 +49,11 @@ export function runsStepsLogsEvents({
     sql`CREATE UNIQUE INDEX ${t.index('runs_lease_owner')} ON ${t.runs} (lease_owner) WHERE lease_owner IS NOT NULL`,
     sql`CREATE INDEX ${t.index('runs_pick')} ON ${t.runs} (job_name, run_at, id) WHERE status = 'pending'`,
     sql`CREATE INDEX ${t.index('runs_lease_end')} ON ${t.runs} (lease_expires_at) WHERE status = 'running'`,
+  ]
+}
+
+function stepsLogsEvents({ tables: t, syntax: { bigint, key, belongsTo, insertionColumn, clustered } }: Deps): RawBuilder<unknown>[] {
+  return [
     sql`CREATE TABLE ${t.steps} (
       id ${key} PRIMARY KEY NOT NULL,
       run_id ${key} NOT NULL ${belongsTo(t.runs)},

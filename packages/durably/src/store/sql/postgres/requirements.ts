@@ -1,8 +1,9 @@
 import { CompiledQuery, type Dialect, type Kysely } from 'kysely'
-import { DurablyError } from '../../../model/errors.ts'
+import { DurablyError, hasCode } from '../../../model/errors.ts'
 import { notConfirmed } from '../shared/detect.ts'
 import type { DurablyTables } from '../shared/schema.ts'
 import type { Session } from '../shared/session.ts'
+import { MIGRATION_LOCK } from './syntax.ts'
 
 /** The oldest version that has MATERIALIZED. */
 const OLDEST = 12
@@ -19,6 +20,25 @@ export async function checkRequirements(session: Session): Promise<void> {
     throw new DurablyError(
       'unknown_dialect',
       `the database is encoded in ${row?.encoding}; texts need a database created with ENCODING 'UTF8'`,
+    )
+  }
+}
+
+/** Looks before it creates: CREATE SCHEMA IF NOT EXISTS needs the right to create schemas also where the schema exists. */
+export async function ensureSchema(session: Session, schema: string): Promise<void> {
+  const [found] = await session.read(CompiledQuery.raw('SELECT FROM pg_namespace WHERE nspname = $1', [schema]))
+  if (found) return
+  const name = `"${schema.replaceAll('"', '""')}"`
+  try {
+    // Two processes that create it at once would meet a duplicate key.
+    const lock = `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
+    await session.write([lock, `CREATE SCHEMA IF NOT EXISTS ${name}`].map((text) => CompiledQuery.raw(text)))
+  } catch (cause) {
+    if (!hasCode(cause, 'store_readonly')) throw cause
+    throw new DurablyError(
+      'store_readonly',
+      `the schema ${name} does not exist, and this user may not create it; let an administrator run CREATE SCHEMA ${name} AUTHORIZATION <this user> (${(cause as Error).message})`,
+      { cause },
     )
   }
 }

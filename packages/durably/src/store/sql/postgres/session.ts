@@ -14,7 +14,7 @@ import { classifyError } from './classify-error.ts'
 import { guarded } from './parameters.ts'
 import { confirm } from './requirements.ts'
 import { POSTGRES_WORDS } from './script.ts'
-import { urgentKysely } from './urgent-kysely.ts'
+import { urgentKysely } from './transport/urgent-kysely.ts'
 
 interface PostgresSessionDeps {
   db: Kysely<DurablyTables>
@@ -78,7 +78,7 @@ class PostgresSession implements Session {
   }
 
   async #end(): Promise<void> {
-    // Runs that were created in this turn are sent before (grouped-create.ts, T4).
+    // Runs that were created in this turn are sent before by grouped-create.ts.
     await null
     this.#isClosed = true
     await Promise.allSettled(this.#underWay)

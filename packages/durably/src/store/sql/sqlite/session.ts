@@ -7,8 +7,8 @@ import { userTransactions } from '../shared/lazy-user-transactions.ts'
 import type { Row, Session, TransactionPlace, Turn } from '../shared/session.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
 import { classifyError } from './classify-error.ts'
-import { Mutex } from './mutex.ts'
 import { guarded } from './parameters.ts'
+import { Mutex } from './transport/mutex.ts'
 import type { Transport } from './transport/transport.ts'
 
 export class SqliteSession implements Session {

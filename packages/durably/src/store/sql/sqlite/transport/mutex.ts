@@ -1,4 +1,4 @@
-import type { Turn } from '../shared/session.ts'
+import type { Turn } from '../../shared/session.ts'
 
 /** Lets one function run at a time, in the order in which they came; those with the turn `first` go before the others that wait. */
 export class Mutex {

@@ -1,5 +1,5 @@
 import { type Driver, Kysely } from 'kysely'
-import type { OpenedSql } from '../open-sql.ts'
+import type { OpenedSql } from '../../open-sql.ts'
 
 /** A driver that knows whose turn it is; `postgres()` brings one. Its `init` may be called twice. */
 export interface HurryingDriver extends Driver {
