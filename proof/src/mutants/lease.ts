@@ -56,8 +56,8 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'poison-spreads',
     guard: 'a value that the store rejects fails its own step only (B4)',
     file: 'worker/lease/commit-queue.ts',
-    find: "if (group.length > 1 && hasCode(error, 'store_rejected')) for",
-    replace: 'if (group.length > 100) for',
+    find: "if (group.length > 1 && hasCode(error, 'store_rejected')) await",
+    replace: 'if (group.length > 100) await',
   },
   {
     name: 'writes-overtake',

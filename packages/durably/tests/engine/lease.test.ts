@@ -2,13 +2,34 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { DurablyOptions } from '../../src/index.ts'
 import { iso, sleep } from '../../src/model/env.ts'
+import { DurablyError } from '../../src/model/errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { listenTo, ofType } from './listening.ts'
-import { setup, WORLDS, type World } from './world.ts'
+import { setup, WORLDS, type World, type WorldName, type WorldOptions } from './world.ts'
 
 const anything = z.unknown()
+const REJECTED = 'the store rejects this'
+
+/** A store whose writes take so long, and that rejects a certain value. */
+async function slowly(name: WorldName, ms: number, options: WorldOptions = {}): Promise<World> {
+  let place: World | undefined
+  const wrap = (store: Store): Store => ({
+    ...store,
+    runs: {
+      ...store.runs,
+      async apply(writes) {
+        if (place) await sleep(place.env, ms)
+        if (writes.some(({ verb }) => verb.type === 'recordStep' && verb.step.output?.includes(REJECTED)))
+          throw new DurablyError('store_rejected', 'it cannot be stored')
+        return store.runs.apply(writes)
+      },
+    },
+  })
+  place = await setup(name, { ...options, wrap })
+  return place
+}
 
 describe.each(WORLDS)('the lease on %s', (world) => {
   test('heartbeat_at is fresh at each step start, by the claim or the previous checkpoint, without a write of its own (000 §ワーカーの動作)', async () => {
@@ -122,19 +143,7 @@ describe.each(WORLDS)('the lease on %s', (world) => {
   })
 
   test('a beat that waits behind many records of its run is not late while those are accepted (H2)', async () => {
-    let place: World | undefined
-    const slow = (store: Store): Store => ({
-      ...store,
-      runs: {
-        ...store.runs,
-        async apply(writes) {
-          if (place) await sleep(place.env, 2000)
-          return store.runs.apply(writes)
-        },
-      },
-    })
-    place = await setup(world, { wrap: slow })
-    const { durably, env } = place
+    const { durably, env } = await slowly(world, 2000)
     const heard = listenTo(durably)
     const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
       const steps = Array.from({ length: 100 }, (_, i) => ctx.run(`step ${i}`, () => i))
@@ -149,6 +158,19 @@ describe.each(WORLDS)('the lease on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', recoveries: 0 })
     expect(ofType(heard, 'worker:error')).toEqual([])
     expect(ofType(heard, 'run:start')).toHaveLength(1)
+  })
+
+  test('no run loses it because the store rejects data of others that were written with it (B4)', async () => {
+    const { durably, env } = await slowly(world, 1000, { concurrency: 100 })
+    const heard = listenTo(durably)
+    const job = durably.defineJob({ name: 'job', input: z.number() }, (ctx, i) => ctx.run('step', () => (i % 40 === 20 ? REJECTED : i)))
+    await job.batchTrigger(Array.from({ length: 100 }, (_, i) => ({ payload: i })))
+    durably.start()
+    await env.advance(60_000)
+    const failed = await durably.getRuns({ status: 'failed' })
+    expect(failed.map(({ payload }) => payload).sort()).toEqual([20, 60])
+    expect(await durably.getRuns({ status: 'completed', limit: 100 })).toHaveLength(98)
+    expect(ofType(heard, 'run:start')).toHaveLength(100)
   })
 
   test('a store that fails for a whole lease loses it: the signal aborts, the run is not failed (R6)', async () => {

@@ -176,6 +176,29 @@ describe('the commit queue', () => {
     expect(groups()).toEqual([['a#1', 'b#1', 'c#1'], ['a#1'], ['b#1'], ['c#1'], ['a#2']])
   })
 
+  test('of a large group that the store rejects, tens go side by side, and only a ten with a bad one goes one by one (B4)', async () => {
+    const { ask, groups, env, sent, outcomes } = setup(35)
+    const many = Array.from({ length: 35 }, (_, i) => `r${i}`)
+    for (const run of many) ask(run)
+    const rejected = new DurablyError('store_rejected', 'poison')
+    sent[0]?.fail(rejected)
+    await env.idle()
+    expect(groups().map(({ length }) => length)).toEqual([35, 10, 10, 10, 5])
+    for (const ten of [1, 2, 4]) sent[ten]?.answer()
+    sent[3]?.fail(rejected)
+    await env.idle()
+    expect(outcomes).toHaveLength(25)
+    for (let member = 20; member < 30; member++) {
+      expect(groups().slice(5)).toEqual(many.slice(20, member + 1).map((run) => [`${run}#1`]))
+      if (member === 27) sent.at(-1)?.fail(rejected)
+      else sent.at(-1)?.answer()
+      await env.idle()
+    }
+    expect(groups()).toHaveLength(15)
+    expect(outcomes.filter((outcome) => !outcome.endsWith(' ok'))).toEqual(['r27#1 store_rejected'])
+    expect(outcomes).toHaveLength(35)
+  })
+
   test('an alone one that is rejected is not sent again (B4)', async () => {
     const { ask, groups, env, sent, outcomes } = setup(1)
     ask('a')

@@ -4,7 +4,8 @@
 //   B3. One group at a time; what comes meanwhile waits for the next one. After SLOW_MS the next group does not wait for the current one:
 //       one hanging connection must not cost the leases of all runs of this process.
 //   B4. An unknown outcome is unknown for all members, and each sends its own write again (R3). Data that the store rejects fails
-//       the whole transaction, so the members are then sent one by one, and only the bad one fails.
+//       the whole transaction. Its members are then sent by tens, side by side, and those of a rejected ten one by one, so only the bad
+//       one fails. No member waits for a hundred calls: a heartbeat waits behind the write of its run, and the lease would end meanwhile.
 import type { Env, TimerHandle } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { OwnerWrite, WriteOutcome } from '../../store/owner-write.ts'
@@ -13,6 +14,8 @@ import type { RunStore } from '../../store/runs.ts'
 /** The most writes in one transaction; larger ones would delay the others. */
 const GROUP_MAX = 100
 const SLOW_MS = 250
+/** The most members of a rejected group that are sent together again. */
+const PART_MAX = 10
 
 interface CommitQueueDeps {
   runs: RunStore
@@ -102,8 +105,16 @@ export class CommitQueue {
         resolve(outcomes[i] ?? { ok: false })
       })
     } catch (error) {
-      if (group.length > 1 && hasCode(error, 'store_rejected')) for (const member of group) await this.#commit([member])
+      if (group.length > 1 && hasCode(error, 'store_rejected')) await this.#commitApart(group)
       else for (const { reject } of group) reject(error)
     }
+  }
+
+  /** B4. */
+  async #commitApart(group: readonly Member[]): Promise<void> {
+    const tens: Promise<void>[] = []
+    if (group.length <= PART_MAX) for (const member of group) await this.#commit([member])
+    else for (let i = 0; i < group.length; i += PART_MAX) tens.push(this.#commit(group.slice(i, i + PART_MAX)))
+    await Promise.all(tens)
   }
 }
