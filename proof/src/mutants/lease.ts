@@ -60,6 +60,13 @@ export const LEASE_MUTANTS: Mutant[] = [
     replace: 'if (group.length > 100) await',
   },
   {
+    name: 'poison-holds-up',
+    guard: 'a value that the store rejects does not hold up others for longer than their leases (B4)',
+    file: 'worker/lease/commit-queue.ts',
+    find: 'const PART_MAX = 10\n',
+    replace: 'const PART_MAX = 100\n',
+  },
+  {
     name: 'writes-overtake',
     guard: 'the writes of a lease are sent one by one, in their order (O1, B2)',
     file: 'worker/lease/owner.ts',

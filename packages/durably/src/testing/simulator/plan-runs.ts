@@ -241,13 +241,15 @@ class Planner {
 
   #crowd(name: string, i: number): PlannedCrowd {
     const seed = this.#seed
+    const size = pick(seed, `${name} size`, CROWD_MIN, CROWD_MAX)
     return {
       kind: 'crowd',
       name: `k${i}`,
-      size: pick(seed, `${name} size`, CROWD_MIN, CROWD_MAX),
+      size,
       invoked: chance(seed, `${name} invoked`) < 0.65,
       ms: oneOf(seed, `${name} ms`, [null, 0, 5, 400]),
       spreadMs: oneOf(seed, `${name} spread`, [0, 0, 50, 200]),
+      spoiler: chance(seed, `${name} spoils a crowd`) < 0.4 ? pick(seed, `${name} spoiler`, 0, size - 1) : null,
       tolerant: chance(seed, `${name} tolerant`) < 0.6,
     }
   }

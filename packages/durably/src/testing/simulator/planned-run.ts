@@ -86,6 +86,8 @@ export interface PlannedCrowd extends Named {
   ms: number | null
   /** By how much longer the step of each next child takes, so that they end one after the other. */
   spreadMs: number
+  /** The child whose step returns a value that the store rejects; `null` for none. */
+  spoiler: number | null
   tolerant: boolean
 }
 
@@ -145,13 +147,13 @@ export function callsOf(steps: readonly PlannedStep[]): PlannedCall[] {
   })
 }
 
-export function childrenOf({ name, size, invoked, ms, spreadMs, tolerant }: PlannedCrowd): PlannedChild[] {
+export function childrenOf({ name, size, invoked, ms, spreadMs, spoiler, tolerant }: PlannedCrowd): PlannedChild[] {
   return Array.from({ length: size }, (_, n) => ({
     kind: 'child',
     name: `${name}.${n}`,
     invoked,
     job: 'chain',
-    steps: ms === null ? [] : [{ ...SHORT_WORK, ms: ms + n * spreadMs }],
+    steps: ms === null ? [] : [{ ...SHORT_WORK, ms: ms + n * spreadMs, ...(n === spoiler && REJECTED_ONCE) }],
     concurrencyKey: undefined,
     tolerant,
   }))
@@ -173,6 +175,8 @@ const SHORT_WORK: PlannedWork = {
   dawdles: 0,
   once: null,
 }
+
+const REJECTED_ONCE: Pick<PlannedWork, 'throws' | 'misfit'> = { throws: 1, misfit: 'rejected' }
 
 /** It waits without a timeout for a signal that nobody sends: only a cancel or a deadline ends it. */
 export function isHopeless(steps: readonly PlannedStep[]): boolean {
