@@ -161,6 +161,21 @@ describe.each(WORLDS)('signals on %s', (world) => {
     },
   )
 
+  test('a timeout counts from the first call, although the job throws right after it', async () => {
+    const { durably, env } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 2, delay: '40m' }) }, async (ctx) => {
+      const waits = ctx.waitFor('never', { timeout: '1h' }).catch((error: { code: string }) => error.code)
+      if (ctx.attempt === 1) throw new Error('once')
+      return waits
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(0.9 * HOUR)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending', attempts: 1 })
+    await env.advance(0.2 * HOUR)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'wait_timeout' })
+  })
+
   test('a timeout counts from the first call, however often the run is woken for something else', async () => {
     const { durably, env } = await setup(world, { pollingInterval: 10 * HOUR })
     const start = env.wall()

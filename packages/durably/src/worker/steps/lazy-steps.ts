@@ -14,8 +14,8 @@ export const streamSteps = lazyCode(() => import('./stream-step.ts'))
 
 export type OtherSteps = typeof import('./other-steps.ts')
 
-export function otherStepsFor({ deps }: StepRunner): Promise<OtherSteps> {
-  return readForRun(deps, 'the code of a step', () => otherSteps(deps.env))
+export function otherStepsFor({ deps }: StepRunner, read = readForRun): Promise<OtherSteps> {
+  return read(deps, 'the code of a step', () => otherSteps(deps.env))
 }
 
 /** The code of streams is loaded with the first stream. */

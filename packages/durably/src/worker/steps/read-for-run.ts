@@ -14,10 +14,17 @@ interface ReadForRunDeps {
  * the run. The read needs no fence, because the store accepts or refuses a write of the owner before the job sees a result of it.
  */
 export async function readForRun<T>(deps: ReadForRunDeps, what: string, read: () => T | Promise<T>): Promise<T> {
+  const value = await readEvenIfInterrupted(deps, what, read)
+  deps.execution.goOn()
+  return value
+}
+
+/** The same for a call that has begun to wait: it says until when, also if the job fails meanwhile. */
+export async function readEvenIfInterrupted<T>(deps: ReadForRunDeps, what: string, read: () => T | Promise<T>): Promise<T> {
   const { execution } = deps
   const answer = await untilLeaseIsOver(deps, async () => ({ value: await read() }))
-  if (answer === null) execution.owner.lose(`${what} could not be read for a whole lease`)
+  if (answer) return answer.value
+  execution.owner.lose(`${what} could not be read for a whole lease`)
   execution.goOn()
-  if (answer === null) throw new Error('X1: a lost lease interrupts')
-  return answer.value
+  throw new Error('X1: a lost lease interrupts')
 }
