@@ -7,15 +7,17 @@ import { decodeWaits } from '../../model/wait.ts'
 import type { Violation } from './history.ts'
 
 export class DueAudit {
-  readonly #runs = new Map<string, RunRow>()
+  /** Only those that are there: a parent that was purged asks nobody to stop any more. */
+  #runs: ReadonlyMap<string, RunRow> = new Map()
   readonly #times = new Map<string, number>()
   readonly violations: Violation[] = []
 
   /** `nowMs` is the store's own clock. */
   look(runs: readonly RunRow[], nowMs: number): void {
+    const runsBefore = this.#runs
+    this.#runs = new Map(runs.map((run) => [run.id, run]))
     for (const run of runs) {
-      const before = this.#runs.get(run.id)
-      this.#runs.set(run.id, run)
+      const before = runsBefore.get(run.id)
       if (before?.version === run.version) continue
       if (before?.waitingFor !== run.waitingFor) this.#lookAtWaits(run)
       if (before?.status !== 'running' || run.status !== 'pending') continue

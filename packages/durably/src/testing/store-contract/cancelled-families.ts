@@ -79,6 +79,19 @@ export const cancelledFamilies = chapter('cancelled families', {
     equal((await world.store.runs.retry(child.run.id))?.outcome, 'refused', 'when its parent is cancelled')
   },
 
+  'below a cancelled run that was deleted a failed one is retried, and no cancel wakes it': async (world) => {
+    const { parent, child } = await family(world)
+    await child.succeed(fail())
+    await world.store.runs.cancel(parent.run.id)
+    await parent.succeed(abandon())
+    await world.store.runs.delete(parent.run.id)
+    equal((await world.store.runs.retry(child.run.id))?.outcome, 'retried', 'retry')
+    const again = await mustClaim(world, [CHILD])
+    const dueAt = world.env.wall() + 25
+    deepEqual(await again.write(retryLater(dueAt)), { ok: true, cancelRequested: false }, 'outcome')
+    equal((await get(world, child.run.id)).runAt, dueAt, 'its time')
+  },
+
   'a cancel that is asked for again ends what was triggered since, and answers with the run as it is then': async (world) => {
     const parent = await held(world)
     await world.store.runs.cancel(parent.run.id)
