@@ -6,8 +6,6 @@ No proof covers everything. The following is not tested by any of the above:
   connections and by the tests with real processes, but not under the virtual clock with faults at every call.
 - **\`confirmFor\`, the register of workers, \`dispatch: 'leader'\` and the archive are not simulated.** The store contract and random commands compared with
   a model test what they write, and tests with a virtual clock whole fleets; the archive is killed at nine points in real processes.
-- **Worlds that are known to be broken.** Fresh seeds found two that are not mended yet, on memory: 1539334296 and 734911211248 (I25: a sleep or the
-  delay before a step's next attempt is over before its time after a clock jumped).
 - **Power cuts and faulty disks.** Processes are killed and a server is crashed, but no machine loses its power. What survives that is what
   SQLite and Postgres promise for their settings ([durability](guarantees.md#durability)).
 - **Functions that block the event loop.** A worker that computes for longer than its lease looks like a suspended one, which is tested; but

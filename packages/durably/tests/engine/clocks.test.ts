@@ -271,6 +271,47 @@ describe.each(WORLDS)('the clock of a process is adjusted on %s, the store’s i
   })
 })
 
+describe.each(WORLDS)('the store’s clock jumps before it tells a process what time it is on %s', (world) => {
+  test.each(DELAYS.flatMap(([name, rest]) => [HOUR, -HOUR].map((ms) => [ms, name, rest] as const)))(
+    'by %d ms: %s counts from what it tells',
+    async (ms, _, rest) => {
+      const { env, another, durably: first } = await setup(world)
+      let offMs = 0
+      let isAsked = false
+      const jumping = (store: Store) => ({
+        ...store,
+        runs: new Proxy(store.runs, {
+          get: (runs, verb) => {
+            if (verb !== 'apply') return Reflect.get(runs, verb)
+            return (writes: Parameters<typeof runs.apply>[0]) => {
+              if (!isAsked && writes.some((write) => write.verb.type === 'heartbeat')) {
+                isAsked = true
+                env.jump(ms)
+                offMs -= ms
+              }
+              return runs.apply(writes)
+            }
+          },
+        }),
+      })
+      const durably = another({ env: { ...env, wall: () => env.wall() + offMs }, wrap: jumping })
+      const job = durably.defineJob({ name: 'job', input: anything, retry: RETRY_IN_30M }, async (ctx) => {
+        await ctx.run('work', () => {
+          offMs += 2 * HOUR
+        })
+        return rest(ctx)
+      })
+      const { id } = await job.trigger(null)
+      durably.start()
+      await env.advance(29 * MINUTE)
+      expect(isAsked).toBe(true)
+      expect(await first.getRun(id)).toMatchObject({ status: 'pending' })
+      await env.advance(2 * MINUTE)
+      expect(await first.getRun(id)).toMatchObject({ status: 'completed', output: 'done' })
+    },
+  )
+})
+
 describe.each(WORLDS)('the machine sleeps for an hour and the clock of its process is set back on %s', (world) => {
   const SET_BACK = [-2 * HOUR, -HOUR / 2]
 

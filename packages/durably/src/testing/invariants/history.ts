@@ -174,7 +174,7 @@ export interface RetryAfterNote extends Placed {
   step: string
   generation: number
   afterMs: number
-  /** By the store's clock, never earlier than it was thrown. */
+  /** By the store's clock: the delay does not count from an earlier time. */
   thrownAt: number
 }
 

@@ -1,6 +1,8 @@
 // ClaimedRuns — the runs that a simulated process has claimed, and what it can know about the store's time since then.
+// A process whose clocks differ asks the store for its time: by a heartbeat, whose time it reads in the row.
 import { DIFFERENCE_MS_MAX, type Moment, momentOf } from '../../model/moment.ts'
 import type { RunRow } from '../../model/run.ts'
+import type { OwnerWrite } from '../../store/owner-write.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { VirtualEnv } from '../virtual-env.ts'
 import type { MachineClock } from './machine-clock.ts'
@@ -21,6 +23,25 @@ interface Claimed {
   answeredAt: number
   /** The difference between the store's clock and that of the world at the answer. */
   jumpedMs: number
+  /** The last write of the lease, and when it was first sent. */
+  written: { number: number; sent: Sent } | null
+  /** What the store said each time that it was asked for its time. */
+  told: Told[]
+}
+
+interface Told {
+  /** The store's clock when it extended the lease. */
+  said: number
+  /** When this process had sent that write. */
+  sent: Sent
+  /** The time that this process took for the store's when it had the answer; never later than what the engine makes of it. */
+  answered: number
+}
+
+/** From when a duration counts, by the store's clock. Both change when the store is asked for its time. */
+export interface Beginning {
+  readonly earliest: number
+  readonly latest: number
 }
 
 interface ClaimedRunsDeps {
@@ -39,28 +60,55 @@ export class ClaimedRuns {
     this.#deps = deps
   }
 
-  /** The same verbs, whose claims are remembered here. */
+  /** The same verbs; what they tell this process about its runs and the time is remembered here. */
   rememberedFrom(runs: RunStore): RunStore {
     return new Proxy(runs, {
       get: (target, verb) => {
         if (verb === 'claim')
           return async (request: Parameters<RunStore['claim']>[0]) => {
-            const { clock } = this.#deps
-            const sent = { ...momentOf(clock), sleptMs: clock.sleptMs, isClockSet: clock.isSet }
+            const sent = this.#now()
             this.#claimSent = sent
             return this.#remember(await target.claim(request), sent)
           }
         if (verb === 'adopt') return async (tokens: readonly string[]) => this.#remember(await target.adopt(tokens), this.#claimSent)
+        if (verb === 'apply')
+          return (writes: readonly OwnerWrite[]) => {
+            for (const write of writes) this.#writes(write)
+            return target.apply(writes)
+          }
+        if (verb === 'get') return async (runId: string) => this.#told(await target.get(runId))
         return Reflect.get(target, verb)
       },
     })
   }
 
+  #now(): Sent {
+    const { clock } = this.#deps
+    return { ...momentOf(clock), sleptMs: clock.sleptMs, isClockSet: clock.isSet }
+  }
+
   #remember(runs: RunRow[], sent: Sent): RunRow[] {
     const { base, clock } = this.#deps
     const answer = { answered: momentOf(clock), answeredAt: base.mono(), jumpedMs: this.#jumpedMs() }
-    for (const row of runs) this.#claimed.set(row.id, { row, sent, ...answer })
+    for (const row of runs) this.#claimed.set(row.id, { row, sent, ...answer, written: null, told: [] })
     return runs
+  }
+
+  #writes({ claim, number }: OwnerWrite): void {
+    const claimed = this.#claimed.get(claim.runId)
+    if (claimed && claimed.row.leaseGeneration === claim.generation && claimed.written?.number !== number)
+      claimed.written = { number, sent: this.#now() }
+  }
+
+  #told(row: RunRow | null): RunRow | null {
+    const claimed = row === null ? undefined : this.#claimed.get(row.id)
+    if (!row || !claimed?.written || row.leaseGeneration !== claimed.row.leaseGeneration) return row
+    const { sent } = claimed.written
+    const said = this.#extendedAt(row)
+    // A row that is marked, or has no lease any more, does not have the time.
+    if (row.leaseExpiresAt !== null && row.continuationState === null)
+      claimed.told.push({ said, sent, answered: said + this.#passedSince(sent) })
+    return row
   }
 
   /** The generation under which this process last claimed a run. */
@@ -78,24 +126,38 @@ export class ClaimedRuns {
     return this.#claimed.get(runId)?.answered.mono ?? 0
   }
 
-  /** The store's clock; if that has jumped since this run was claimed, the time that its owner derives from the claim, if it is earlier. */
-  storeNow(runId: string): number {
-    return Math.min(this.#storeNowByClaim(runId), this.#deps.storeMs())
+  /** A duration that a job begins now. Its owner may ask the store for its time first, whose clock may jump before it answers. */
+  beginning(runId: string): Beginning {
+    const claimed = this.#claimed.get(runId)
+    if (!claimed) return { earliest: 0, latest: 0 }
+    const { clock, leaseMs, storeMs } = this.#deps
+    const now = Math.min(this.#storeNowAsTold(claimed), storeMs())
+    const nowAtMost = this.storeNowAtMost(runId)
+    const mayAsk = this.#mayHaveAsked(claimed)
+    const { sleptMs } = clock
+    const before = claimed.told.length
+    const answers = () => claimed.told.slice(before).map(({ answered }) => answered)
+    return {
+      get earliest() {
+        return Math.min(now, ...answers())
+      },
+      get latest() {
+        const isExact = !mayAsk && claimed.told.length === before
+        // Its machine may sleep while it asks, and then it asks again.
+        const askingMs = isExact ? 0 : (SLOW_LEASES_MAX + STALL_LEASES_MAX) * leaseMs + clock.sleptMs - sleptMs
+        return Math.max(nowAtMost, ...answers()) + askingMs
+      },
+    }
   }
 
   /** The latest time that the owner of this run can take for the store's, also when a clock has jumped. */
   storeNowAtMost(runId: string): number {
     const claimed = this.#claimed.get(runId)
-    const byClaim = this.#storeNowByClaim(runId)
-    if (!claimed || !this.#mayHaveAsked(claimed)) return byClaim
+    if (!claimed) return 0
+    const asTold = this.#storeNowAsTold(claimed)
+    if (!this.#mayHaveAsked(claimed)) return asTold
     // The answer may have taken longer than the answer to the claim, and the store's clock may have jumped since.
-    return Math.max(byClaim, this.#deps.storeMs()) + this.#deps.leaseMs
-  }
-
-  /** A duration that is counted from now may begin this much later: as long as the question for the store's time may take. */
-  askingMsMax(runId: string): number {
-    const claimed = this.#claimed.get(runId)
-    return claimed && this.#mayHaveAsked(claimed) ? (SLOW_LEASES_MAX + STALL_LEASES_MAX) * this.#deps.leaseMs : 0
+    return Math.max(this.#storeNowByClaim(claimed), asTold, this.#deps.storeMs()) + this.#deps.leaseMs
   }
 
   /** When the deadline of a run that it claimed is over, by the time of the world, as long as the store's clock does not jump. */
@@ -108,7 +170,7 @@ export class ClaimedRuns {
   deadlineByClaim(runId: string): number {
     const claimed = this.#claimed.get(runId)
     if (!claimed || claimed.row.deadlineAt === null) return Number.POSITIVE_INFINITY
-    return claimed.answeredAt + claimed.row.deadlineAt - this.#claimedAt(claimed)
+    return claimed.answeredAt + claimed.row.deadlineAt - this.#extendedAt(claimed.row)
   }
 
   /** Whether the deadline is over by the store's clock. If that has jumped, a process that asked for the time may know the time before. */
@@ -134,22 +196,30 @@ export class ClaimedRuns {
     return sleptMs > 0 && hidesIt && clock.isSet && !sent.isClockSet
   }
 
-  #storeNowByClaim(runId: string): number {
-    const claimed = this.#claimed.get(runId)
-    if (!claimed) return 0
-    const { clock } = this.#deps
-    const { mono, sleptMs } = claimed.sent
-    return this.#claimedAt(claimed) + clock.mono() - mono + clock.sleptMs - sleptMs
+  #storeNowByClaim({ row, sent }: Claimed): number {
+    return this.#extendedAt(row) + this.#passedSince(sent)
   }
 
-  /** Its clocks differ by more than at the claim, so the process may have asked the store for its time. */
-  #mayHaveAsked({ sent }: Claimed): boolean {
-    const { clock } = this.#deps
-    return clock.sleptMs > sent.sleptMs || (clock.isSet && !sent.isClockSet)
+  /** By the last answer of the store. */
+  #storeNowAsTold(claimed: Claimed): number {
+    const last = claimed.told.at(-1)
+    return last ? last.said + this.#passedSince(last.sent) : this.#storeNowByClaim(claimed)
   }
 
-  #claimedAt({ row }: Claimed): number {
-    return (row.leaseExpiresAt ?? 0) - this.#deps.leaseMs
+  #passedSince({ mono, sleptMs }: Sent): number {
+    const { clock } = this.#deps
+    return clock.mono() - mono + clock.sleptMs - sleptMs
+  }
+
+  /** It has asked the store for its time, or may have, because its clocks differ by more than at the claim. */
+  #mayHaveAsked({ sent, told }: Claimed): boolean {
+    const { clock } = this.#deps
+    return told.length > 0 || clock.sleptMs > sent.sleptMs || (clock.isSet && !sent.isClockSet)
+  }
+
+  /** When the lease was claimed or last extended, by the store's clock. */
+  #extendedAt({ leaseExpiresAt }: RunRow): number {
+    return (leaseExpiresAt ?? 0) - this.#deps.leaseMs
   }
 
   #jumpedMs(): number {

@@ -83,7 +83,17 @@ export class SimLedger {
 
   /** A function threw an error that says when to try again (`retryAfter`). */
   recordRetryAfter(process: SimProcess, { runId, generation, step, afterMs }: Omit<RetryAfterNote, 'place' | 'thrownAt'>): void {
-    this.retryAfters.push({ place: this.place(), runId, generation, step, afterMs, thrownAt: process.claims.storeNow(runId) })
+    const beginning = process.claims.beginning(runId)
+    this.retryAfters.push({
+      place: this.place(),
+      runId,
+      generation,
+      step,
+      afterMs,
+      get thrownAt() {
+        return beginning.earliest
+      },
+    })
   }
 
   /** How often the function of a transaction was entered before. */

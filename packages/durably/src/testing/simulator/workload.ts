@@ -8,6 +8,7 @@ import type { JobHandle } from '../../runs/job-handle.ts'
 import { transactionLimitMs } from '../../worker/steps/transaction-limit.ts'
 import { type GaveUpNote, THE_JOB } from '../invariants/index.ts'
 import { book } from './bookings.ts'
+import type { Beginning } from './claimed-runs.ts'
 import { misfitOf } from './misfit.ts'
 import {
   childrenOf,
@@ -176,39 +177,41 @@ class SimJob {
 
   #sleep({ name, ms, until }: PlannedSleep): Promise<void> {
     const { ctx, process } = this.#deps
-    // By the clock of the world, which is the store's until that jumps; every execution sleeps until the same time.
-    const time = until ? process.claims.startOf(ctx.runId) + ms : process.claims.storeNow(ctx.runId) + ms
-    this.#noteWait(name, time, until ? time : process.claims.storeNowAtMost(ctx.runId) + ms)
-    return until ? ctx.sleepUntil(name, Math.ceil(time)) : ctx.sleep(name, ms)
+    if (!until) {
+      this.#noteWait(name, process.claims.beginning(ctx.runId), ms)
+      return ctx.sleep(name, ms)
+    }
+    // Every execution sleeps until the same time.
+    const start = process.claims.startOf(ctx.runId)
+    this.#noteWait(name, { earliest: start, latest: start }, ms)
+    return ctx.sleepUntil(name, Math.ceil(start + ms))
   }
 
   #wait({ name, timeoutMs }: PlannedWait): Promise<unknown> {
     const { ctx, process } = this.#deps
-    const from = (now: number) => (timeoutMs === null ? null : now + timeoutMs)
-    this.#noteWait(name, from(process.claims.storeNow(ctx.runId)), from(process.claims.storeNowAtMost(ctx.runId)))
+    this.#noteWait(name, process.claims.beginning(ctx.runId), timeoutMs)
     return ctx.waitFor(name, timeoutMs === null ? {} : { timeout: timeoutMs })
   }
 
-  #noteWait(step: string, dueAt: number | null, dueAtMost: number | null): void {
+  /** `ms` is null for a wait without an end. */
+  #noteWait(step: string, beginning: Beginning, ms: number | null): void {
     const { ledger, process, execution, ctx } = this.#deps
     const { runId, generation } = execution
     // The engine refuses the call after the signal was aborted.
     if (ctx.signal.aborted) return
-    // The engine measures a lease by two clocks, and one of them has whole milliseconds only.
-    const isOver = dueAt !== null && dueAt <= process.claims.storeNowAtMost(runId) + 1
-    const askingMs = process.claims.askingMsMax(runId)
-    const { sleptMs } = process.clock
     ledger.waits.push({
       place: ledger.place(),
       runId,
       step,
       generation,
-      dueAt: dueAt && Math.ceil(dueAt),
-      // Its machine may sleep while it asks the store for its time, and then it asks again.
-      get dueAtMost() {
-        return dueAtMost && Math.ceil(dueAtMost + askingMs + (askingMs > 0 ? process.clock.sleptMs - sleptMs : 0))
+      get dueAt() {
+        return ms === null ? null : Math.ceil(beginning.earliest + ms)
       },
-      isOver,
+      get dueAtMost() {
+        return ms === null ? null : Math.ceil(beginning.latest + ms)
+      },
+      // The engine measures a lease by two clocks, and one of them has whole milliseconds only.
+      isOver: ms !== null && beginning.earliest + ms <= process.claims.storeNowAtMost(runId) + 1,
     })
   }
 
