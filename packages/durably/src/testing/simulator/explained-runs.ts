@@ -13,6 +13,8 @@ import type { Violation } from '../invariants/index.ts'
 interface ExplainedRunsDeps {
   store: Store
   storeMs: () => number
+  /** It was purged or deleted. */
+  isGone: (runId: string) => boolean
 }
 
 const BUSY_WORKER = { hasJob: () => true, isWorking: true, slots: 1, freeSlots: 0, executes: () => false }
@@ -27,7 +29,7 @@ export class ExplainedRuns {
   }
 
   async look(runs: readonly RunRow[]): Promise<void> {
-    const { store, storeMs } = this.#deps
+    const { store, storeMs, isGone } = this.#deps
     const deps = {
       runs: store.runs,
       env: { wall: storeMs },
@@ -36,8 +38,14 @@ export class ExplainedRuns {
     }
     for (const { id, status } of runs) {
       if (isTerminal(status)) continue
-      const explained = await explainRun(deps, id)
-      const root = await store.runs.get(explained.chain.at(-1)?.runId ?? id)
+      // It may end and be purged after it was listed: a transaction of a user can hold the only connection for seconds.
+      const explained = await explainRun(deps, id).catch((error: unknown) => {
+        if (!isGone(id)) throw error
+      })
+      if (!explained) continue
+      const rootId = explained.chain.at(-1)?.runId ?? id
+      const root = await store.runs.get(rootId)
+      if (isGone(rootId)) continue
       if (!root || !isRemedied(root, explained))
         this.violations.push({ invariant: 'I39', runId: id, what: `the remedy of its explanation does not make it due: ${explained.text}` })
     }
@@ -55,7 +63,7 @@ function isRemedied(root: RunRow, { cause, remedy }: Explanation): boolean {
     case 'wait':
       return remedy.until === null || root.runAt <= Date.parse(remedy.until)
     default:
-      // The run may have ended while its explanation was read: a transaction of a user can hold the only connection for seconds.
+      // The run may have ended while its explanation was read.
       return cause !== 'ended' || isTerminal(root.status)
   }
 }

@@ -143,7 +143,11 @@ class Simulation {
     } = await (this.#options.openStore ?? inMemory)({ ...this.#base, wall: () => this.#storeMs() })
     this.#store = this.#archive.over(rejecting(store))
     this.#sql = sql
-    this.#explained = new ExplainedRuns({ store: this.#store, storeMs: () => this.#storeMs() })
+    this.#explained = new ExplainedRuns({
+      store: this.#store,
+      storeMs: () => this.#storeMs(),
+      isGone: (runId) => this.#archive.places.has(runId),
+    })
     this.#listRuns = listRuns
     if (chance(this.#seed, 'tabs') < TABS_SHARE) this.#tabs = new TabAudit(this.#world(), this.#plan)
     this.#startAudit()

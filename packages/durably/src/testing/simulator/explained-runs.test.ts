@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { memoryStore } from '../../memory.ts'
+import { complete, held } from '../store-contract/world.ts'
+import { virtualEnv } from '../virtual-env.ts'
+import { ExplainedRuns } from './explained-runs.ts'
+
+/** A run that was listed while it was running, and is not there any more. */
+async function lookAtLostRun(isGone: boolean) {
+  const env = virtualEnv({ isClosed: true })
+  const store = memoryStore({ env })
+  const owner = await held({ env, store })
+  await owner.succeed(complete())
+  await store.runs.delete(owner.run.id)
+  const explained = new ExplainedRuns({ store, storeMs: () => env.wall(), isGone: () => isGone })
+  await explained.look([owner.run])
+  return explained.violations
+}
+
+test('accuses nobody of a run that was purged after it was listed', async () => {
+  expect(await lookAtLostRun(true)).toEqual([])
+})
+
+test('does not accept that a run cannot be explained which nobody has purged', async () => {
+  await expect(lookAtLostRun(false)).rejects.toMatchObject({ code: 'run_not_found' })
+})
