@@ -8,7 +8,8 @@ import { claimRuns } from '../../src/store/sql/postgres/claim.ts'
 import { createRuns } from '../../src/store/sql/postgres/create.ts'
 import { reapRuns } from '../../src/store/sql/postgres/reap.ts'
 import type { SqlDeps } from '../../src/store/sql/shared/deps.ts'
-import { jsonRows } from '../../src/store/sql/shared/json-rows.ts'
+import { chunked, jsonRows } from '../../src/store/sql/shared/json-rows.ts'
+import { logValues } from '../../src/store/sql/shared/log-values.ts'
 import { awokenParent } from '../../src/store/sql/shared/owner-moves.ts'
 import { probeRuns } from '../../src/store/sql/shared/probe.ts'
 import { reader, runRow } from '../../src/store/sql/shared/rows.ts'
@@ -29,7 +30,7 @@ const VERBS: Record<string, (deps: SqlDeps) => Promise<unknown>> = {
   'record 100 steps': (deps) => applyWrites(deps)(range(100).map((i) => write(i, recordStep(i)))),
   'end 100 runs': (deps) => applyWrites(deps)(range(100).map((i) => write(i, { type: 'complete', output: null }))),
   'create 100 runs': (deps) => createRuns(deps)(range(100).map((i) => newRun({ env: virtualEnv() }, { id: String(i) }))),
-  reap: (deps) => reapRuns({ ...deps, runRow, reader, jsonRows, awokenParent })({ maxRecoveries: 10 }),
+  reap: (deps) => reapRuns({ ...deps, runRow, reader, jsonRows, chunked, logValues, awokenParent })({ maxRecoveries: 10 }),
 }
 
 test('no statement of a worker looks expensive enough for the JIT beside a large table', { timeout: 120_000 }, async () => {

@@ -2,7 +2,11 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { expect, test } from 'vitest'
 import type { RowPage } from '../../src/store/row-page.ts'
+import { chunked, jsonRows } from '../../src/store/sql/shared/json-rows.ts'
+import { logValues } from '../../src/store/sql/shared/log-values.ts'
 import { sqlLogs } from '../../src/store/sql/shared/logs.ts'
+import { awokenParent } from '../../src/store/sql/shared/owner-moves.ts'
+import { reader, runRow } from '../../src/store/sql/shared/rows.ts'
 import type { DurablyTables } from '../../src/store/sql/shared/schema.ts'
 import { sqlSteps } from '../../src/store/sql/shared/steps.ts'
 import { migratedPostgres } from './place.ts'
@@ -16,7 +20,7 @@ test('a page reads no more than its rows', { timeout: 60_000 }, async () => {
   const { store } = await migratedPostgres()
   await fill(store.db)
   const { deps, sent } = capturing(store.db)
-  const [steps, logs] = [sqlSteps(deps), sqlLogs(deps)]
+  const [steps, logs] = [sqlSteps(deps), sqlLogs({ ...deps, runRow, reader, chunked, jsonRows, logValues, awokenParent })]
   for (const page of PAGES) {
     for (const read of [() => steps.list('long', page), () => steps.listOwned(CLAIM, page), () => logs.list('long', page)]) {
       await read()

@@ -7,7 +7,7 @@ import { lazyRunQuery } from '../../runs/lazy-run-query.ts'
 import { memoryCluster } from '../../store/memory/lazy-cluster.ts'
 import { lazyCluster as postgresCluster } from '../../store/sql/postgres/lazy-cluster.ts'
 import { lazyCommands as postgresCommands } from '../../store/sql/postgres/lazy-commands.ts'
-import { lazyList, lazyOldestDue, lazyPurge, lazySignals, lazyWasAlive } from '../../store/sql/shared/lazy-queries.ts'
+import { lazyList, lazyLogs, lazyOldestDue, lazyPurge, lazySignals, lazyWasAlive } from '../../store/sql/shared/lazy-queries.ts'
 import { userTransactions } from '../../store/sql/shared/lazy-user-transactions.ts'
 import { migrations } from '../../store/sql/shared/migrate.ts'
 import { lazyCluster as sqliteCluster } from '../../store/sql/sqlite/lazy-cluster.ts'
@@ -18,7 +18,7 @@ import { otherSteps, streamSteps } from '../../worker/steps/lazy-steps.ts'
 const LAZY_CODE = [
   ...[clusterCode, memoryCluster, sqliteCluster, postgresCluster, sqliteCommands, postgresCommands],
   ...[workerClass, otherSteps, streamSteps, migrations, userTransactions, lazyRunQuery, runCommands, lazyList, lazyOldestDue, lazyPurge],
-  ...[lazySignals, lazyWasAlive, tidyingCode, logLineWriter],
+  ...[lazyLogs, lazySignals, lazyWasAlive, tidyingCode, logLineWriter],
 ]
 
 /** Loads the code that the engine loads lazily, before a world begins: so the first world does not differ from the others. */

@@ -9,12 +9,12 @@ import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { adoptRuns } from './claim.ts'
 import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
-import { jsonRows } from './json-rows.ts'
+import { chunked, jsonRows } from './json-rows.ts'
 import type { LazyDeps } from './lazy-deps.ts'
-import { lazyArchive, lazySignals, lazyWasAlive } from './lazy-queries.ts'
+import { lazyArchive, lazyLogs, lazySignals, lazyWasAlive } from './lazy-queries.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
-import { sqlLogs } from './logs.ts'
+import { logValues } from './log-values.ts'
 import { migrate } from './migrate.ts'
 import { awokenParent } from './owner-moves.ts'
 import type { OwnerQueries } from './owner-values.ts'
@@ -64,7 +64,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
   }
   const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, into, syntax, eventLog }
   const transact = once(async () => (await userTransactions(env)).transact(deps, database))
-  const lazyDeps: LazyDeps = { ...deps, runRow, reader, jsonRows, awokenParent }
+  const lazyDeps: LazyDeps = { ...deps, runRow, reader, chunked, jsonRows, logValues, awokenParent }
   const commands = lazyVerbs(once(() => database.commands(lazyDeps)))
   const signals = lazyVerbs(once(async () => (await lazySignals(env)).sqlSignals(lazyDeps)))
   return {
@@ -82,7 +82,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     },
     steps: sqlSteps(deps),
     events: sqlEvents(deps),
-    logs: sqlLogs(deps),
+    logs: lazyVerbs(once(async () => (await lazyLogs(env)).sqlLogs(lazyDeps))),
     signals: { send: (...args) => signals.send(...args), list: (...args) => signals.list(...args) },
     cluster: lazyVerbs(once(() => database.cluster(lazyDeps))),
     archive: lazyVerbs(once(async () => (await lazyArchive(env)).sqlArchive(deps))),

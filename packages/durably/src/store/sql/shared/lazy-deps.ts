@@ -1,5 +1,6 @@
 import type { SqlDeps } from './deps.ts'
-import type { jsonRows } from './json-rows.ts'
+import type { chunked, jsonRows } from './json-rows.ts'
+import type { logValues } from './log-values.ts'
 import type { awokenParent } from './owner-moves.ts'
 import type { reader, runRow } from './rows.ts'
 
@@ -10,6 +11,8 @@ import type { reader, runRow } from './rows.ts'
 export interface LazyDeps extends SqlDeps {
   runRow: typeof runRow
   reader: typeof reader
+  chunked: typeof chunked
   jsonRows: typeof jsonRows
+  logValues: typeof logValues
   awokenParent: typeof awokenParent
 }

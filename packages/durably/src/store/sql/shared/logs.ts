@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { LogRow } from '../../../model/log.ts'
+import { LOG_LEVELS, type LogRow } from '../../../model/log.ts'
 import type { LogStore } from '../../logs.ts'
-import type { SqlDeps } from './deps.ts'
-import { chunked, type JsonRow, jsonRows } from './json-rows.ts'
-import { logRow } from './rows.ts'
+import type { LazyDeps } from './lazy-deps.ts'
+import type { Row } from './session.ts'
 
-export function sqlLogs({ statement, session, tables: t, into, syntax }: SqlDeps): LogStore {
+export function sqlLogs({ statement, session, tables: t, into, syntax, reader, chunked, jsonRows, logValues }: LazyDeps): LogStore {
+  const logRow = (row: Row) => readLine(reader('log line', row.id, row))
   const append = statement<{ lines: string }>(
     (p) => sql`INSERT INTO ${into.logs}
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
@@ -31,9 +31,16 @@ export function sqlLogs({ statement, session, tables: t, into, syntax }: SqlDeps
   }
 }
 
-/** In the order of the columns. */
-export function logValues(line: LogRow): JsonRow {
-  return [line.id, line.runId, line.stepName, line.level, line.message, line.data, line.timestamp]
+function readLine(read: ReturnType<LazyDeps['reader']>): LogRow {
+  return {
+    id: read.text('id'),
+    runId: read.text('run_id'),
+    stepName: read.textOrNull('step_name'),
+    level: read.oneOf('level', LOG_LEVELS),
+    message: read.text('message'),
+    data: read.textOrNull('data'),
+    timestamp: read.text('timestamp'),
+  }
 }
 
 function charsOf(line: LogRow): number {

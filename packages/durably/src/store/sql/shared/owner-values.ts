@@ -5,7 +5,7 @@ import type { StepRow } from '../../../model/step.ts'
 import { eventsOf, type OwnerVerb, type OwnerWrite } from '../../owner-write.ts'
 import type { OwnerParams } from './guards.ts'
 import { jsonRows } from './json-rows.ts'
-import { logValues } from './logs.ts'
+import { logValues } from './log-values.ts'
 
 export interface WriteValues extends OwnerParams {
   now: number
