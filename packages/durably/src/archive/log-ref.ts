@@ -1,7 +1,7 @@
 // LogRef — the files that hold the beginning of a run's history, as the run's row names them: `1-80-2f4… 81-95-1b7…`. A part with log lines
 // also says when the first and the last of them were written, in the digits of a ULID: a page of lines is found without reading them all.
 import { DurablyError } from '../model/errors.ts'
-import { isUlid } from '../model/ulid.ts'
+import { isUlid } from '../model/is-ulid.ts'
 
 /** One file. It has the events from `first` to `last`, none if `last` is smaller. */
 export interface Part {

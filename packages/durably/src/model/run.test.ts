@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { jsonCodec } from './codec.ts'
 import { DurablyError } from './errors.ts'
 import { type RunRow, toRun } from './run.ts'
-import { type StepRow, toStep } from './step.ts'
+import type { StepRow } from './step.ts'
+import { toStep } from './to-step.ts'
 
 const codec = jsonCodec()
 

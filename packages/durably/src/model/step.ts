@@ -56,21 +56,6 @@ export interface Step {
   completedAt: string | null
 }
 
-export function toStep(row: StepRow, codec: Codec): Step {
-  return {
-    id: row.id,
-    runId: row.runId,
-    name: row.name,
-    index: row.index,
-    status: row.status,
-    output: readStepColumn(row, 'output', codec),
-    error: row.error,
-    failure: (readStepColumn(row, 'failure', codec) as Failure | undefined) ?? null,
-    startedAt: row.startedAt,
-    completedAt: row.completedAt,
-  }
-}
-
 export function readStepColumn(row: StepRow, column: 'output' | 'failure', codec: Codec): unknown {
   try {
     return codec.decode(row[column])

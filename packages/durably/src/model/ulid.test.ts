@@ -1,6 +1,7 @@
 import { decodeTime, isValid, monotonicFactory } from 'ulidx'
 import { describe, expect, test } from 'vitest'
-import { isUlid, monotonicUlids, timeOfId } from './ulid.ts'
+import { isUlid } from './is-ulid.ts'
+import { monotonicUlids, timeOfId } from './ulid.ts'
 
 const NOW_MS = 1_700_000_000_000
 

@@ -31,12 +31,6 @@ export function monotonicUlids(chance: () => number): (nowMs: number) => string 
   }
 }
 
-const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
-
-export function isUlid(text: unknown): text is string {
-  return typeof text === 'string' && ULID.test(text)
-}
-
 /** When an id was made. The last time is remembered: ids of a millisecond share it. */
 export function timeOfId(id: string): number {
   const time = id.slice(0, TIME_DIGITS)

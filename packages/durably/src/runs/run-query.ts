@@ -2,9 +2,10 @@
 import { checkFilter, isByEnd } from '../model/check-filter.ts'
 import { timeMs } from '../model/duration.ts'
 import { DurablyError } from '../model/errors.ts'
+import { isUlid } from '../model/is-ulid.ts'
 import { checkName } from '../model/name.ts'
 import type { RunConditions, RunFilter, Time } from '../model/run-filter.ts'
-import { isUlid, monotonicUlids } from '../model/ulid.ts'
+import { monotonicUlids } from '../model/ulid.ts'
 import type { RunPlace, RunQuery } from '../store/runs.ts'
 
 export { labelsOf } from '../model/labels.ts'

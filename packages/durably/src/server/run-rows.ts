@@ -1,6 +1,6 @@
 // GET /runs/:id/steps and /runs/:id/logs, page by page.
 import type { PageOptions } from '../model/page-options.ts'
-import { toStep } from '../model/step.ts'
+import { toStep } from '../model/to-step.ts'
 import { logPages, stepPages, toLog } from '../runs/run-rows.ts'
 import { charsOf } from '../store/pages-of.ts'
 import { jsonResponse } from './json-response.ts'

@@ -199,12 +199,6 @@ export interface Reaped {
   move: 'confirm' | 'reclaim' | 'reclaimCancelled' | 'reclaimTimedOut' | 'reclaimCrashLoop'
 }
 
-export const DEADLINE_ERROR = 'its deadline was over when its worker was lost'
-
-export function crashLoopError(maxRecoveries: number): string {
-  return `its worker was lost ${maxRecoveries + 1} times in a row without a newly recorded step`
-}
-
 /** The failure of a run that failed because its worker was lost. */
 export function lossOf(code: 'crash_loop' | 'timeout', message: string): Failure {
   return { name: 'DurablyError', code, message }

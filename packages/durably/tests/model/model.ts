@@ -12,6 +12,7 @@ import { decodeStreams } from '../../src/model/stream.ts'
 import { canMove, type Move, TRANSITIONS } from '../../src/model/transitions.ts'
 import { decodeWaits } from '../../src/model/wait.ts'
 import type { AssignedRun, Assignment } from '../../src/store/cluster/assignments.ts'
+import { crashLoopError, DEADLINE_ERROR } from '../../src/store/loss-errors.ts'
 import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../../src/store/owner-write.ts'
 import * as port from '../../src/store/runs.ts'
 import type { SendOutcome } from '../../src/store/signals.ts'
@@ -237,8 +238,8 @@ function fateOf(row: RunRow, now: number, maxRecoveries: number): port.Reaped['m
 }
 
 const LOST_FOR_GOOD: { [move in Move]?: (maxRecoveries: number) => { code: FailureReason; error: string } } = {
-  reclaimTimedOut: () => ({ code: 'timeout', error: port.DEADLINE_ERROR }),
-  reclaimCrashLoop: (maxRecoveries) => ({ code: 'crash_loop', error: port.crashLoopError(maxRecoveries) }),
+  reclaimTimedOut: () => ({ code: 'timeout', error: DEADLINE_ERROR }),
+  reclaimCrashLoop: (maxRecoveries) => ({ code: 'crash_loop', error: crashLoopError(maxRecoveries) }),
 }
 
 /** By the leader of this epoch, to a worker that is there. */

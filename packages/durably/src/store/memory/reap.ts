@@ -1,7 +1,8 @@
 import type { RecordedPayload } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
+import { crashLoopError, DEADLINE_ERROR } from '../loss-errors.ts'
 import { eventOf } from '../owner-write.ts'
-import { crashLoopError, DEADLINE_ERROR, LEASE_MS_MAX, lossOf, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
+import { LEASE_MS_MAX, lossOf, REAP_MAX, type Reaped, type ReapRequest } from '../runs.ts'
 import { byLeaseEnd, leaseEnd } from './orders.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,4 +1,5 @@
-import { crashLoopError, LEASE_MS_MAX, REAP_MAX } from '../../store/runs.ts'
+import { crashLoopError } from '../../store/loss-errors.ts'
+import { LEASE_MS_MAX, REAP_MAX } from '../../store/runs.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter, type World } from './chapter.ts'
 import {

@@ -3,7 +3,8 @@
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
-import { canMove, eventType, isDeletable, isRefused, isVersion, target } from '../shared/guards.ts'
+import { isDeletable, isRefused, isVersion } from '../shared/command-guards.ts'
+import { canMove, eventType, target } from '../shared/guards.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Param } from '../shared/statement.ts'
 

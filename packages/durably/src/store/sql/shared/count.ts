@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { PHASES, type Phase } from '../../../model/phase.ts'
 import type { RunCount } from '../../runs.ts'
+import { isOfJobs } from './command-guards.ts'
 import type { SqlDeps } from './deps.ts'
-import { isOfJobs } from './guards.ts'
 import { phaseOf } from './phase.ts'
 
 interface CountValues {

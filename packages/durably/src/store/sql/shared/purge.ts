@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { PurgeRequest } from '../../runs.ts'
+import { isDeletable, isOfJobs } from './command-guards.ts'
 import type { SqlDeps } from './deps.ts'
-import { isDeletable, isOfJobs } from './guards.ts'
 import type { Param } from './statement.ts'
 
 interface PurgeValues {

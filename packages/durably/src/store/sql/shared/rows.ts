@@ -1,7 +1,6 @@
 // Rows as the database returns them, checked and renamed. A value that cannot be read is an error that names the row and the column.
 import { DurablyError } from '../../../model/errors.ts'
 import { EVENT_TYPES, type EventRow } from '../../../model/event.ts'
-import { LOG_LEVELS, type LogRow } from '../../../model/log.ts'
 import { type FailureReason, RUN_STATUSES, type RunRow } from '../../../model/run.ts'
 import type { StepRow } from '../../../model/step.ts'
 import type { Row } from './session.ts'
@@ -75,19 +74,6 @@ export function stepRow(row: Row): StepRow {
     startedAt: read.text('started_at'),
     completedAt: read.textOrNull('completed_at'),
     leaseGeneration: read.integer('lease_generation'),
-  }
-}
-
-export function logRow(row: Row): LogRow {
-  const read = reader('log line', row.id, row)
-  return {
-    id: read.text('id'),
-    runId: read.text('run_id'),
-    stepName: read.textOrNull('step_name'),
-    level: read.oneOf('level', LOG_LEVELS),
-    message: read.text('message'),
-    data: read.textOrNull('data'),
-    timestamp: read.text('timestamp'),
   }
 }
 

@@ -3,7 +3,8 @@
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
-import { eventType, isDeletable, isRefused, isRetryable, isVersion, target } from '../shared/guards.ts'
+import { isDeletable, isRefused, isRetryable, isVersion } from '../shared/command-guards.ts'
+import { eventType, target } from '../shared/guards.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 
 export function clientMoves({ statement, session, env, tables: t, into, eventLog, runRow }: LazyDeps): Pick<RunStore, 'retry' | 'delete'> {
