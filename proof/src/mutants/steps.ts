@@ -13,8 +13,8 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'reset-keeps-all',
     guard: 'a reset keeps only the output up to the last checkpoint (F2)',
     file: 'worker/steps/stream-writer.ts',
-    find: 'if (!open) execution.streams.set({ stepName, kept: 0, state: null })',
-    replace: 'execution.streams.set({ stepName, kept: this.#written, state: open?.state ?? null })',
+    find: 'if (!open) streamsOf(execution).set({ stepName, kept: 0, state: null })',
+    replace: 'streamsOf(execution).set({ stepName, kept: this.#written, state: open?.state ?? null })',
   },
   {
     name: 'checkpoint-without-chunks',
@@ -34,8 +34,8 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'checkpoint-keeps-later',
     guard: 'a checkpoint does not keep output that was emitted after it (F5)',
     file: 'worker/steps/stream-writer.ts',
-    find: 'execution.streams.set({ stepName, ...checkpoint })',
-    replace: 'execution.streams.set({ stepName, ...checkpoint, kept: this.#written })',
+    find: 'streamsOf(execution).set({ stepName, ...checkpoint })',
+    replace: 'streamsOf(execution).set({ stepName, ...checkpoint, kept: this.#written })',
   },
   {
     name: 'kept-not-read',

@@ -1,5 +1,6 @@
 // Subscription — the events of a run, from a place in its log to its end.
-import { type FollowDeps, FollowedLogs, type FollowStart } from '../events/followed-logs.ts'
+import type { FollowDeps, FollowStart } from '../events/followed-logs.ts'
+import { followedLogs } from '../events/lazy-followed-logs.ts'
 import { checkSubscription } from '../model/check-subscription.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
@@ -28,6 +29,7 @@ export function subscribe(deps: FollowDeps, runId: string, options: SubscribeOpt
 }
 
 async function* eventsOf(deps: FollowDeps, start: FollowStart, closed: AbortSignal): AsyncGenerator<RunLogEvent, void> {
+  const { FollowedLogs } = await followedLogs(deps.env)
   // A caller may take a page of events and never ask for the next one; then nothing would end a watch between pages.
   const logs = new FollowedLogs(deps, [start], { watchesBetweenPages: false })
   try {

@@ -13,6 +13,7 @@ import type { RowPage } from '../store/row-page.ts'
 import { delayOf } from './delay-of.ts'
 import type { Dismissed } from './dismissal.ts'
 import type { Execution } from './execution.ts'
+import { type LimitCode, limitsFor, timeoutOf } from './lazy-limits.ts'
 import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
 import { type JobContextDeps, RunningJobContext } from './steps/job-context.ts'
 import type { WorkerDeps } from './worker-deps.ts'
@@ -23,10 +24,10 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   const { run, owner } = execution
   const job = deps.jobs.get(run.jobName)
   if (!job) return
-  const reading = readGiven(deps, execution)
+  const reading = readGiven(deps, execution, job)
   const given = reading instanceof Promise ? await reading : reading
   if (!given) {
-    owner.takenBack('its steps could not be read')
+    owner.takenBack('its steps, or the code of its limits, could not be read')
     return deps.report(leaseLost(execution), run.id)
   }
   deps.runEvents.emit('run:start', () => ({
@@ -67,15 +68,20 @@ function leaseLost({ run, interrupted }: Execution): DurablyError {
 interface Given {
   payload: unknown
   steps: readonly StepRow[]
+  /** Undefined if the run has none. */
+  limits: LimitCode | undefined
 }
 
 /** What the job starts from; `null` when it could not be read while the lease lasted. */
-function readGiven(deps: WorkerDeps, { run, owner }: Execution): Given | Unreadable | Promise<Given | Unreadable | null> {
+function readGiven(deps: WorkerDeps, { run, owner }: Execution, job: Job): Given | Unreadable | Promise<Given | Unreadable | null> {
   try {
     const payload = readColumn(run, 'payload', deps.codec)
     const steps = readSteps(deps, owner.claim)
-    if (steps instanceof Promise) return steps.then((steps) => steps && { payload, steps }, unreadable)
-    return { payload, steps }
+    const limits = limitsFor(deps, run, job)
+    if (limits instanceof Promise)
+      return Promise.all([steps, limits]).then(([steps, limits]) => steps && limits && { payload, steps, limits }, unreadable)
+    if (steps instanceof Promise) return steps.then((steps) => steps && { payload, steps, limits }, unreadable)
+    return { payload, steps, limits }
   } catch (error) {
     return unreadable(error)
   }
@@ -103,9 +109,9 @@ function unreadable(error: unknown): Unreadable {
 }
 
 /** The job function may go on after it was dismissed; its outcome is ignored then. */
-function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload, steps }: Given): Promise<Outcome> {
+function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload, steps, limits }: Given): Promise<Outcome> {
   const ctx = new RunningJobContext(deps, execution, steps)
-  execution.limitTime(job)
+  limits?.limitTime(deps.env, execution, timeoutOf('timeout', job.timeout))
   return new Promise((resolve) => {
     const threw = (error: unknown) => resolve({ threw: error, failedStepName: ctx.failedStepName(error) })
     const scope = { execution, stepName: null, isTransaction: false }

@@ -9,7 +9,6 @@ import type { RunEvents } from '../events/run-events.ts'
 import { iso } from '../model/env.ts'
 import { DurablyError, type ErrorCode } from '../model/errors.ts'
 import type { EventType, RecordedPayload } from '../model/event.ts'
-import type { Job } from '../model/job.ts'
 import type { Progress, RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
@@ -20,10 +19,10 @@ import { Owner, type OwnerDeps } from './lease/owner.ts'
 import { type Claimed, RunClock } from './lease/run-clock.ts'
 import { Parking } from './steps/parking.ts'
 import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
-import { UnrecordedStreams } from './steps/unrecorded-streams.ts'
+import type { UnrecordedStreams } from './steps/unrecorded-streams.ts'
 import { StepsInFlight } from './steps-in-flight.ts'
 import { stuckError } from './stuck-error.ts'
-import { TimeLimits } from './time-limit.ts'
+import type { TimeLimits } from './time-limit.ts'
 
 const NO_WAITS = encodeWaits([])
 
@@ -48,7 +47,8 @@ export class Execution {
   readonly generation: number
   readonly owner: Owner
   readonly heartbeat: Heartbeat
-  #streams: UnrecordedStreams | null = null
+  /** Null before the first stream; see `streamsOf`. */
+  streams: UnrecordedStreams | null = null
   #effects: UnrecordedEffects | null = null
   #parking: Parking | null = null
   /** Reported since the last write. */
@@ -109,11 +109,6 @@ export class Execution {
 
   cancelRequested(): void {
     this.interrupt('cancel_requested', `run ${this.run.id} was asked to stop`)
-  }
-
-  get streams(): UnrecordedStreams {
-    this.#streams ??= new UnrecordedStreams(this.run, this.owner)
-    return this.#streams
   }
 
   get effects(): UnrecordedEffects {
@@ -190,13 +185,6 @@ export class Execution {
   get clock(): RunClock {
     this.#clock ??= new RunClock(this.#deps, this.#claimed, this.owner)
     return this.#clock
-  }
-
-  /** Starts the timeout of the job, and watches the deadline of the run. */
-  limitTime(job: Job): void {
-    if (job.timeout === undefined && this.run.deadlineAt === null) return
-    this.limits = new TimeLimits(this.#deps.env, this, job)
-    this.limits.watch()
   }
 
   /** The job function has ended: the limits are checked a last time, then they no longer apply. */

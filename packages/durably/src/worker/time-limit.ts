@@ -2,26 +2,32 @@
 //   A timeout counts the time that the execution could work, so it stands still while the machine sleeps. A deadline is a time of the
 //   store's clock. Timers stand still as well while the machine sleeps; therefore a deadline is also checked before a function starts,
 //   when the job has ended and with every heartbeat.
-import { durationMs } from '../model/duration.ts'
+import type { Duration } from '../model/duration.ts'
 import { type Env, iso, type TimerHandle } from '../model/env.ts'
-import type { Job } from '../model/job.ts'
 import type { Execution } from './execution.ts'
+import type { Timeout } from './lazy-limits.ts'
+
+/** Starts the timeout of the job, and watches the deadline of the run. */
+export function limitTime(env: Env, execution: Execution, timeout: Timeout): void {
+  execution.limits = new TimeLimits(env, execution, timeout)
+  execution.limits.watch()
+}
 
 export class TimeLimits {
   readonly #env: Env
   readonly #execution: Execution
-  readonly #timeout: Job['timeout']
+  readonly #timeout: Duration | undefined
   /** By the monotonic clock. */
   readonly #endsAt: number
   /** By the store's; infinite if the run has none. */
   readonly #deadlineAt: number
   #timer: TimerHandle | null = null
 
-  constructor(env: Env, execution: Execution, { timeout }: Job) {
+  constructor(env: Env, execution: Execution, { timeout, timeoutMs }: Timeout) {
     this.#env = env
     this.#execution = execution
     this.#timeout = timeout
-    this.#endsAt = timeout === undefined ? Number.POSITIVE_INFINITY : env.mono() + durationMs('timeout', timeout)
+    this.#endsAt = env.mono() + timeoutMs
     this.#deadlineAt = execution.run.deadlineAt ?? Number.POSITIVE_INFINITY
   }
 

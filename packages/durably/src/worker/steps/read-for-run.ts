@@ -2,7 +2,7 @@ import type { Env } from '../../model/env.ts'
 import type { Execution } from '../execution.ts'
 import { untilLeaseIsOver } from '../lease/until-lease-is-over.ts'
 
-interface ReadForRunDeps {
+export interface ReadForRunDeps {
   execution: Execution
   env: Env
   leaseMs: number

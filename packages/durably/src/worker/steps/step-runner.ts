@@ -19,6 +19,7 @@ import type { Wait } from '../../model/wait.ts'
 import type { Store } from '../../store/store.ts'
 import { delayOf } from '../delay-of.ts'
 import type { Execution } from '../execution.ts'
+import { stepLimits, timeoutOf } from '../lazy-limits.ts'
 import type { Attach } from '../lease/owner.ts'
 import { ChildNames } from './child-names.ts'
 import { FailedSteps } from './failed-steps.ts'
@@ -26,7 +27,6 @@ import type { LazyChildSteps } from './lazy-steps.ts'
 import { SentSignals } from './sent-signals.ts'
 import type { StepBody } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
-import { withinStepTime } from './step-time-limit.ts'
 import { type StepScope, type StepWrapper, wrapStep } from './step-wrapper.ts'
 
 export interface StepRunnerDeps {
@@ -126,13 +126,13 @@ export class StepRunner {
 
   /** Calls a function of the user as the body of a step. */
   async call(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
-    const { stepScope, stepWrappers, env, execution, emitter } = this.deps
+    const { stepScope, stepWrappers, execution, emitter } = this.deps
     const { name } = call
     const idempotencyKey = `${execution.run.id}:${name}`
     const scope: StepScope = { execution, stepName: name, isTransaction }
     this.#inFlight.add(name)
     try {
-      const returned = await withinStepTime(env, name, timeout, call.expired, (expired) => {
+      const work = (expired?: AbortSignal) => {
         const signal = expired ? AbortSignal.any([execution.signal, expired]) : execution.signal
         const step = {
           signal,
@@ -142,7 +142,8 @@ export class StepRunner {
         }
         scope.expired = expired
         return stepScope.run(scope, () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step)))
-      })
+      }
+      const returned = await (timeout !== undefined || call.expired ? this.#withinTime(call, timeout, work) : work())
       if (scope.turnedAway) execution.goOn()
       return returned
     } finally {
@@ -150,6 +151,12 @@ export class StepRunner {
       // What the function has left running is no longer inside the transaction.
       scope.isTransaction = false
     }
+  }
+
+  async #withinTime<T>(call: StepCall, timeout: Duration | undefined, work: (expired?: AbortSignal) => Promise<T>): Promise<T> {
+    const { withinStepTime } = await stepLimits(this.deps)
+    const limit = timeoutOf(`timeout of step ${JSON.stringify(call.name)}`, timeout)
+    return withinStepTime(this.deps.env, call.name, limit, call.expired, work)
   }
 
   /** Records the value, and returns it as a replay will see it (J3). */

@@ -1,6 +1,6 @@
-import { type Duration, durationMs } from '../../model/duration.ts'
 import type { Env } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
+import type { Timeout } from '../lazy-limits.ts'
 
 /**
  * Limits the time of one try of a step, and of what is nested in it: `expired` aborts when that time, or that of the step around it, is
@@ -9,7 +9,7 @@ import { DurablyError } from '../../model/errors.ts'
 export function withinStepTime<T>(
   env: Env,
   stepName: string,
-  timeout: Duration | undefined,
+  { timeout, timeoutMs }: Timeout,
   outer: AbortSignal | undefined,
   work: (expired?: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -20,7 +20,7 @@ export function withinStepTime<T>(
   if (timeout !== undefined) {
     const own = new AbortController()
     const error = new DurablyError('timeout', `step ${name} took longer than ${timeout}${typeof timeout === 'number' ? ' ms' : ''}`)
-    timer = env.timer(durationMs(`timeout of step ${name}`, timeout), () => own.abort(error))
+    timer = env.timer(timeoutMs, () => own.abort(error))
     expired = outer ? AbortSignal.any([outer, own.signal]) : own.signal
   }
   if (!expired) return work()

@@ -9,6 +9,7 @@ import { keptChunks } from './kept-chunks.ts'
 import { readForRun } from './read-for-run.ts'
 import type { StepBody } from './step-body.ts'
 import { StreamWriter } from './stream-writer.ts'
+import { streamsOf } from './unrecorded-streams.ts'
 
 export interface StreamStepDeps {
   execution: Execution
@@ -24,7 +25,7 @@ export interface StreamStepDeps {
 /** A step whose function emits chunks; it continues from the last checkpoint of an earlier attempt, if there was one. */
 export async function streamStep<TState>(deps: StreamStepDeps, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
   const { execution, store, codec, stepName } = deps
-  const open = execution.streams.get(stepName)
+  const open = streamsOf(execution).get(stepName)
   const kept = open ? await readForRun(deps, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
   const writer = new StreamWriter({ ...deps, eventLog: store.eventLog, kept })
   const emit = (chunk: unknown) => handled<void>(writer.emit(chunk))

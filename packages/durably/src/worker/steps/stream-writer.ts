@@ -11,6 +11,7 @@ import { DurablyError } from '../../model/errors.ts'
 import type { RecordedPayload } from '../../model/event.ts'
 import type { OpenStream } from '../../model/stream.ts'
 import type { Execution } from '../execution.ts'
+import { streamsOf } from './unrecorded-streams.ts'
 
 const FLUSH_WITHIN_MS = 50
 /** In characters, as they will be written. */
@@ -91,7 +92,7 @@ export class StreamWriter {
     while (this.#flushing) await this.#flushing
     // A function that was asked to stop but returned has completed, unless the end of its output was refused.
     if (this.#isIncomplete || this.#failed !== undefined) this.#goOn()
-    this.#ended = execution.streams.get(stepName)
+    this.#ended = streamsOf(execution).get(stepName)
     return this.#ended !== undefined
   }
 
@@ -101,7 +102,7 @@ export class StreamWriter {
     const chunks = joinChunks(this.#chunks, this.#waiting)
     if (eventLog && (this.#ended || chunks.length > 0))
       this.#attachChunk({ from: 0, chunks: this.#encode(chunks), ...stateOf(this.#ended) })
-    execution.streams.delete(stepName)
+    streamsOf(execution).delete(stepName)
     return () => this.#setOpen(this.#ended)
   }
 
@@ -176,7 +177,7 @@ export class StreamWriter {
     const { execution, stepName } = this.#deps
     try {
       const accepted = await execution.owner.write({ type: 'heartbeat' }, () => {
-        const before = execution.streams.get(stepName)
+        const before = streamsOf(execution).get(stepName)
         this.#attach(checkpoint)
         return () => this.#setOpen(before)
       })
@@ -190,7 +191,7 @@ export class StreamWriter {
     if (this.#waiting.length === 0 && !checkpoint) return
     const { execution, stepName } = this.#deps
     const from = this.#written
-    const open = execution.streams.get(stepName)
+    const open = streamsOf(execution).get(stepName)
     const encoded = this.#encode(this.#waiting)
     this.#chunks = joinChunks(this.#chunks, this.#waiting)
     this.#written = this.#putOut
@@ -199,18 +200,18 @@ export class StreamWriter {
     this.#waitingSize = 0
     if (checkpoint) {
       this.#attachChunk({ from, chunks: encoded, state: checkpoint.state })
-      execution.streams.set({ stepName, ...checkpoint })
+      streamsOf(execution).set({ stepName, ...checkpoint })
     } else {
       // What begins at 0 replaces everything (F1), also a checkpoint that was made before any output.
       this.#attachChunk({ from, chunks: encoded, ...(from === 0 && stateOf(open)) })
-      if (!open) execution.streams.set({ stepName, kept: 0, state: null })
+      if (!open) streamsOf(execution).set({ stepName, kept: 0, state: null })
     }
   }
 
   #setOpen(open: OpenStream | undefined): void {
     const { execution, stepName } = this.#deps
-    if (open) execution.streams.set(open)
-    else execution.streams.delete(stepName)
+    if (open) streamsOf(execution).set(open)
+    else streamsOf(execution).delete(stepName)
   }
 
   #encode(chunks: readonly unknown[]): string | null {

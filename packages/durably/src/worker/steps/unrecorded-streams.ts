@@ -1,6 +1,7 @@
 // UnrecordedStreams — the streams of one execution that have begun and are not recorded, as the row of the run has them.
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams, encodeStreams, type OpenStream } from '../../model/stream.ts'
+import type { Execution } from '../execution.ts'
 import type { Owner } from '../lease/owner.ts'
 
 export class UnrecordedStreams {
@@ -26,4 +27,9 @@ export class UnrecordedStreams {
   delete(stepName: string): void {
     if (this.#open.delete(stepName)) this.#owner.attachments.streams = encodeStreams(this.#open.values())
   }
+}
+
+export function streamsOf(execution: Execution): UnrecordedStreams {
+  execution.streams ??= new UnrecordedStreams(execution.run, execution.owner)
+  return execution.streams
 }

@@ -1,0 +1,3 @@
+// One file, because each of them alone is little more than what a file of its own costs.
+export { withinStepTime } from './steps/step-time-limit.ts'
+export { limitTime } from './time-limit.ts'
