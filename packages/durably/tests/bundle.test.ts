@@ -20,7 +20,7 @@ const MIGRATIONS = /apply-migrations/
  * `cancel`, signals, schedules, log lines that a plugin stores, deadlines and timeouts, and what is said after a clock was wrong (ADR 0009).
  */
 const NOT_FOR_EVERY_PAGE =
-  /postgres|sqlocal|foreign|stream|other-steps|user-transactions|processing|capabilities|explain|health|trouble-log|process\/attend|run-query|run-rows|run-list-watcher|many-runs|list-runs|due-jobs|oldest-due|count|purge|signals|was-alive|log-line-writer|shared\/logs|worker\/limits|archive|tidying|run-commands|cluster/
+  /postgres|sqlocal|foreign|stream|other-steps|user-transactions|processing|capabilities|explain|health|trouble-log|process\/attend|run-query|run-rows|run-list-watcher|many-runs|rare-queries|signals|log-line-writer|shared\/logs|worker\/limits|archive|tidying|run-commands|cluster/
 /** Node's are left in sight, to be found. */
 const EXTERNAL = [/^node:/, /^kysely/, 'zod', /^@sqlite\.org/]
 /** The rest is for servers and tests. */

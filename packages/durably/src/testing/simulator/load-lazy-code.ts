@@ -8,7 +8,7 @@ import { lazyRunQuery } from '../../runs/lazy-run-query.ts'
 import { memoryCluster } from '../../store/memory/lazy-cluster.ts'
 import { lazyCluster as postgresCluster } from '../../store/sql/postgres/lazy-cluster.ts'
 import { lazyCommands as postgresCommands } from '../../store/sql/postgres/lazy-commands.ts'
-import { lazyList, lazyLogs, lazyOldestDue, lazyPurge, lazySignals, lazyWasAlive } from '../../store/sql/shared/lazy-queries.ts'
+import { lazyLogs, lazyRareQueries, lazySignals } from '../../store/sql/shared/lazy-queries.ts'
 import { userTransactions } from '../../store/sql/shared/lazy-user-transactions.ts'
 import { migrations } from '../../store/sql/shared/migrate.ts'
 import { lazyCluster as sqliteCluster } from '../../store/sql/sqlite/lazy-cluster.ts'
@@ -19,8 +19,8 @@ import { otherSteps, streamSteps } from '../../worker/steps/lazy-steps.ts'
 
 const LAZY_CODE = [
   ...[clusterCode, memoryCluster, sqliteCluster, postgresCluster, sqliteCommands, postgresCommands],
-  ...[workerClass, otherSteps, streamSteps, migrations, userTransactions, lazyRunQuery, runCommands, lazyList, lazyOldestDue, lazyPurge],
-  ...[lazyLogs, lazySignals, lazyWasAlive, tidyingCode, logLineWriter, followedLogs, limitCode],
+  ...[workerClass, otherSteps, streamSteps, migrations, userTransactions, lazyRunQuery, runCommands, lazyRareQueries],
+  ...[lazyLogs, lazySignals, tidyingCode, logLineWriter, followedLogs, limitCode],
 ]
 
 /** Loads the code that the engine loads lazily, before a world begins: so the first world does not differ from the others. */

@@ -11,7 +11,7 @@ import type { SqlDeps } from './deps.ts'
 import { sqlEvents } from './events.ts'
 import { chunked, jsonRows } from './json-rows.ts'
 import type { LazyDeps } from './lazy-deps.ts'
-import { lazyArchive, lazyLogs, lazySignals, lazyWasAlive } from './lazy-queries.ts'
+import { lazyArchive, lazyLogs, lazyRareQueries, lazySignals } from './lazy-queries.ts'
 import { userTransactions } from './lazy-user-transactions.ts'
 import { isLeading } from './leading.ts'
 import { logValues } from './log-values.ts'
@@ -66,6 +66,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
   const transact = once(async () => (await userTransactions(env)).transact(deps, database))
   const lazyDeps: LazyDeps = { ...deps, runRow, reader, chunked, jsonRows, logValues, awokenParent }
   const commands = lazyVerbs(once(() => database.commands(lazyDeps)))
+  const rare = lazyVerbs(once(async () => (await lazyRareQueries(env)).rareQueries(lazyDeps)))
   const signals = lazyVerbs(once(async () => (await lazySignals(env)).sqlSignals(lazyDeps)))
   return {
     db,
@@ -78,7 +79,12 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       adopt: adoptRuns(deps),
       ...runQueries(deps),
       probe: probeRuns(deps),
-      wasAlive: async (claim) => (await lazyWasAlive(env)).wasAlive(deps, claim),
+      list: (...args) => rare.list(...args),
+      count: (...args) => rare.count(...args),
+      dueJobs: (...args) => rare.dueJobs(...args),
+      purge: (...args) => rare.purge(...args),
+      oldestDue: (...args) => rare.oldestDue(...args),
+      wasAlive: (...args) => rare.wasAlive(...args),
     },
     steps: sqlSteps(deps),
     events: sqlEvents(deps),

@@ -2,11 +2,6 @@
 import { lazyCode } from '../../../model/lazy.ts'
 
 export const lazyArchive = lazyCode(() => import('./archive.ts'))
-export const lazyCount = lazyCode(() => import('./count.ts'))
-export const lazyDueJobs = lazyCode(() => import('./due-jobs.ts'))
-export const lazyList = lazyCode(() => import('./list-runs.ts'))
 export const lazyLogs = lazyCode(() => import('./logs.ts'))
-export const lazyOldestDue = lazyCode(() => import('./oldest-due.ts'))
-export const lazyPurge = lazyCode(() => import('./purge.ts'))
+export const lazyRareQueries = lazyCode(() => import('./rare-queries.ts'))
 export const lazySignals = lazyCode(() => import('./signals.ts'))
-export const lazyWasAlive = lazyCode(() => import('./was-alive.ts'))
