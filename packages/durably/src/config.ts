@@ -42,6 +42,11 @@ export interface DurablyOptions {
    * Default: its host, its process id and a text that is new with each start.
    */
   workerId?: string
+  /**
+   * True: the worker stores the names of its jobs and the JSON Schemas of their inputs, for processes that do not define them. Default: only
+   * if one of its jobs subscribes to events.
+   */
+  publishJobs?: boolean
   /** How many runs the worker of this instance executes at once. Default 1. */
   concurrency?: number
   /**
@@ -94,6 +99,7 @@ export const DURABLY_OPTIONS: KeysOf<DurablyOptions> = {
   staleThreshold: 1,
   confirmFor: 1,
   workerId: 1,
+  publishJobs: 1,
   concurrency: 1,
   maxRecoveries: 1,
   tablePrefix: 1,
@@ -114,6 +120,7 @@ export interface Config {
   confirmMs: number
   /** Null for the default. */
   workerId: string | null
+  publishesJobs: boolean
   concurrency: number
   maxRecoveries: number
   maxValueBytes: number
@@ -150,6 +157,7 @@ export function readConfig(options: DurablyOptions): Config {
     heartbeatMs,
     pollingMs: milliseconds('pollingInterval', options.pollingInterval ?? 1000, LEASE_MS_MAX),
     workerId: options.workerId === undefined ? null : checkName('workerId', options.workerId),
+    publishesJobs: options.publishJobs === true,
     concurrency: wholeNumber('concurrency', options.concurrency ?? 1, 1),
     maxRecoveries: recoveries(options.maxRecoveries ?? (isBrowser() ? Number.POSITIVE_INFINITY : 10)),
     maxValueBytes: wholeNumber('maxValueBytes', options.maxValueBytes ?? VALUE_BYTES_MAX, 1),

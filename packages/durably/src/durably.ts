@@ -2,10 +2,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import type { Capabilities } from './capabilities.ts'
-import { lazyLeader } from './cluster/lazy-cluster.ts'
+import type { Definitions } from './cluster/definitions.ts'
+import type { SendOptions, SentEvent } from './cluster/inbox.ts'
 import type { ElectedProcess } from './cluster/leader.ts'
 import type { SchedulableJob, ScheduleOptions } from './cluster/schedule-options.ts'
 import type { Schedules } from './cluster/schedules.ts'
+import type { Settings } from './cluster/settings.ts'
+import type { UnknownJob } from './cluster/unknown-jobs.ts'
 import type { DurablyOptions } from './config.ts'
 import { createEngine, ENGINE, type Engine } from './engine.ts'
 import type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
@@ -32,6 +35,7 @@ import { lazyManyRuns } from './runs/lazy-many-runs.ts'
 import type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 import type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
+import type { TriggerOptions } from './runs/trigger.ts'
 import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './runs/watch-runs.ts'
 import type { CancelOutcome, IfVersion } from './store/runs.ts'
 import type { DurablyTables } from './store/sql/shared/schema.ts'
@@ -138,18 +142,47 @@ export class Durably implements AsyncDisposable {
   schedule(
     ...args: [options: ScheduleOptions] | [id: string, options: ScheduleOptions, condition?: IfVersion | undefined]
   ): Promise<Schedule> {
-    return this[ENGINE].schedules.put(...args)
+    return this[ENGINE].cluster.schedules.put(...args)
   }
 
   /** The schedules of the database: list them, pause and resume them, trigger them by hand, delete them. */
   get schedules(): Omit<Schedules, 'put' | 'checkedBy'> {
-    return this[ENGINE].schedules
+    return this[ENGINE].cluster.schedules
+  }
+
+  /**
+   * Triggers a run of a job by its name, also of one that only other processes define. What its workers said of its input
+   * (`publishJobs`) is checked at once; in any case the worker checks the input, and a run whose input is wrong fails with reason `invalid_input`.
+   *
+   * @example const run = await durably.trigger('report', { month: '2030-01' })
+   */
+  trigger(jobName: string, input: unknown, options?: TriggerOptions): Promise<Run> {
+    return this[ENGINE].cluster.foreignJobs.trigger(jobName, input, options)
+  }
+
+  /** What the workers of all processes said of their jobs: list them, read one, forget one. */
+  get definitions(): Definitions {
+    return this[ENGINE].cluster.definitions
+  }
+
+  /**
+   * Sends an event: each job that subscribes to its name (`on`) gets a run whose input is the data. It is stored at once, and any process
+   * that was started creates the runs, each exactly once.
+   *
+   * @example await durably.send('user.created', { id: 'u1' }, { dedupeKey: delivery.id })
+   */
+  send(name: string, data: unknown, options?: SendOptions): Promise<SentEvent> {
+    return this[ENGINE].cluster.inbox.send(name, data, options)
+  }
+
+  /** The settings that all processes share: read and change them. */
+  get settings(): Settings {
+    return this[ENGINE].cluster.settings
   }
 
   /** Reads which of all processes fires the schedules, or did last. Null if none ever did. */
-  async leader(): Promise<ElectedProcess | null> {
-    this[ENGINE].admit()
-    return lazyLeader(this[ENGINE])
+  leader(): Promise<ElectedProcess | null> {
+    return this[ENGINE].cluster.leaders.elected()
   }
 
   /** Reads one run, with its status, progress, output and what it waits for. Null if there is no such run. */
@@ -329,6 +362,14 @@ export class Durably implements AsyncDisposable {
    */
   health(): Promise<Health> {
     return health(this[ENGINE])
+  }
+
+  /**
+   * Reads which jobs have runs that have been due for more than five seconds, but are not defined here: how many runs, and since when. If they
+   * stay, no worker that was started has the job. At most 20 jobs, the one that has waited for longest first.
+   */
+  unknownJobs(): Promise<UnknownJob[]> {
+    return this[ENGINE].cluster.foreignJobs.unknown()
   }
 
   /** Says what this runtime, this database and this instance can do, for example whether other processes are notified of changes. */

@@ -1,8 +1,8 @@
 // Engine — the parts of one instance, connected: its store, its worker, and what callers ask about runs. `Durably` has the public methods.
 import type { Kysely } from 'kysely'
 import { lazyTidying, withArchive } from './archive/lazy-archive.ts'
-import { type LazyDuties, lazyDuties, lazySchedules } from './cluster/lazy-cluster.ts'
-import type { Schedules } from './cluster/schedules.ts'
+import type { ClusterDeps, ClusterParts } from './cluster/cluster-parts.ts'
+import { type LazyDuties, lazyClusterParts, lazyDuties, lazyPublishJobs } from './cluster/lazy-cluster.ts'
 import { type Config, type DurablyOptions, readConfig } from './config.ts'
 import { ChangeBus } from './events/change-bus.ts'
 import { Emitter } from './events/emitter.ts'
@@ -26,7 +26,7 @@ import { lazyRunCommands } from './runs/lazy-run-commands.ts'
 import { outsideTransactions } from './runs/outside-transactions.ts'
 import type { RunCommands } from './runs/run-commands.ts'
 import { RunReader } from './runs/run-reader.ts'
-import type { TriggerDeps } from './runs/trigger.ts'
+import { type TriggerDeps, triggerAll } from './runs/trigger.ts'
 import { lazySqlStore } from './store/sql/lazy-sql-store.ts'
 import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { Store } from './store/store.ts'
@@ -50,7 +50,7 @@ export interface Engine extends Config {
   emitter: Emitter
   worker: LazyWorker
   duties: LazyDuties
-  schedules: Schedules
+  cluster: ClusterParts
   changes: ChangeBus
   logLines: LazyLogLines
   /** Resolves when the lines about trouble so far are written. */
@@ -90,9 +90,23 @@ export function createEngine(options: DurablyOptions): Engine {
   const duties = lazyDuties({ ...shared, runs, cluster: store.cluster, publish, jobNames })
   const perform: LazyDuties['perform'] = (...args) => duties.perform(...args)
   const claim: LazyDuties['claim'] = (request) => duties.claim(request)
+  const publishJobs = lazyPublishJobs({ ...shared, store, jobs })
   const tidying = lazyTidying({ ...shared, store })
   const turn = new TurnBudget(env)
-  const worker = new LazyWorker({ ...shared, store, jobs, leadership, jobNames, claim, perform, tidying, stepWrappers, stepScope, turn })
+  const worker = new LazyWorker({
+    ...shared,
+    store,
+    jobs,
+    leadership,
+    jobNames,
+    claim,
+    perform,
+    publishJobs,
+    tidying,
+    stepWrappers,
+    stepScope,
+    turn,
+  })
   const admit = () => refuseInsideTransaction(stepScope)
   const outside = outsideTransactions(store, admit)
   const whole = withArchive(outside, shared)
@@ -105,7 +119,8 @@ export function createEngine(options: DurablyOptions): Engine {
   const logLines = new LazyLogLines({ ...shared, logs })
   const reader = new RunReader({ ...shared, store: whole, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName) })
   const trigger = { ...shared, runs, admit }
-  const commands = lazyRunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals })
+  const triggerJob: ClusterDeps['triggerJob'] = (job, inputs) => triggerAll(trigger, job, inputs)
+  const commands = lazyRunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals, publish })
   return {
     ...shared,
     dialect: options.dialect,
@@ -115,7 +130,7 @@ export function createEngine(options: DurablyOptions): Engine {
     db,
     worker,
     duties,
-    schedules: lazySchedules({ ...shared, jobs, cluster: outside.cluster, publish }),
+    cluster: lazyClusterParts({ ...shared, store, jobs, publish, publishJobs, triggerJob, cluster: outside.cluster, runs: outside.runs }),
     changes,
     logLines,
     logged,

@@ -2,9 +2,13 @@ export type { ArchiveFiles } from './archive/archive-files.ts'
 export type { ArchiveOption } from './archive/archive-option.ts'
 export type { BrowserCapabilities, Capabilities } from './capabilities.ts'
 export { emptyRunView, type RunView, reduceRun, type StreamView } from './client/run-view.ts'
+export type { Definitions, KnownJob } from './cluster/definitions.ts'
+export type { SendOptions, SentEvent } from './cluster/inbox.ts'
 export type { ElectedProcess } from './cluster/leader.ts'
 export type { SchedulableJob, ScheduleOptions, ScheduleSettings } from './cluster/schedule-options.ts'
 export type { Schedules } from './cluster/schedules.ts'
+export type { ClusterSettings, SetOptions, Settings, SettingsChange } from './cluster/settings.ts'
+export type { UnknownJob } from './cluster/unknown-jobs.ts'
 export type { DurablyOptions } from './config.ts'
 export { createDurably, type Durably } from './durably.ts'
 export type { Listener, ListenerErrorHandler, Unsubscribe } from './events/emitter.ts'
@@ -47,6 +51,7 @@ export type { Misfire, Overlap, Schedule, ScheduleDefinition, ScheduleRow } from
 export type { SentSignal, SignalRow, Signals } from './model/signal.ts'
 export type { Step, StepRow, StepStatus } from './model/step.ts'
 export type { ReturnsStorable } from './model/storable.ts'
+export type { EventFilter, EventSubscription, On } from './model/subscription.ts'
 export type { Register, Transaction } from './model/transaction.ts'
 export type { WaitingFor } from './model/waiting-for.ts'
 export type { Plugin, PluginHost } from './plugin.ts'
@@ -59,6 +64,17 @@ export type { BatchTriggerInput, TriggerOptions } from './runs/trigger.ts'
 export type { RunsSubscription, WatchFilter, WatchOptions } from './runs/watch-runs.ts'
 export type { ArchivableRun, ArchiveMove, ArchiveStore, CandidatePage, MoveOutcome } from './store/archive.ts'
 export type { ClusterStore } from './store/cluster/cluster.ts'
+export type { DefinitionQuery, DefinitionRow, DefinitionStore, NewDefinition } from './store/cluster/definitions.ts'
+export type {
+  Delivery,
+  DeliveryOutcome,
+  EventQuery,
+  EventRun,
+  InboxEvent,
+  InboxStore,
+  NewEvent,
+  PutEventOutcome,
+} from './store/cluster/inbox.ts'
 export type { Leader, LeaderStore, LeadOutcome, LeadRequest } from './store/cluster/leaders.ts'
 export type {
   Firing,
@@ -73,6 +89,7 @@ export type {
   ScheduleTrigger,
   TriggerOutcome,
 } from './store/cluster/schedules.ts'
+export type { NewSettings, SettingsOutcome, SettingsRow, SettingsStore, SettingsValue } from './store/cluster/settings.ts'
 export type { EventPage, EventStore } from './store/events.ts'
 export type { Leadership, LeadershipDeps, OpenLeadership, Term } from './store/leadership.ts'
 export type { LogStore } from './store/logs.ts'

@@ -17,7 +17,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'worker/loop': ['worker', 'worker/lease', 'store', 'model'],
   'worker/lease': ['store', 'model'],
   'worker/steps': ['worker', 'worker/lease', 'events', 'store', 'model'],
-  cluster: ['events', 'store', 'model', 'croner'],
+  cluster: ['events', 'store', 'model', 'croner', '@cfworker/json-schema', '@standard-schema/spec'],
   logging: ['events', 'model'],
   process: ['.', 'logging', 'store', 'model'],
   runs: ['events', 'store', 'model'],

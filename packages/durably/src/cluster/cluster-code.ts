@@ -1,4 +1,4 @@
-// What a program without schedules never loads, in one file for a bundler (`lazy-cluster.ts`).
+// What a program without schedules, events and jobs of other processes never loads, in one file for a bundler (`lazy-cluster.ts`).
+export { ClusterParts } from './cluster-parts.ts'
 export { dutiesOf } from './duties-of.ts'
-export { electedProcess } from './leader.ts'
-export { Schedules } from './schedules.ts'
+export { publishJobs } from './publish-jobs.ts'

@@ -1,16 +1,14 @@
 import { publishingCluster } from '../events/publishing-cluster.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
-import type { Change } from '../store/notifier.ts'
+import type { DeliverDeps } from './deliver-due.ts'
 import { type Duties, ElectedDuties } from './duties.ts'
-import type { FireDeps } from './fire-due.ts'
 import { Fleet } from './fleet.ts'
 import type { FleetOptions } from './fleet-options.ts'
 
-export interface DutiesDeps extends Omit<FireDeps, 'cluster'> {
+export interface DutiesDeps extends Omit<DeliverDeps, 'cluster'> {
   /** Absent if the store has no such chapter; then no probe says that something is due. */
   cluster: ClusterStore | undefined
-  publish: (change: Change) => void
   concurrency: number
   /** The jobs that this worker executes. */
   jobNames: () => string[]

@@ -1,8 +1,9 @@
 // Duties — what exactly one of all processes does. Called by the worker when its probe says that something is due.
 import { within } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import { type DeliverDeps, deliverDue } from './deliver-due.ts'
 import { Election, type ElectionDeps } from './election.ts'
-import { type FireDeps, fireDue } from './fire-due.ts'
+import { fireDue } from './fire-due.ts'
 import type { Fleet } from './fleet.ts'
 
 /** A process that ends does not wait longer for a database that does not answer; its lease ends by itself. */
@@ -10,6 +11,14 @@ const RESIGN_MS_MAX = 1000
 
 /** Nothing came of it: the clock of the store was set back, a schedule was changed meanwhile, or it cannot be read here. */
 const AGAIN_MS = 1000
+
+/** What is due. */
+export interface DueDuties {
+  /** In how many milliseconds a schedule is. */
+  dutyInMs: number
+  /** Whether events were not delivered yet. */
+  hasEvents: boolean
+}
 
 export interface Performed {
   /** Whether anything was done. */
@@ -19,58 +28,66 @@ export interface Performed {
 }
 
 export interface Duties {
-  /** `dutyInMs`: when a schedule is due. */
-  perform(dutyInMs: number): Promise<Performed>
+  perform(due: DueDuties): Promise<Performed>
   /** When the worker stops, so that another process need not wait for the end of the lease. */
   resign(): Promise<void>
 }
 
 export class ElectedDuties implements Duties {
-  readonly #deps: FireDeps
+  readonly #deps: DeliverDeps
   readonly #election: Election
   readonly #fleet: Fleet | null
   #performing: Promise<Performed> | null = null
 
   /** `fleet`: null where this process is not in the register. */
-  constructor(deps: FireDeps & ElectionDeps, fleet: Fleet | null) {
+  constructor(deps: DeliverDeps & ElectionDeps, fleet: Fleet | null) {
     this.#deps = deps
     this.#election = new Election(deps)
     this.#fleet = fleet
   }
 
   /** All callers of one moment share what one of them does. */
-  perform(dutyInMs: number): Promise<Performed> {
-    this.#performing ??= this.#perform(dutyInMs).finally(() => {
+  perform(due: DueDuties): Promise<Performed> {
+    this.#performing ??= this.#perform(due).finally(() => {
       this.#performing = null
     })
     return this.#performing
   }
 
-  async #perform(dutyInMs: number): Promise<Performed> {
+  async #perform({ dutyInMs, hasEvents }: DueDuties): Promise<Performed> {
     const fleet = this.#fleet
     await fleet?.attend()
     const beatInMs = fleet?.beatInMs ?? Number.POSITIVE_INFINITY
-    if (dutyInMs > 0 && !fleet?.dispatches) return { isDone: false, againInMs: Math.min(dutyInMs, beatInMs) }
+    if (dutyInMs > 0 && !hasEvents && !fleet?.dispatches) return { isDone: false, againInMs: Math.min(dutyInMs, beatInMs) }
     const led = this.#election.current
     const epoch = await this.#election.epoch()
     if (led !== null && epoch !== led) this.#report(led)
     if (epoch === null) return { isDone: false, againInMs: Math.min(this.#election.askInMs, beatInMs) }
-    const { fired, isDeposed } = dutyInMs > 0 ? { fired: 0, isDeposed: false } : await fireDue(this.#deps, epoch)
-    const dispatched = fleet?.dispatches && !isDeposed ? await fleet.dispatch(epoch) : { assigned: 0, isDeposed }
-    if (dispatched.isDeposed) {
+    const { done, isDeposed } = await this.#lead(epoch, { dutyInMs, hasEvents })
+    if (isDeposed) {
       this.#election.deposed()
       this.#report(epoch)
     }
-    const isDone = fired + dispatched.assigned > 0
-    const againInMs = dutyInMs > 0 ? dutyInMs : AGAIN_MS
-    return { isDone, againInMs: isDone ? 0 : Math.min(againInMs, beatInMs) }
+    const againInMs = dutyInMs > 0 && !hasEvents ? dutyInMs : AGAIN_MS
+    return { isDone: done > 0, againInMs: done > 0 ? 0 : Math.min(againInMs, beatInMs) }
+  }
+
+  /** One duty after the other; `done` counts what came of them. */
+  async #lead(epoch: number, { dutyInMs, hasEvents }: DueDuties): Promise<{ done: number; isDeposed: boolean }> {
+    const fired = dutyInMs > 0 ? { fired: 0, isDeposed: false } : await fireDue(this.#deps, epoch)
+    if (fired.isDeposed) return { done: fired.fired, isDeposed: true }
+    const sent = hasEvents ? await deliverDue(this.#deps, epoch) : { delivered: 0, isDeposed: false }
+    const done = fired.fired + sent.delivered
+    if (sent.isDeposed || !this.#fleet?.dispatches) return { done, isDeposed: sent.isDeposed }
+    const { assigned, isDeposed } = await this.#fleet.dispatch(epoch)
+    return { done: done + assigned, isDeposed }
   }
 
   #report(epoch: number): void {
     this.#deps.report(
       new DurablyError(
         'leader_deposed',
-        `this process was silent for too long and leads no more as epoch ${epoch}; another one fires the schedules`,
+        `this process was silent for too long and leads no more as epoch ${epoch}; another one performs its duties`,
       ),
     )
   }

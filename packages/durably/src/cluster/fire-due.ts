@@ -1,4 +1,5 @@
 // Fires the schedules that are due, as the leader. Each firing is one write, which the store refuses if anything was otherwise than here.
+import { publishingCommands } from '../events/publishing-commands.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import type { Env } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -6,6 +7,7 @@ import type { ScheduleRow } from '../model/schedule.ts'
 import { timeOfId } from '../model/ulid.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { FiringOutcome } from '../store/cluster/schedules.ts'
+import type { Change } from '../store/notifier.ts'
 import type { RunStore } from '../store/runs.ts'
 import { dueSlots } from './due-slots.ts'
 import { scheduledRun } from './scheduled-run.ts'
@@ -19,6 +21,7 @@ export interface FireDeps {
   cluster: ClusterStore
   env: Env
   runEvents: RunEvents
+  publish: (change: Change) => void
   report: (error: unknown) => void
 }
 
@@ -73,10 +76,11 @@ function readSlots({ report }: FireDeps, schedule: ScheduleRow, nowMs: number) {
  * Before the run of a time is created, not with it: what belongs to an earlier time is to be cancelled as soon as that time is due, whichever
  * process does it. After a crash in between, the next leader finds the time still due.
  */
-async function cancelEarlier({ runs, runEvents }: FireDeps, { id }: ScheduleRow, slot: number): Promise<void> {
+async function cancelEarlier({ runs, runEvents, publish }: FireDeps, { id }: ScheduleRow, slot: number): Promise<void> {
+  const { cancel } = publishingCommands(runs, publish)
   for (const run of await runs.list({ scheduleId: id, statuses: ['pending', 'running'] })) {
     if ((run.scheduledFor ?? timeOfId(run.id)) >= slot) continue
-    const answer = await runs.cancel(run.id)
+    const answer = await cancel(run.id)
     if (!answer || answer.outcome === 'changed') continue
     for (const stopped of [{ ...answer.run, outcome: answer.outcome }, ...answer.others])
       if (stopped.outcome === 'cancelled') runEvents.emit('run:cancel', () => ({ run: stopped }))

@@ -1,25 +1,45 @@
-// The duties and the schedules of an instance, whose code is loaded when a duty is due or a schedule is asked for (ADR 0009).
+// The duties, the schedules and the inbox of an instance, whose code is loaded when a duty is due or one of them is asked for (ADR 0009).
 import type { Env } from '../model/env.ts'
+import type { Job } from '../model/job.ts'
 import type { Labels } from '../model/labels.ts'
-import { lazyCode, lazyVerbs, once } from '../model/lazy.ts'
+import { lazyCode, lazyPart, once } from '../model/lazy.ts'
 import type { RunRow } from '../model/run.ts'
 import type { ClaimRequest } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
-import type { Duties, Performed } from './duties.ts'
+import type { ClusterDeps, ClusterParts } from './cluster-parts.ts'
+import type { DueDuties, Duties, Performed } from './duties.ts'
 import type { DutiesDeps } from './duties-of.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetOptions } from './fleet-options.ts'
-import type { ElectedProcess } from './leader.ts'
-import type { Schedules, SchedulesDeps } from './schedules.ts'
 
 export const clusterCode = lazyCode(() => import('./cluster-code.ts'))
 
-export function lazySchedules(deps: SchedulesDeps): Schedules {
-  return lazyVerbs(once(async () => new (await clusterCode(deps.env)).Schedules(deps)))
+/** Each part comes with its first verb. */
+export function lazyClusterParts(deps: ClusterDeps): ClusterParts {
+  const open = once(async () => new (await clusterCode(deps.env)).ClusterParts(deps))
+  return new Proxy({} as ClusterParts, { get: (_, name) => lazyPart(open, (parts) => parts[name as keyof ClusterParts]) })
 }
 
-export async function lazyLeader({ env, store }: { env: Env; store: Store }): Promise<ElectedProcess | null> {
-  return (await clusterCode(env)).electedProcess(store.cluster)
+export interface PublishJobsDeps {
+  env: Env
+  store: Store
+  jobs: ReadonlyMap<string, Job>
+  /** Also if none of them subscribes to events. */
+  publishesJobs: boolean
+}
+
+/** Has the jobs stored that are defined so far, if one of them subscribes to events, or if that is asked for. Not a promise if there is nothing to do. */
+export function lazyPublishJobs({ env, store: { cluster }, jobs, publishesJobs }: PublishJobsDeps): () => Promise<void> | undefined {
+  let published = 0
+  return () => {
+    const all = [...jobs.values()]
+    if (!cluster || all.length === published || !(publishesJobs || all.some(({ on }) => on))) return
+    const publish = async () => {
+      await (await clusterCode(env)).publishJobs(cluster, all)
+      published = all.length
+    }
+    return publish()
+  }
 }
 
 export interface LazyDuties extends Pick<Duties, 'resign'> {
@@ -29,8 +49,8 @@ export interface LazyDuties extends Pick<Duties, 'resign'> {
   join(options: FleetOptions): void
   /** Whether this process has these labels. */
   fits(runsOn: Labels | undefined): boolean
-  /** As the process with this name. `dutyInMs`: when a schedule is due. */
-  perform(workerId: string, dutyInMs: number): Promise<Performed>
+  /** As the process with this name. */
+  perform(workerId: string, due: DueDuties): Promise<Performed>
   /** The claim of the worker with this name. */
   claim(request: ClaimRequest & { workerId: string }): Promise<RunRow[]>
 }
@@ -51,10 +71,10 @@ export function lazyDuties(deps: DutiesDeps): LazyDuties {
       options = given
     },
     fits: (runsOn = {}) => Object.entries(runsOn).every(([name, value]) => options?.labels[name] === value),
-    async perform(workerId, dutyInMs) {
+    async perform(workerId, due) {
       if (this.isWithheld) return NOTHING
-      if (dutyInMs > 0 && !options) return { isDone: false, againInMs: dutyInMs }
-      return (await make(workerId)).duties.perform(dutyInMs)
+      if (due.dutyInMs > 0 && !due.hasEvents && !options) return { isDone: false, againInMs: due.dutyInMs }
+      return (await make(workerId)).duties.perform(due)
     },
     async claim(request) {
       return options ? ((await make(request.workerId)).fleet?.claim(request) ?? []) : deps.runs.claim(request)

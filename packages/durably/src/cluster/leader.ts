@@ -15,10 +15,20 @@ export interface ElectedProcess {
   isLeading: boolean
 }
 
-/** Null if nobody ever led, or if the store knows no leader. */
-export async function electedProcess(cluster: LeaderStore | undefined): Promise<ElectedProcess | null> {
-  const leader = await cluster?.leader()
-  if (!leader) return null
-  const { epoch, workerId, electedAt, expiresAt, expiresInMs } = leader
-  return { epoch, workerId, electedAt: iso(electedAt), expiresAt: iso(expiresAt), isLeading: expiresInMs > 0 }
+/** Who leads. */
+export class Leaders {
+  readonly #store: LeaderStore | undefined
+
+  /** Without `cluster`, the store knows no leader. */
+  constructor({ cluster }: { cluster: LeaderStore | undefined }) {
+    this.#store = cluster
+  }
+
+  /** Null if nobody ever led. */
+  async elected(): Promise<ElectedProcess | null> {
+    const leader = await this.#store?.leader()
+    if (!leader) return null
+    const { epoch, workerId, electedAt, expiresAt, expiresInMs } = leader
+    return { epoch, workerId, electedAt: iso(electedAt), expiresAt: iso(expiresAt), isLeading: expiresInMs > 0 }
+  }
 }

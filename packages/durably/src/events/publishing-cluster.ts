@@ -5,9 +5,9 @@ import type { Change } from '../store/notifier.ts'
 type Verb = (...args: unknown[]) => Promise<{ outcome?: string } | undefined>
 
 /** The outcomes of verbs that have changed something. */
-const DONE = ['done', 'fired', 'triggered']
+const DONE = ['done', 'fired', 'triggered', 'stored', 'delivered']
 
-/** A schedule that was written may be due, or have made a run. A proxy, because a chapter that is loaded lazily does not know its verbs yet. */
+/** A schedule that was written may be due, or have made a run; so may an event. A proxy, because a chapter that is loaded lazily does not know its verbs yet. */
 export function publishingCluster(cluster: ClusterStore, publish: (change: Change) => void): ClusterStore {
   return new Proxy(cluster, {
     get(target, verb) {

@@ -1,5 +1,6 @@
 // PublishingStore — a store that publishes each change once it is written.
-// The one place that knows which verb changes something for whom; for the chapter of the cluster, that is `publishing-cluster.ts`.
+// The one place that knows which verb changes something for whom; for commands and for the chapter of the cluster, which are
+// loaded later, that is `publishing-commands.ts` and `publishing-cluster.ts`.
 import type { RunRow } from '../model/run.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { Change } from '../store/notifier.ts'
@@ -95,7 +96,9 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): { ru
     },
     held: () => runs.held(),
     wasAlive: (claim) => runs.wasAlive(claim),
-    ...publishingCommands(runs, publish),
+    cancel: (...args) => runs.cancel(...args),
+    retry: (...args) => runs.retry(...args),
+    delete: (...args) => runs.delete(...args),
     get: (id) => runs.get(id),
     getChild: (parentRunId, step) => runs.getChild(parentRunId, step),
     getHolder: (concurrencyKey) => runs.getHolder(concurrencyKey),
@@ -107,32 +110,4 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): { ru
     purge: (request) => runs.purge(request),
   }
   return { runs: publishing, started }
-}
-
-function publishingCommands(runs: RunStore, publish: (change: Change) => void): Pick<RunStore, 'cancel' | 'retry' | 'delete'> {
-  return {
-    async cancel(id, options) {
-      const answer = await runs.cancel(id, options)
-      if (!answer || answer.outcome === 'changed') return answer
-      for (const { outcome, id: runId } of [{ ...answer, id }, ...answer.others]) {
-        if (outcome === 'cancelled') publish({ type: 'events', runId })
-        if (outcome === 'requested') publish({ type: 'cancel', runId })
-      }
-      if (answer.outcome === 'cancelled' && answer.run.parentRunId !== null) publish({ type: 'work' })
-      return answer
-    },
-    async retry(id, options) {
-      const answer = await runs.retry(id, options)
-      if (answer?.outcome === 'retried') {
-        publish({ type: 'events', runId: id })
-        publish({ type: 'work' })
-      }
-      return answer
-    },
-    async delete(id, options) {
-      const answer = await runs.delete(id, options)
-      if (answer?.outcome === 'deleted') publish({ type: 'events', runId: id })
-      return answer
-    },
-  }
 }

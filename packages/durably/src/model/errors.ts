@@ -72,6 +72,8 @@ export interface ErrorCodes {
   worker_id_taken: true
   /** The store of this instance keeps no schedules. */
   schedules_unsupported: true
+  /** The store of this instance has no inbox. */
+  inbox_unsupported: true
   /** Only in `worker:error`: this process fired schedules, and another one took over because it was silent for too long. Nothing was done twice. */
   leader_deposed: true
   // why an execution was interrupted (`ctx.signal.reason`)

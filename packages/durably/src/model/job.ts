@@ -10,6 +10,7 @@ import { checkName } from './name.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { Signals } from './signal.ts'
 import type { ReturnsStorable } from './storable.ts'
+import { type On, subscriptionsOf } from './subscription.ts'
 import type { Transaction } from './transaction.ts'
 
 /** What a job function gets as its first argument, usually called `ctx`: it runs steps, waits, and reports. */
@@ -232,6 +233,11 @@ export interface JobDefinition<
   signals?: TSignals
   /** The labels that a worker must have to execute it, such as `{ gpu: 'yes' }`; see `cluster()`. Default: any worker. */
   runsOn?: Labels
+  /**
+   * The events that the job subscribes to: a name, or `{ event, filter }`, or a list of them. Each event that is sent under the name
+   * (`durably.send`) and matches becomes a run whose input is the data of the event. An empty list ends all subscriptions. Default: none.
+   */
+  on?: On
 }
 
 export interface Job {
@@ -242,10 +248,13 @@ export interface Job {
   timeout?: Duration
   signals?: Signals
   runsOn?: Labels
+  on?: On
+  /** The code of the job is in other processes: the worker checks the input. */
+  isForeign?: boolean
   run(ctx: JobContext, payload: unknown): unknown
 }
 
-const JOB_OPTIONS: KeysOf<Job & JobDefinition<string, StandardSchemaV1, undefined>> = {
+const JOB_OPTIONS: KeysOf<Omit<Job, 'isForeign'> & JobDefinition<string, StandardSchemaV1, undefined>> = {
   name: 1,
   input: 1,
   output: 1,
@@ -253,12 +262,13 @@ const JOB_OPTIONS: KeysOf<Job & JobDefinition<string, StandardSchemaV1, undefine
   timeout: 1,
   signals: 1,
   runsOn: 1,
+  on: 1,
   run: 1,
 }
 
 /** For callers without types: a mistake throws where the job is defined, not when it is first triggered. */
 export function checkJob(job: Job): void {
-  const { name, input, output, run, retry, timeout, signals } = job
+  const { name, input, output, run, retry, timeout, signals, on } = job
   checkName('job name', name)
   checkKeys(`job ${JSON.stringify(name)}`, job, JOB_OPTIONS)
   if (!isSchema(input)) throw invalid(name, 'input', A_SCHEMA)
@@ -267,6 +277,7 @@ export function checkJob(job: Job): void {
   if (timeout !== undefined) durationMs(`timeout of job ${JSON.stringify(name)}`, timeout)
   for (const [signal, schema] of Object.entries(signals ?? {}))
     if (!isSchema(schema)) throw invalid(name, `signal ${JSON.stringify(signal)}`, A_SCHEMA)
+  if (on !== undefined) subscriptionsOf(`on of job ${JSON.stringify(name)}`, on)
   if (typeof run !== 'function') throw invalid(name, 'second argument', 'the function to run')
 }
 

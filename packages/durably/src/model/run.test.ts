@@ -46,6 +46,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     finishedAt: null,
     scheduleId: null,
     scheduledFor: null,
+    unchecked: false,
     lastEventSequence: 1,
     logRef: null,
     workerId: null,

@@ -26,9 +26,10 @@ export function isTerminal(status: RunStatus): status is TerminalStatus {
 
 /**
  * Why a run failed. `error`: its code threw. `timeout`: its time or its deadline was over. `output_invalid`: its output does not match the
- * schema. `crash_loop`: it lost too many workers in a row. `unreadable`: its row cannot be read.
+ * schema. `crash_loop`: it lost too many workers in a row. `unreadable`: its row cannot be read. `invalid_input`: its input, which was stored by
+ * a process without the code of the job, does not match the schema.
  */
-export type FailureReason = 'error' | 'timeout' | 'output_invalid' | 'crash_loop' | 'unreadable'
+export type FailureReason = 'error' | 'timeout' | 'output_invalid' | 'crash_loop' | 'unreadable' | 'invalid_input'
 
 /** A run as a store keeps it: values are encoded as text, and times that decide something are milliseconds on the store's clock. */
 export interface RunRow {
@@ -129,6 +130,8 @@ export interface RunRow {
   assignCount: number
   /** The epoch of the leader that chose its worker; null if none ever did. */
   leaderEpoch: number | null
+  /** Whether the worker is to check its input: it was stored by a process without the code of its job. */
+  unchecked: boolean
   /** The store's time when the row was read, if its clock is not that of the process. It is not stored. */
   readAt?: number
 }

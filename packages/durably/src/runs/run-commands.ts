@@ -1,4 +1,5 @@
 // RunCommands — what can be done to a run from outside: retry, cancel, signal, decide, delete, purge.
+import { publishingCommands } from '../events/publishing-commands.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import type { Codec } from '../model/codec.ts'
 import { decisionName } from '../model/decision-name.ts'
@@ -12,6 +13,7 @@ import { checkName } from '../model/name.ts'
 import { isTerminal, type Run, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
 import { isFinal } from '../model/transitions.ts'
 import { versionMismatch } from '../model/version-mismatch.ts'
+import type { Change } from '../store/notifier.ts'
 import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 import { checkSignal } from './check-signal.ts'
@@ -22,6 +24,7 @@ export interface RunCommandDeps {
   codec: Codec
   runEvents: RunEvents
   signals: SignalStore
+  publish: (change: Change) => void
   /** By name. */
   jobs: ReadonlyMap<string, Job>
 }
@@ -48,9 +51,11 @@ const IF_VERSION: KeysOf<IfVersion> = { ifVersion: 1 }
 
 export class RunCommands {
   readonly #deps: RunCommandDeps
+  readonly #store: Pick<RunStore, 'cancel' | 'retry' | 'delete'>
 
   constructor(deps: RunCommandDeps) {
     this.#deps = deps
+    this.#store = publishingCommands(deps.runs, deps.publish)
   }
 
   /** A failed run goes on from its last recorded step. */
@@ -60,9 +65,9 @@ export class RunCommands {
   }
 
   async retryRow(id: string, options?: IfVersion): Promise<RunRow> {
-    const { runs, runEvents } = this.#deps
+    const { runEvents } = this.#deps
     checkVersion(options)
-    const { outcome, run } = sameVersion(found(await runs.retry(id, options), id), id, options)
+    const { outcome, run } = sameVersion(found(await this.#store.retry(id, options), id), id, options)
     if (outcome === 'refused') {
       const why =
         run.status === 'failed'
@@ -76,9 +81,9 @@ export class RunCommands {
 
   /** A pending run is cancelled at once, a running one is asked to stop, and so are those below it; a run that has ended stays as it is. */
   async cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
-    const { runs, runEvents } = this.#deps
+    const { runEvents } = this.#deps
     checkVersion(options)
-    const { outcome, run, others } = sameVersion(found(await runs.cancel(id, options), id), id, options)
+    const { outcome, run, others } = sameVersion(found(await this.#store.cancel(id, options), id), id, options)
     for (const stopped of [{ ...run, outcome }, ...others])
       if (stopped.outcome === 'cancelled') runEvents.emit('run:cancel', () => ({ run: stopped }))
     return outcome
@@ -145,9 +150,8 @@ export class RunCommands {
 
   /** Removes a run that has ended, with its steps, logs and events; its idempotency key is free again. */
   async deleteRun(id: string, options?: IfVersion): Promise<void> {
-    const { runs } = this.#deps
     checkVersion(options)
-    const { outcome, status } = sameVersion(found(await runs.delete(id, options), id), id, options)
+    const { outcome, status } = sameVersion(found(await this.#store.delete(id, options), id), id, options)
     if (outcome === 'deleted') return
     throw new DurablyError('run_active', `run ${id} ${await this.#whyItStays(id, status)}`, { runId: id })
   }

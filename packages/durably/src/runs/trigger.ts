@@ -206,6 +206,7 @@ function newRun({ env, codec }: TriggerDeps, job: Job, payload: unknown, options
     parentStep: options[PARENT]?.step ?? null,
     parentToken: options[PARENT]?.token ?? null,
     labels: options[PARENT]?.labels ?? null,
+    unchecked: job.isForeign === true,
   }
 }
 

@@ -35,15 +35,28 @@ export type Action =
   | 'schedules:write'
   /** Trigger a schedule by hand. */
   | 'schedules:trigger'
+  /** Send an event. */
+  | 'events:send'
+  /** Read the settings of all processes. */
+  | 'settings:read'
+  /** Change the settings of all processes. */
+  | 'settings:write'
   /** Read which process is elected. */
   | 'cluster:read'
 
 /**
  * Decides whether a request is allowed: only `true` allows it. `run` is the run that the request is about, `schedule` the schedule, and
- * `jobName` the job of it, or the job to be triggered or scheduled; all are absent if the request is about no single one. It must not read
- * the body of the request.
+ * `jobName` the job of it, or the job to be triggered or scheduled, and `eventName` the event to be sent; all are absent if the request is
+ * about no single one. It must not read the body of the request.
  */
-export type Authorize = (request: Request, action: Action, run?: Run, jobName?: string, schedule?: Schedule) => boolean | Promise<boolean>
+export type Authorize = (
+  request: Request,
+  action: Action,
+  run?: Run,
+  jobName?: string,
+  schedule?: Schedule,
+  eventName?: string,
+) => boolean | Promise<boolean>
 
 /** Allows everything to every caller: for a server that only trusted programs can reach. */
 export function allowAll(): Authorize {

@@ -31,6 +31,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   unsupported_media_type: 415,
   too_many_streams: 429,
   schedules_unsupported: 501,
+  inbox_unsupported: 501,
   shutdown: 503,
 }
 

@@ -1,6 +1,7 @@
 // The table of routes, and which of them matches a path.
 import { DurablyError } from '../model/errors.ts'
 import type { Serve } from './call.ts'
+import { sendEvent } from './inbox-route.ts'
 import { listRuns } from './list-runs.ts'
 import { manyEvents } from './many-events.ts'
 import { cancelRuns, deleteRuns, retryRuns } from './many-runs.ts'
@@ -20,6 +21,7 @@ import {
   triggerSchedule,
 } from './schedule-routes.ts'
 import { getHealth, getJobs, getReady, getStats } from './service-routes.ts'
+import { changeSettings, getSettings } from './settings-routes.ts'
 import { triggerRuns } from './trigger-route.ts'
 
 interface Route {
@@ -50,6 +52,8 @@ const ROUTES: readonly Route[] = [
   { path: '/schedules/:id/resume', methods: { POST: resumeSchedule } },
   { path: '/schedules/:id/trigger', methods: { POST: triggerSchedule } },
   { path: '/schedules/:id/next', methods: { GET: getNextTimes } },
+  { path: '/inbox/:name', methods: { POST: sendEvent } },
+  { path: '/settings', methods: { GET: getSettings, PATCH: changeSettings } },
   { path: '/leader', methods: { GET: getLeader } },
   { path: '/events', methods: { GET: events } },
   { path: '/jobs', methods: { GET: getJobs } },

@@ -56,7 +56,7 @@ export const putSchedule: Serve = async (call) => {
     if (known?.jobName !== job && !(await mayWith(call, 'schedules:write', known, job))) throw forbidden('schedules:write')
     if (isNew && request.headers.has('If-Match')) throw noSuchSchedule(id)
   }
-  const schedules = await server.engine.schedules.checkedBy(check)
+  const schedules = await server.engine.cluster.schedules.checkedBy(check)
   const schedule = await schedules.put(id, { job, ...withOwnKeys(await principalOf(call), options) }, ifMatch(request))
   return answerSchedule(call, schedule, isNew ? 201 : 200)
 }

@@ -25,7 +25,7 @@ export const triggerRuns: Serve = async (call) => {
   const body = await readBody(request, server.config)
   if (typeof body.job !== 'string') throw new DurablyError('invalid_argument', 'job must be the name of a job')
   await demand(server.config.authorize, request, 'runs:trigger', undefined, body.job)
-  const job = knownJob(server, body.job)
+  const job = await knownJob(server, body.job)
   return 'batch' in body ? triggerBatch(call, job, body) : triggerOne(call, job, body)
 }
 
@@ -55,8 +55,9 @@ async function triggerBatch(call: Call, job: Job, { batch, ...others }: Record<s
   return jsonResponse(201, { runs: answers.map(({ run }) => shown.run(run)) })
 }
 
-function knownJob({ engine }: Server, name: string): Job {
-  const job = engine.jobs.get(name)
+/** A job of this server, or one that workers of other processes have spoken of. */
+async function knownJob({ engine }: Server, name: string): Promise<Job> {
+  const job = engine.jobs.get(name) ?? (await engine.cluster.foreignJobs.known(name))
   if (!job) throw new DurablyError('job_not_found', `there is no job ${JSON.stringify(name)} on this server; GET /jobs lists them`)
   return job
 }

@@ -6,7 +6,7 @@ import type { Schedule } from '../model/schedule.ts'
 import { type Action, forbidden } from './authorize.ts'
 import type { Call, Serve } from './call.ts'
 
-type Schedules = Engine['schedules']
+type Schedules = Engine['cluster']['schedules']
 
 /** A route of one schedule: the caller must be allowed to read the schedule, and then to do this. */
 export function ofSchedule(action: Action, serve: (call: Call, schedules: Schedules, id: string) => Promise<Response>): Serve {
@@ -16,7 +16,7 @@ export function ofSchedule(action: Action, serve: (call: Call, schedules: Schedu
       if (!schedule || !(await mayWith(call, 'schedules:read', schedule))) throw noSuchSchedule(id)
       if (action !== 'schedules:read' && !(await mayWith(call, action, schedule))) throw forbidden(action)
     }
-    return serve(call, await call.server.engine.schedules.checkedBy(check), id)
+    return serve(call, await call.server.engine.cluster.schedules.checkedBy(check), id)
   }
 }
 

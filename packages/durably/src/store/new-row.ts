@@ -54,5 +54,6 @@ export function newRow(run: NewRun, nowMs: number): RunRow {
     assignedAt: null,
     assignCount: 0,
     leaderEpoch: null,
+    unchecked: run.unchecked ?? false,
   }
 }

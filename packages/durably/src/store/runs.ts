@@ -114,6 +114,8 @@ export interface NewRun {
   parentStep: string | null
   /** The claim token under which that run must be held: what a worker triggers is refused like what it writes, once it has lost the run. */
   parentToken: string | null
+  /** True if the worker is to check its input, because the caller does not have the code of the job. Default false. */
+  unchecked?: boolean
 }
 
 /** The options of `create`. */
@@ -328,4 +330,6 @@ export interface Probe {
    * `ClusterStore`.
    */
   dutyInMs?: number
+  /** True if events were not delivered yet; absent if there are none. */
+  hasEvents?: boolean
 }

@@ -18,7 +18,7 @@ import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
 import { type JobContextDeps, RunningJobContext } from './steps/job-context.ts'
 import type { WorkerDeps } from './worker-deps.ts'
 
-type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | Dismissed
+type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | { misfit: unknown } | Dismissed
 
 export async function executeRun(deps: JobContextDeps, execution: Execution): Promise<void> {
   const { run, owner } = execution
@@ -36,7 +36,7 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   }))
   for (const { stepName, kept } of decodeStreams(run.streams))
     deps.runEvents.emit('stream:reset', () => ({ run, payload: { stepName, to: kept } }))
-  const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await runJob(deps, execution, job, given)
+  const outcome = 'unreadable' in given ? { threw: given.unreadable, failedStepName: '' } : await checkAndRun(deps, execution, job, given)
   if (execution.limits) await execution.stopTime(execution.limits)
   const closed = execution.close('threw' in outcome)
   if (closed) await closed
@@ -108,6 +108,20 @@ function unreadable(error: unknown): Unreadable {
   return { payload: undefined, unreadable: error }
 }
 
+/** An input that was stored by a process without the job is checked here, each time that the run is executed. */
+function checkAndRun(deps: JobContextDeps, execution: Execution, job: Job, given: Given): Promise<Outcome> {
+  return execution.run.unchecked ? runChecked(deps, execution, job, given) : runJob(deps, execution, job, given)
+}
+
+async function runChecked(deps: JobContextDeps, execution: Execution, job: Job, given: Given): Promise<Outcome> {
+  try {
+    const payload = await validate(job.input, given.payload, 'invalid_input', () => `input of job ${JSON.stringify(job.name)}`)
+    return runJob(deps, execution, job, { ...given, payload })
+  } catch (misfit) {
+    return { misfit }
+  }
+}
+
 /** The job function may go on after it was dismissed; its outcome is ignored then. */
 function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload, steps, limits }: Given): Promise<Outcome> {
   const ctx = new RunningJobContext(deps, execution, steps)
@@ -147,6 +161,8 @@ function judge(deps: WorkerDeps, execution: Execution, job: Job, outcome: Outcom
       if (!('returned' in outcome) || execution.turnedAway) return { type: 'release' }
   }
   if ('dismissed' in outcome) throw new Error(`X1: run ${execution.run.id} was dismissed without a reason to stop`)
+  // Another attempt would not change it.
+  if ('misfit' in outcome) return { ...failure(deps, outcome.misfit, ''), reason: 'invalid_input' }
   if ('threw' in outcome) return failureOrRetry(deps, execution, job, outcome.threw, outcome.failedStepName)
   if (job.output === undefined) return completion(deps, execution, job, outcome.returned)
   return validatedCompletion(deps, execution, job, job.output, outcome.returned)

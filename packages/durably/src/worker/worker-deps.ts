@@ -46,8 +46,10 @@ export interface WorkerDeps {
   claim: (request: ClaimRequest & { workerId: string }) => Promise<RunRow[]>
   /** The jobs that this worker executes. */
   jobNames: () => string[]
-  /** Performs the duties that are due, if this process is the one that does. `dutyInMs`: when a schedule is due. */
-  perform: (workerId: string, dutyInMs: number) => Promise<{ isDone: boolean; againInMs: number }>
+  /** Performs the duties that are due, if this process is the one that does. `dutyInMs`: when a schedule is due. `hasEvents`: events wait. */
+  perform: (workerId: string, due: { dutyInMs: number; hasEvents: boolean }) => Promise<{ isDone: boolean; againInMs: number }>
+  /** Has the jobs of this process stored for others; undefined if there is nothing to do. */
+  publishJobs: () => Promise<void> | undefined
   /** Emits `worker:error`: something that is not the job's fault. */
   report: (error: unknown, runId?: string) => void
 }

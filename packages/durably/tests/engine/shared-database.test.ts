@@ -61,6 +61,8 @@ describe('a shared SQLite file', () => {
     )
     expect(tables.rows.map(({ name }) => name).toSorted()).toEqual([
       'durably_archive_removals',
+      'durably_inbox',
+      'durably_job_definitions',
       'durably_leaders',
       'durably_logs',
       'durably_run_events',
@@ -68,6 +70,7 @@ describe('a shared SQLite file', () => {
       'durably_runs',
       'durably_schedules',
       'durably_schema_versions',
+      'durably_settings',
       'durably_signals',
       'durably_steps',
       'durably_workers',

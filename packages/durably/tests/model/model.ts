@@ -477,7 +477,7 @@ function newRow({ delayMs, runAt, deadlineMs, parentToken, ...given }: port.NewR
     ...{ deadlineAt, runAt: Math.min(dueAt, Math.max(deadlineAt ?? dueAt, now)) },
     ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
     ...{ attempts: 0, retryGeneration: 0, waitingFor: null, signals: 0 },
-    ...{ scheduleId: null, scheduledFor: null, logRef: null },
+    ...{ scheduleId: null, scheduledFor: null, logRef: null, unchecked: false },
     ...{ workerId: null, confirmMs: null, continuationState: null, continuationCheckDeadlineAt: null },
     ...{ assignedWorkerId: null, assignedAt: null, assignCount: 0, leaderEpoch: null },
     ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },

@@ -44,7 +44,9 @@ for (const { name, over } of DIALECTS) {
         return store
       },
       async close() {
-        await pool.query('DELETE FROM runs; DELETE FROM schedules; DELETE FROM leaders; DELETE FROM workers; DELETE FROM archive_removals')
+        await pool.query(
+          'DELETE FROM runs; DELETE FROM schedules; DELETE FROM leaders; DELETE FROM workers; DELETE FROM inbox; DELETE FROM job_definitions; DELETE FROM settings; DELETE FROM archive_removals',
+        )
         for (const store of stores) await store.close()
       },
     }

@@ -1,7 +1,13 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
-/** From version 11, on SQLite and on Postgres. */
+const BACK_TO_VERSION_11 = [
+  ...['DROP TABLE inbox', 'DROP TABLE job_definitions', 'DROP TABLE settings', 'ALTER TABLE runs DROP COLUMN unchecked'],
+  'DELETE FROM schema_versions WHERE version > 11',
+]
+
+/** From version 12, on SQLite and on Postgres. */
 const BACK_TO_VERSION_10 = [
+  ...BACK_TO_VERSION_11,
   'CREATE INDEX run_events_created_at ON run_events (run_id, created_at)',
   'DELETE FROM schema_versions WHERE version > 10',
 ]

@@ -169,6 +169,7 @@ describe('migrate', () => {
         ' ON "runs" (assigned_worker_id, status, run_at, id) WHERE assigned_worker_id IS NOT NULL',
         ' ON "runs" (concurrency_key) WHERE assigned_worker_id IS NOT NULL',
         ' ON "runs" (id) WHERE assigned_at IS NOT NULL',
+        ' ON "inbox" (processed_at, created_at, id)',
         ' ON "steps" (run_id, "index")',
         'UNIQUE  ON "runs" (concurrency_key) WHERE status = \'running\' AND concurrency_key IS NOT NULL',
         'UNIQUE  ON "runs" (idempotency_key, job_name) WHERE idempotency_key IS NOT NULL',

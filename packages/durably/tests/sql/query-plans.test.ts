@@ -111,7 +111,7 @@ async function claimMs(store: SqlStore, backlog: number, wanted: number): Promis
   )
 }
 
-async function everyVerb({ runs, steps, events, logs, signals, archive }: SqlStore): Promise<void> {
+async function everyVerb({ runs, steps, events, logs, signals, archive, cluster }: SqlStore): Promise<void> {
   const store = { runs } as SqlStore
   const claim = await claimed(store, { jobName: 'watched', labels: '{"tenant":"many"}' })
   const line = { id: 'line', runId: claim.runId, stepName: null, level: 'info' as const, message: '', data: null, timestamp: '' }
@@ -142,6 +142,14 @@ async function everyVerb({ runs, steps, events, logs, signals, archive }: SqlSto
   await archive.move({ runId: 'run', version: 1, logRef: '', nextRef: '1-2-a', firstSeq: 1, lastSeq: 2, lineIds: ['line'] })
   await archive.removed(100)
   await archive.forget(['run'])
+  await cluster.putEvent({ id: 'event', name: 'a', data: '1', dedupeKey: 'k' })
+  await cluster.findEvents({ limit: 20 })
+  const run = { id: 'of event', jobName: 'watched', idempotencyKey: 'event:event', createdAt: '' }
+  await cluster.deliverEvent({ epoch: 1, eventId: 'event', runs: [run] })
+  await cluster.forgetEvents(100)
+  await cluster.findDefinitions({ names: ['watched'], after: '', limit: 20 })
+  await cluster.putDefinitions([{ name: 'watched', input: null, subscriptions: null }])
+  await cluster.deleteDefinition('watched')
   await runs.cancel(claim.runId)
   await runs.delete(claim.runId)
   await runs.reap({ maxRecoveries: 3 })

@@ -1,7 +1,10 @@
 import type { ClusterStore } from '../cluster/cluster.ts'
 import { assign, claimAssigned, findUnassigned, orphan } from './assign.ts'
+import { deleteDefinition, findDefinitions, putDefinitions } from './definitions.ts'
+import { deliverEvent, findEvents, forgetEvents, putEvent } from './inbox.ts'
 import { lead, leader, resign } from './leaders.ts'
 import { deleteSchedule, findSchedules, fireSchedule, putSchedule, switchSchedule, triggerSchedule } from './schedules.ts'
+import { readSettings, writeSettings } from './settings.ts'
 import type { Tables } from './tables.ts'
 import { attend, leave, switchWorker, workers } from './workers.ts'
 
@@ -30,5 +33,14 @@ export function memoryCluster(tables: Tables): ClusterStore {
     assign: verb(assign),
     orphan: verb(orphan),
     claimAssigned: verb(claimAssigned),
+    putEvent: verb(putEvent),
+    findEvents: verb(findEvents),
+    deliverEvent: verb(deliverEvent),
+    forgetEvents: verb(forgetEvents),
+    findDefinitions: verb(findDefinitions),
+    putDefinitions: verb(putDefinitions),
+    deleteDefinition: verb(deleteDefinition),
+    readSettings: verb(readSettings),
+    writeSettings: verb(writeSettings),
   }
 }

@@ -16,5 +16,6 @@ export function probe(tables: Tables, jobNames: readonly string[]): Probe {
     stale: brokenLease !== undefined || (firstLease !== undefined && leaseEnd(firstLease) <= nowMs),
     nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - nowMs,
     ...(duties.length > 0 && { dutyInMs: Math.min(...duties) }),
+    ...(tables.undelivered.size > 0 && { hasEvents: true }),
   }
 }

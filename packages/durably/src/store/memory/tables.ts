@@ -12,9 +12,12 @@ import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from 
 import type { ScheduleRow } from '../../model/schedule.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
+import type { DefinitionRow } from '../cluster/definitions.ts'
 import type { Leader, LeadRequest } from '../cluster/leaders.ts'
+import type { SettingsRow } from '../cluster/settings.ts'
 import type { WorkerEntry, WorkerState } from '../cluster/workers.ts'
 import { grow } from './grow.ts'
+import type { InboxRow } from './inbox.ts'
 import { JobQueue } from './job-queue.ts'
 import { KnownRuns } from './known-runs.ts'
 import { byEnd, byId, byLeaseEnd } from './orders.ts'
@@ -57,6 +60,15 @@ export class Tables {
   readonly workers = new Map<string, KeptWorker>()
   /** The pending rows that are assigned to a worker. */
   readonly assigned = new Set<RunRow>()
+  /** Events that were sent, by id. */
+  readonly inbox = new Map<string, InboxRow>()
+  /** The ids of those that were not delivered, in their order. */
+  readonly undelivered = new Set<string>()
+  /** The ids of events, by their dedupe keys. */
+  readonly dedupeKeys = new Map<string, string>()
+  settings: SettingsRow | null = null
+  /** By the names of the jobs. */
+  readonly definitions = new Map<string, DefinitionRow>()
   /** Those that files of may exist, and that were removed. */
   readonly removed = new Set<string>()
   nowMs = 0

@@ -13,12 +13,14 @@ import { counts } from './counts.ts'
 import { createChapter } from './create.ts'
 import { createWithin } from './create-within.ts'
 import { deadlines } from './deadlines.ts'
+import { definitionsChapter } from './definitions.ts'
 import { dueJobsChapter } from './due-jobs.ts'
 import { dueTimes } from './due-times.ts'
 import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
 import { fencing } from './fencing.ts'
 import { fireChapter } from './fire.ts'
+import { inboxChapter } from './inbox.ts'
 import { keptChildren } from './kept-children.ts'
 import { labels } from './labels.ts'
 import { leadersChapter } from './leaders.ts'
@@ -32,6 +34,7 @@ import { purge } from './purge.ts'
 import { queries } from './queries.ts'
 import { reapChapter } from './reap.ts'
 import { schedulesChapter } from './schedules.ts'
+import { settingsChapter } from './settings.ts'
 import { signalsChapter } from './signals.ts'
 import { streamEnds } from './stream-ends.ts'
 import { streams } from './streams.ts'
@@ -90,4 +93,7 @@ export const storeContract: Chapter[] = [
   fireChapter,
   workersChapter,
   assignChapter,
+  inboxChapter,
+  definitionsChapter,
+  settingsChapter,
 ]

@@ -63,6 +63,7 @@ export const createChapter = chapter('create', {
         finishedAt: null,
         scheduleId: null,
         scheduledFor: null,
+        unchecked: false,
         lastEventSequence: 1,
         logRef: null,
         workerId: null,

@@ -239,8 +239,11 @@ export class Worker {
   /** Looks for work with one read; performs duties that are due, takes lost runs back, and archives and removes what ended long ago. */
   async #look(): Promise<{ due: boolean; reaped: boolean }> {
     const { store, env, jobNames, tidying, pollingMs, heartbeatMs } = this.#deps
-    const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY } = await store.runs.probe(jobNames())
-    const duty = await this.#deps.perform(this.#deps.workerId, dutyInMs)
+    const publishing = this.#deps.publishJobs()
+    if (publishing) await publishing
+    const found = await store.runs.probe(jobNames())
+    const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY, hasEvents = false } = found
+    const duty = await this.#deps.perform(this.#deps.workerId, { dutyInMs, hasEvents })
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs

@@ -1,7 +1,7 @@
 // What a firing means on all databases: its guards as SQL, and its outcome.
 import { type RawBuilder, sql } from 'kysely'
 import type { RunRow } from '../../../model/run.ts'
-import type { Firing, FiringOutcome, ScheduledRun } from '../../cluster/schedules.ts'
+import type { Firing, FiringOutcome } from '../../cluster/schedules.ts'
 import type { Row } from './session.ts'
 import type { Param } from './statement.ts'
 
@@ -41,7 +41,7 @@ export function firingOutcome(firing: Firing, isMoved: boolean, state: Row | und
   return { outcome: isSame ? 'early' : 'changed' }
 }
 
-function inOrder(runs: readonly ScheduledRun[], found: readonly RunRow[]): RunRow[] {
+export function inOrder(runs: readonly { id: string }[], found: readonly RunRow[]): RunRow[] {
   const byId = new Map(found.map((run) => [run.id, run]))
   return runs.flatMap(({ id }) => byId.get(id) ?? [])
 }

@@ -22,7 +22,8 @@ export function probeRuns({ statement, session, env, tables: t, syntax }: SqlDep
       EXISTS (SELECT 1 FROM ${running} AND r.lease_expires_at <= ${now}) OR EXISTS (SELECT 1 FROM ${running} AND r.lease_expires_at > ${far}) AS stale,
       (SELECT min((SELECT min(r.run_at) FROM ${pending} AND r.run_at > ${now})) FROM ${jobs(p)}) AS next_run_at,
       (SELECT min(r.lease_expires_at) FROM ${running} AND r.lease_expires_at > ${now} AND r.lease_expires_at <= ${far}) AS next_lease_end,
-      (SELECT min(s.next_at) FROM ${t.schedules} AS s ${syntax.by(t.index('schedules_due'))} WHERE s.paused = 0) AS next_duty_at`
+      (SELECT min(s.next_at) FROM ${t.schedules} AS s ${syntax.by(t.index('schedules_due'))} WHERE s.paused = 0) AS next_duty_at,
+      EXISTS (SELECT 1 FROM ${t.inbox} AS i ${syntax.by(t.index('inbox_due'))} WHERE i.processed_at IS NULL) AS events`
   })
   return async (jobNames) => {
     const [row] = await session.read(probe({ jobs: JSON.stringify(jobNames), now: env.wall() }))
@@ -32,6 +33,7 @@ export function probeRuns({ statement, session, env, tables: t, syntax }: SqlDep
       stale: Number(row?.stale) === 1,
       nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - Number(row?.now),
       ...(row?.next_duty_at != null && { dutyInMs: Number(row.next_duty_at) - Number(row.now) }),
+      ...(Number(row?.events) === 1 && { hasEvents: true }),
     }
   }
 }

@@ -55,6 +55,7 @@ export function runRow(row: Row): RunRow {
     assignedAt: read.integerOrNull('assigned_at'),
     assignCount: read.integer('assign_count'),
     leaderEpoch: read.integerOrNull('leader_epoch'),
+    unchecked: read.integerOrNull('unchecked') === 1,
   }
   if (row.read_at !== undefined) run.readAt = read.integer('read_at')
   return run

@@ -20,6 +20,9 @@ export interface DurablyTables {
   schedules: SchedulesTable
   archive_removals: ArchiveRemovalsTable
   workers: WorkersTable
+  inbox: InboxTable
+  job_definitions: JobDefinitionsTable
+  settings: SettingsTable
   schema_versions: SchemaVersionsTable
 }
 
@@ -71,6 +74,8 @@ export interface RunsTable {
   assigned_at: number | null
   assign_count: number
   leader_epoch: number | null
+  /** 1 or null. */
+  unchecked: number | null
 }
 
 export interface StepsTable {
@@ -172,6 +177,39 @@ export interface WorkersTable {
   expires_at: number
 }
 
+/** Events that were sent. */
+export interface InboxTable {
+  id: string
+  name: string
+  /** Null once it was delivered: its runs have it. */
+  data: string | null
+  dedupe_key: string | null
+  leader_epoch: number | null
+  created_at: number
+  processed_at: number | null
+}
+
+/** What workers say of their jobs. */
+export interface JobDefinitionsTable {
+  name: string
+  /** JSON Schema. */
+  input: string | null
+  /** JSON. */
+  subscriptions: string | null
+  version: number
+  updated_at: number
+}
+
+/** One row. */
+export interface SettingsTable {
+  name: string
+  /** JSON. */
+  value: string
+  version: number
+  updated_at: number
+  updated_by: string | null
+}
+
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
@@ -190,6 +228,9 @@ export interface Tables {
   schedules: RawBuilder<unknown>
   removals: RawBuilder<unknown>
   workers: RawBuilder<unknown>
+  inbox: RawBuilder<unknown>
+  definitions: RawBuilder<unknown>
+  settings: RawBuilder<unknown>
   versions: RawBuilder<unknown>
   /** Index names live in the same namespace as tables, so they carry the prefix too. A new index is put where its table is. */
   index(name: string): RawBuilder<unknown>
@@ -221,6 +262,9 @@ export function tablesOf(prefix: string, schema?: string): Tables {
     schedules: named('schedules'),
     removals: named('archive_removals'),
     workers: named('workers'),
+    inbox: named('inbox'),
+    definitions: named('job_definitions'),
+    settings: named('settings'),
     versions: named('schema_versions'),
     index,
     oldIndex: named,

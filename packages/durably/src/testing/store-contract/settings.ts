@@ -1,0 +1,42 @@
+// Settings of all processes: one row, whose version guards it.
+import { deepEqual, equal, ok } from '../assert.ts'
+import { chapter } from './chapter.ts'
+import { clusterOf, elect } from './cluster-world.ts'
+
+export const settingsChapter = chapter('settings', {
+  'settings are written by version, and read as they were written': async (world) => {
+    const cluster = clusterOf(world)
+    equal(await cluster.readSettings(), null, 'before')
+    const first = { value: { dedupeForMs: 5000 }, version: 1, updatedBy: 'ada', updatedAt: world.env.wall() }
+    deepEqual(await cluster.writeSettings({ ...first, version: 0 }), { outcome: 'done', settings: first }, 'the first answer')
+    deepEqual(await cluster.readSettings(), first, 'the first settings')
+    await world.env.advance(10)
+    const second = { value: {}, version: 2, updatedBy: null, updatedAt: world.env.wall() }
+    deepEqual(await cluster.writeSettings({ ...second, version: 1 }), { outcome: 'done', settings: second }, 'the second answer')
+    deepEqual(await cluster.readSettings(), second, 'the second settings')
+  },
+
+  'settings of another version are left as they are': async (world) => {
+    const cluster = clusterOf(world)
+    await cluster.writeSettings({ value: { dedupeForMs: 5000 }, version: 0, updatedBy: null })
+    const before = await cluster.readSettings()
+    for (const version of [0, 2])
+      deepEqual(await cluster.writeSettings({ value: {}, version, updatedBy: 'eve' }), { outcome: 'changed', version: 1 }, 'the answer')
+    deepEqual(await cluster.readSettings(), before, 'the settings')
+  },
+
+  'how long a dedupe key is kept is a setting': async (world) => {
+    const cluster = clusterOf(world)
+    const send = () => cluster.putEvent({ id: world.env.id(), name: 'a', data: null, dedupeKey: 'k' })
+    const { id } = await send()
+    await cluster.deliverEvent({ epoch: await elect(world), eventId: id, runs: [] })
+    await world.env.advance(5000)
+    equal((await send()).outcome, 'known', 'by default')
+    await cluster.writeSettings({ value: { dedupeForMs: 5001 }, version: 0, updatedBy: null })
+    equal((await send()).outcome, 'known', 'a millisecond too early')
+    equal(await cluster.forgetEvents(10), 0, 'removed too early')
+    await world.env.advance(1)
+    const again = await send()
+    ok(again.outcome === 'stored' && again.id !== id, 'after it')
+  },
+})
