@@ -99,6 +99,10 @@ const INVARIANTS: [string, string][] = [
   ['I41', 'a firing takes effect only with the epoch of the leader, the version that the schedule has, and a time that has come'],
   ['I42', 'no epoch decreases, and each change of the leader has a higher one; the last used time of a schedule never goes back'],
   ['I43', 'with misfire all no time is left out; with any policy, what is due does not stay due'],
+  ['I50', 'an event gets at most one run of a job, also after that run was deleted, and only of jobs whose subscription matches'],
+  ['I51', 'a delivery takes effect only with the epoch of the leader'],
+  ['I52', 'a job whose subscription was stored before an event has a run of it; of the events with one dedupe key, one is stored'],
+  ['I53', 'each event that was stored is delivered in the end'],
 ]
 
 export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides }: ProofFigures): string {

@@ -70,6 +70,8 @@ export function noFigures(): SimFigures {
     scheduled: 0,
     elections: 0,
     refusals: 0,
+    events: 0,
+    eventRefusals: 0,
     kills: 0,
     simulatedMs: 0,
   }

@@ -71,7 +71,7 @@ async function simulateMany(range: SeedRange): Promise<void> {
       `${figures.timeouts} runs out of time, ${figures.sleeps} sleeps, ${figures.signals} signals (${figures.waitsOver} waits in vain), ` +
       `${figures.doubts} effects in doubt, ${figures.transactions} transactions (${figures.cuts} cut, ${figures.late} late), ` +
       `${figures.terms} terms of tabs that lead (${figures.thefts} stolen), ` +
-      `${figures.scheduled} runs of schedules (${figures.elections} elections, ${figures.refusals} refusals)`,
+      `${figures.scheduled} runs of schedules (${figures.elections} elections, ${figures.refusals} refusals), ${figures.events} events (${figures.eventRefusals} refusals)`,
   )
   console.log(
     `and ${figures.races} races, ${figures.crowds} crowds, ${figures.later} throws that said when, ${figures.misfits} results that cannot be stored, ` +

@@ -1,5 +1,6 @@
 // All mutants. The proof must find every one of them; otherwise it proves nothing.
 import { EXECUTION_MUTANTS } from './execution.ts'
+import { INBOX_MUTANTS } from './inbox.ts'
 import { LEADERSHIP_MUTANTS } from './leadership.ts'
 import { LEASE_MUTANTS } from './lease.ts'
 import type { Mutant } from './mutant.ts'
@@ -15,5 +16,6 @@ export const MUTANTS: Mutant[] = [
   ...STEP_MUTANTS,
   ...LEADERSHIP_MUTANTS,
   ...SCHEDULE_MUTANTS,
+  ...INBOX_MUTANTS,
   ...SQL_MUTANTS,
 ]

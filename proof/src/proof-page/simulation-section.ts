@@ -28,6 +28,8 @@ const FEATURES: [string, (figures: SimFigures) => number][] = [
   ['runs of schedules', ({ scheduled }) => scheduled],
   ['changes of the elected process', ({ elections }) => elections],
   ['firings of a process that led no more, refused', ({ refusals }) => refusals],
+  ['events delivered', ({ events }) => events],
+  ['deliveries of a process that led no more, refused', ({ eventRefusals }) => eventRefusals],
 ]
 
 export function simulationSection(simulations: readonly Simulation[]): string {

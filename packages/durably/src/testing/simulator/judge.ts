@@ -51,6 +51,9 @@ export interface SimFigures extends RareFigures {
   scheduled: number
   elections: number
   refusals: number
+  /** Events that were delivered, and deliveries of processes that led no more, which were refused. */
+  events: number
+  eventRefusals: number
 }
 
 const codec = jsonCodec()

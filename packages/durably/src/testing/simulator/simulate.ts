@@ -16,13 +16,14 @@ import { ExplainedRuns } from './explained-runs.ts'
 import { FaultInjector, type SimWorker } from './fault-injector.ts'
 import { type CallFaults, FaultPlan } from './fault-plan.ts'
 import { checkFoundByLabels } from './found-by-labels.ts'
+import { type SimulatedInbox, simulateInbox } from './inbox-world.ts'
 import type { SimFigures } from './judge.ts'
 import { loadLazyCode } from './load-lazy-code.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
 import { Outsiders } from './outsiders.ts'
 import { planRuns } from './plan-runs.ts'
 import { rejecting } from './rejecting-store.ts'
-import { simulateSchedules } from './schedule-world.ts'
+import { type SimulatedSchedules, simulateSchedules } from './schedule-world.ts'
 import { SimClient } from './sim-client.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { SimProcess, type SimWorld } from './sim-process.ts'
@@ -31,7 +32,7 @@ import { type Answer, SLOW_LEASES_MAX } from './store-line.ts'
 import { TabAudit } from './tab-audit.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
 import { WorldAudit } from './world-audit.ts'
-import { hasSchedules, isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
+import { hasInbox, hasSchedules, isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
 
 export interface SimulateOptions {
   seed: number
@@ -77,10 +78,16 @@ const RETENTION_SHARE = 0.15
 const TABS_SHARE = 0.2
 
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
-  const simulated = await new Simulation(options).run()
   const { seed, without = new Set(), openStore = inMemory } = options
-  if (!hasSchedules(seed)) return simulated
-  const { violations, faults, ...figures } = await simulateSchedules({ seed, without, openStore })
+  const world = { seed, without, openStore }
+  let simulated = await new Simulation(options).run()
+  if (hasSchedules(seed)) simulated = beside(simulated, await simulateSchedules(world))
+  if (hasInbox(seed)) simulated = beside(simulated, await simulateInbox(world))
+  return simulated
+}
+
+/** Adds what was seen in a world of its own. */
+function beside(simulated: Simulated, { violations, faults, ...figures }: SimulatedSchedules | SimulatedInbox): Simulated {
   return {
     ...simulated,
     violations: [...simulated.violations, ...violations],
@@ -342,6 +349,8 @@ class Simulation {
         scheduled: 0,
         elections: 0,
         refusals: 0,
+        events: 0,
+        eventRefusals: 0,
         cuts,
         kills: this.#kills,
         simulatedMs: this.#base.mono(),

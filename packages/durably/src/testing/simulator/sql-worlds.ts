@@ -8,7 +8,19 @@ import { type CutLine, cutLine } from './cut-line.ts'
 import { RowReader } from './row-reader.ts'
 import type { OpenedStore } from './simulate.ts'
 
-const TABLES = ['bookings', 'run_events', 'logs', 'signals', 'steps', 'runs', 'schedules', 'leaders'] as const
+const TABLES = [
+  'bookings',
+  'run_events',
+  'logs',
+  'signals',
+  'steps',
+  'runs',
+  'schedules',
+  'leaders',
+  'inbox',
+  'job_definitions',
+  'settings',
+] as const
 
 /** How the worlds of one process open their store. */
 export function sqlWorlds(openDialect: () => Dialect): (env: Env) => Promise<OpenedStore> {

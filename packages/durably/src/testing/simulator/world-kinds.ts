@@ -11,6 +11,11 @@ export function hasSchedules(seed: number): boolean {
   return chance(seed, 'schedules') < 0.2
 }
 
+/** Beside some worlds there is one of events. */
+export function hasInbox(seed: number): boolean {
+  return chance(seed, 'inbox') < 0.2
+}
+
 /** In half of the worlds few workers get much work at once; in the others the work arrives over time. */
 export function isRushHour(seed: number): boolean {
   return chance(seed, 'rush') < 0.5
