@@ -42,14 +42,19 @@ export interface Scope<T> {
   current(): T | undefined
 }
 
-export function systemEnv(): Env {
+/**
+ * The Env that an instance has by default: the time, timers and random numbers of the system. `wall` replaces its time of day.
+ *
+ * @example const env = systemEnv(() => Date.now() + offsetMs)
+ */
+export function systemEnv(wall: () => number = Date.now): Env {
   const nextId = monotonicUlids(pooledChance())
   const scope = asyncLocalScope()
   return {
     ...systemClock(),
-    wall: () => Date.now(),
+    wall,
     defer: deferredTurn(),
-    id: () => nextId(Date.now()),
+    id: () => nextId(wall()),
     ...(scope && { scope }),
   }
 }

@@ -20,28 +20,39 @@ interface Found extends SchemaVersion {
 }
 
 export async function applyMigrations(deps: MigrateDeps, migrations = MIGRATIONS, oldestCode = OLDEST_CODE): Promise<void> {
-  const { db, session, env, tables, syntax } = deps
-  for (let found = await look(deps); ; ) {
-    const { version, lacking } = found
+  const { db, session } = deps
+  for (let found = await findSchema(deps); ; ) {
+    const { version } = found
     if (version >= migrations.length) return checkFit(deps, found, migrations.length)
-    const statements = [syntax.migrationLock, lacking]
-    for (const [i, migration] of migrations.entries()) {
-      const next = i + 1
-      const record = sql`INSERT INTO ${tables.versions} (version, applied_at, oldest_code) VALUES (${next}, ${iso(env.wall())}, ${oldestCode[next] ?? next})`
-      if (next > version) statements.push(record, ...migration(deps))
-    }
     try {
-      await session.write(statements.flatMap((statement) => statement?.compile(db) ?? []))
+      await session.write(lackingStatements(deps, found, migrations, oldestCode).map((statement) => statement.compile(db)))
       return
     } catch (error) {
-      found = await look(deps)
+      found = await findSchema(deps)
       if (found.version <= version) throw await explained(deps, error)
     }
   }
 }
 
+/** What brings a database up to date, in one transaction (G1). */
+export function lackingStatements(
+  deps: Pick<MigrateDeps, 'env' | 'tables' | 'syntax'>,
+  { version, lacking }: Found,
+  migrations = MIGRATIONS,
+  oldestCode = OLDEST_CODE,
+): RawBuilder<unknown>[] {
+  const { env, tables, syntax } = deps
+  const statements = [syntax.migrationLock, lacking]
+  for (const [i, migration] of migrations.entries()) {
+    const next = i + 1
+    const record = sql`INSERT INTO ${tables.versions} (version, applied_at, oldest_code) VALUES (${next}, ${iso(env.wall())}, ${oldestCode[next] ?? next})`
+    if (next > version) statements.push(record, ...migration(deps))
+  }
+  return statements.filter((statement) => statement !== null)
+}
+
 /** The table had no `oldest_code` at first, and then each version worked with its own code alone. */
-async function look(deps: MigrateDeps): Promise<Found> {
+export async function findSchema(deps: Parameters<typeof readVersion>[0]): Promise<Found> {
   const { versions } = deps.tables
   const current = await readVersion(deps)
   if (current) return { ...current, lacking: null }

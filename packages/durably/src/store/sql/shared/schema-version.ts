@@ -13,7 +13,7 @@ export interface SchemaVersion {
 
 /** `null` when the table or a column of it is missing. */
 export async function readVersion(
-  { db, session, tables }: Pick<SqlDeps, 'db' | 'session' | 'tables'>,
+  { db, session, tables }: Pick<SqlDeps, 'db' | 'tables'> & { session: Pick<SqlDeps['session'], 'read'> },
   oldestCode: RawBuilder<unknown> = sql`coalesce(oldest_code, version)`,
 ): Promise<SchemaVersion | null> {
   const query = sql`SELECT max(version) AS version, max(${oldestCode}) AS oldest FROM ${tables.versions}`
