@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { REPO } from '../engine-build.ts'
 import { npm } from './execute.ts'
 
-export const PACKAGES = ['durably', 'durably-react'] as const
+export const PACKAGES = ['durably', 'durably-react', 'durably-cli'] as const
 
 export interface PackedProject {
   folder: string

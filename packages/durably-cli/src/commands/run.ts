@@ -1,0 +1,60 @@
+import type { Durably, Run } from '@coji/durably'
+import type { Command } from '../command.ts'
+import { CliError } from '../exit-code.ts'
+import type { Given } from '../given.ts'
+import { withDurably } from '../open.ts'
+import type { Io } from '../output/io.ts'
+import { showRun } from '../output/show-run.ts'
+import { readEvents } from '../read-events.ts'
+import { timelineOf } from '../timeline.ts'
+
+/** Shown at the end of the page; `--json` has as many. */
+const LOGS_MAX = 1000
+
+export const run: Command = {
+  name: 'run',
+  summary: 'show one run: its steps, attempts, owners and logs in the order of time',
+  args: [{ name: 'id', what: 'the id of the run' }],
+  options: { follow: { short: 'f', what: 'show it again whenever something happens, until it has ended' } },
+  examples: [
+    'durably run 01JCZX3P0V6S6V7M3YB8Q8Y3GT',
+    'durably run 01JCZX3P0V6S6V7M3YB8Q8Y3GT --follow',
+    'durably run 01JCZX3P0V6S6V7M3YB8Q8Y3GT --json | jq .steps',
+  ],
+  run: (given, io) =>
+    withDurably(given, io, async (durably) => {
+      const id = given.arg('id')
+      const found = await durably.getRun(id)
+      if (!found) throw new CliError(`there is no run ${JSON.stringify(id)}; durably runs lists the newest`)
+      if (given.has('follow')) return follow(durably, found, given, io)
+      io.out(await page(durably, found, given, io))
+      return undefined
+    }),
+}
+
+async function page(durably: Durably, found: Run, given: Given, io: Io): Promise<string> {
+  const [events, logs] = [await readEvents(durably, found), await durably.getLogs(found.id, { limit: LOGS_MAX })]
+  const timeline = timelineOf(events)
+  if (!given.has('json')) return showRun(io, found, timeline, logs, Date.now())
+  return JSON.stringify({ run: found, steps: await durably.getSteps(found.id), logs, timeline })
+}
+
+/** On a terminal the page is drawn anew; elsewhere, and with `--json`, each event is one line. */
+async function follow(durably: Durably, found: Run, given: Given, io: Io): Promise<undefined> {
+  try {
+    for await (const event of durably.subscribe(found.id, { signal: io.interrupted })) {
+      if (given.has('json') || !io.isTerminal) io.out(JSON.stringify(event))
+      else if (event.sequence >= found.lastEventSequence) await redraw(durably, found.id, given, io)
+    }
+  } catch (error) {
+    if (!io.interrupted.aborted) throw error
+  }
+}
+
+async function redraw(durably: Durably, id: string, given: Given, io: Io): Promise<void> {
+  const now = await durably.getRun(id)
+  if (!now) return
+  const text = await page(durably, now, given, io)
+  io.clear()
+  io.out(text)
+}

@@ -1,0 +1,74 @@
+import { type Cluster, cluster, type Worker } from '@coji/durably/cluster'
+import type { Command } from '../command.ts'
+import { UsageError } from '../exit-code.ts'
+import { withDurably } from '../open.ts'
+import type { Io } from '../output/io.ts'
+import { type Cell, table } from '../output/table.ts'
+import { relative } from '../output/time.ts'
+
+const DEEDS = ['list', 'drain', 'detach', 'attach'] as const
+
+export const workers: Command = {
+  name: 'workers',
+  summary: 'list the workers in the register and the leader; drain, detach or attach one',
+  about: 'A worker is in the register if its process calls cluster(), as durably worker does.',
+  args: [
+    { name: 'deed', what: 'what to do; list by default', optional: true, choices: DEEDS },
+    { name: 'worker', what: 'the name of the worker', optional: true },
+  ],
+  examples: ['durably workers', 'durably workers drain web-2', 'durably workers --json'],
+  run: (given, io) =>
+    withDurably(given, io, async (durably) => {
+      const register = cluster(durably)
+      const deed = (given.args('deed')[0] ?? 'list') as (typeof DEEDS)[number]
+      if (deed !== 'list') return change(register, deed, given.args('worker')[0], io)
+      const [found, leader] = await Promise.all([register.workers(), durably.leader()])
+      if (given.has('json')) io.out(JSON.stringify({ workers: found, leader }))
+      else show(found, leader?.isLeading ? leader.workerId : null, io)
+      return undefined
+    }),
+}
+
+async function change(register: Cluster, deed: 'drain' | 'detach' | 'attach', worker: string | undefined, io: Io): Promise<undefined> {
+  if (worker === undefined) throw new UsageError(`<worker> is missing: which worker to ${deed}`)
+  await register[deed](worker)
+  io.out(`${worker} learns within five seconds to ${deed}`)
+}
+
+function show(workers: readonly Worker[], leader: string | null, io: Io): void {
+  if (workers.length === 0) io.err('no worker is in the register')
+  else
+    io.out(
+      table(
+        io,
+        COLUMNS,
+        workers.map((worker) => rowOf(worker, leader)),
+      ),
+    )
+  io.out(leader === null ? 'nobody leads' : `leader: ${leader}`)
+}
+
+const COLUMNS = [
+  { title: 'WORKER', whole: true },
+  { title: 'STATE' },
+  { title: 'RUNNING', right: true },
+  { title: 'ASSIGNED', right: true },
+  { title: 'HEARD' },
+  { title: 'VERSION' },
+  { title: 'JOBS' },
+]
+
+function rowOf(
+  { id, state, isSilent, running, capacity, assigned, heartbeatAt, version, jobNames }: Worker,
+  leader: string | null,
+): (Cell | string)[] {
+  return [
+    { text: id, ...(id === leader && { color: 'bold' as const }) },
+    isSilent ? { text: 'silent', color: 'red' } : { text: state, color: state === 'attached' ? 'green' : 'yellow' },
+    `${running}/${capacity}`,
+    String(assigned),
+    relative(heartbeatAt, Date.now()),
+    version ?? '',
+    jobNames.join(' '),
+  ]
+}

@@ -1,0 +1,3 @@
+export type { JobFile } from './job-file.ts'
+export { main } from './main.ts'
+export { type Io, systemIo } from './output/io.ts'

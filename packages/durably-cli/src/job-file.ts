@@ -1,0 +1,45 @@
+// A job file: a module whose default export defines jobs on the instance that it is given.
+import { existsSync, statSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Durably } from '@coji/durably'
+import { CliError, EXIT } from './exit-code.ts'
+
+/**
+ * What a job file exports as its default. It may also make schedules: the tables are there when it is called.
+ *
+ * @example export default (durably: Durably) => durably.defineJob({ name: 'greet', input: z.object({ name: z.string() }) }, async (ctx, { name }) => …)
+ */
+export type JobFile = (durably: Durably) => unknown
+
+const TYPESCRIPT: readonly string[] = ['.ts', '.mts', '.cts', '.tsx']
+const JOB_FILE_EXTENSIONS: readonly string[] = [...TYPESCRIPT, '.js', '.mjs', '.cjs']
+
+export async function loadJobFile(path: string): Promise<JobFile> {
+  const file = resolve(path)
+  if (!existsSync(file)) throw new CliError(`there is no file ${JSON.stringify(path)}`, EXIT.usage)
+  if (statSync(file).isDirectory()) throw new CliError(`${JSON.stringify(path)} is a folder; name a file in it`, EXIT.usage)
+  if (!JOB_FILE_EXTENSIONS.includes(extname(file)))
+    throw new CliError(`${JSON.stringify(path)} is not a job file: its name must end in ${JOB_FILE_EXTENSIONS.join(', ')}`, EXIT.usage)
+  if (TYPESCRIPT.includes(extname(file))) await understandTypeScript()
+  const module = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
+    throw new CliError(`${path} cannot be loaded: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
+  })) as { default?: unknown }
+  if (typeof module.default !== 'function')
+    throw new CliError(`${path} has no default export that is a function: export default (durably) => { durably.defineJob(…) }`, EXIT.usage)
+  return module.default as JobFile
+}
+
+/** Returns the names of the jobs that the file has defined. */
+export async function defineJobs(durably: Durably, file: JobFile): Promise<string[]> {
+  const before = new Set(durably.jobs.keys())
+  await file(durably)
+  return [...durably.jobs.keys()].filter((name) => !before.has(name))
+}
+
+let understood: Promise<unknown> | undefined
+
+function understandTypeScript(): Promise<unknown> {
+  understood ??= import('tsx/esm/api').then(({ register }) => register())
+  return understood
+}

@@ -1,0 +1,69 @@
+// What is done to runs that are named by their ids, or to all that match.
+import type { Durably, ManyRunsOptions, ManyRunsOutcome, RunConditions, RunStatus } from '@coji/durably'
+import type { Option } from './command.ts'
+import { conditionsOf, hasConditions } from './conditions.ts'
+import { CliError, EXIT, UsageError } from './exit-code.ts'
+import type { Given } from './given.ts'
+import { withDurably } from './open.ts'
+import type { Io } from './output/io.ts'
+
+export const MANY_OPTIONS: Readonly<Record<string, Option>> = {
+  yes: { short: 'y', what: 'really do it to all runs that match; without it they are only counted' },
+}
+
+interface Deed {
+  verb: string
+  done: string
+  /** It changes runs of these alone. */
+  statuses: readonly RunStatus[]
+  /** Returns what to say of the run, if it is not `done`. */
+  one(durably: Durably, id: string): Promise<string | undefined>
+  many(durably: Durably, filter: RunConditions, options: ManyRunsOptions): Promise<ManyRunsOutcome>
+}
+
+/** Changed in one call, between two reports. */
+const PAGE = 200
+/** Counted before somebody says yes; more are "more than". */
+const COUNTED_MAX = 10_000
+
+export function actOnRuns(given: Given, io: Io, deed: Deed): Promise<number | undefined> {
+  const ids = given.args('id')
+  if (ids.length > 0 && hasConditions(given)) throw new UsageError('give either ids or options that say which runs, not both')
+  if (ids.length === 0 && !hasConditions(given)) throw new UsageError(`say which runs: an id, or an option such as --job`)
+  return withDurably(given, io, (durably) =>
+    ids.length > 0 ? eachOf(durably, ids, given, io, deed) : allThatMatch(durably, given, io, deed),
+  )
+}
+
+async function eachOf(durably: Durably, ids: readonly string[], given: Given, io: Io, { done, one }: Deed): Promise<number> {
+  for (const id of ids) {
+    const said = (await one(durably, id)) ?? done
+    io.out(given.has('json') ? JSON.stringify({ id, outcome: said }) : `${id}  ${said}`)
+  }
+  return EXIT.done
+}
+
+async function allThatMatch(durably: Durably, given: Given, io: Io, { verb, done, statuses, many }: Deed): Promise<number> {
+  const filter = conditionsOf(given, Date.now())
+  if (!given.has('yes')) {
+    const status = filter.status === undefined ? statuses : [filter.status].flat().filter((status) => statuses.includes(status))
+    const found = status.length === 0 ? [] : await durably.getRuns({ ...filter, status, limit: COUNTED_MAX })
+    const count = found.length === COUNTED_MAX ? `${COUNTED_MAX} or more` : String(found.length)
+    throw new CliError(`${count} runs match; add --yes to ${verb} them`)
+  }
+  let count = 0
+  let cursor: string | null = null
+  do {
+    const outcome: ManyRunsOutcome = await many(durably, filter, { limit: PAGE, ...(cursor !== null && { cursor }) })
+    count += outcome.count
+    cursor = outcome.cursor
+    io.status(`${count} ${done} …`)
+  } while (cursor !== null && !io.interrupted.aborted)
+  io.status('')
+  io.out(
+    given.has('json')
+      ? JSON.stringify({ count, cursor })
+      : `${count} runs ${done}${cursor === null ? '' : '; interrupted, the same command goes on'}`,
+  )
+  return EXIT.done
+}
