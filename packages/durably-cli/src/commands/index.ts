@@ -2,6 +2,7 @@
 import type { Command } from '../command.ts'
 import { cancel } from './cancel.ts'
 import { decide } from './decide.ts'
+import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import { migrate } from './migrate.ts'
 import { purge } from './purge.ts'
@@ -12,6 +13,7 @@ import { schedules } from './schedules.ts'
 import { signal } from './signal.ts'
 import { stats } from './stats.ts'
 import { trigger } from './trigger.ts'
+import { worker } from './worker.ts'
 import { workers } from './workers.ts'
 
 export const COMMANDS: readonly Command[] = [
@@ -27,5 +29,7 @@ export const COMMANDS: readonly Command[] = [
   schedules,
   workers,
   stats,
+  doctor,
   migrate,
+  worker,
 ]

@@ -1,0 +1,52 @@
+// Looks at a database as a whole: each check says what it found, and what to do.
+import type { Durably } from '@coji/durably'
+import { sql } from 'kysely'
+import type { Place } from '../place.ts'
+import { checkBloat, checkRetention } from './bloat.ts'
+import { checkClock } from './clock.ts'
+import { checkConnections } from './connections.ts'
+import { type Check, type Finding, warn } from './finding.ts'
+import { checkNotifications } from './notifications.ts'
+import { checkSchedules } from './schedules.ts'
+import { checkSchema } from './schema.ts'
+import { checkCancelling, checkCrashLoops, checkDecisions, checkLost } from './stuck.ts'
+import { tableNames } from './table-names.ts'
+import { checkUnattended } from './unattended.ts'
+
+const CHECKS: readonly [name: string, check: Check][] = [
+  ['clock', checkClock],
+  ['due runs', checkUnattended],
+  ['lost workers', checkLost],
+  ['decisions', checkDecisions],
+  ['cancelled runs', checkCancelling],
+  ['crash loops', checkCrashLoops],
+  ['schedules', checkSchedules],
+  ['notifications', checkNotifications],
+  ['connections', checkConnections],
+  ['bloat', checkBloat],
+  ['old runs', checkRetention],
+]
+
+export async function* examine(place: Place, open: () => Durably): AsyncGenerator<Finding> {
+  const schema = await checkSchema(place)
+  yield schema
+  if (schema.state === 'bad') return
+  await using durably = open()
+  const patient = { durably, place, tables: tableNames(place), nowMs: await timeOf(durably, place) }
+  for (const [name, check] of CHECKS) {
+    yield await check(patient).catch((error: unknown) =>
+      // A user without the right to look at something still learns the rest.
+      warn(
+        name,
+        `could not be looked at: ${error instanceof Error ? error.message : String(error)}`,
+        'try again as a user with more rights',
+      ),
+    )
+  }
+}
+
+async function timeOf(durably: Durably, { kind }: Place): Promise<number> {
+  if (kind === 'sqlite') return Date.now()
+  const { rows } = await sql<{ now: string }>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(durably.db)
+  return Math.round(Number(rows[0]?.now))
+}
