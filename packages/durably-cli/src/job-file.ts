@@ -13,7 +13,7 @@ import { CliError, EXIT } from './exit-code.ts'
 export type JobFile = (durably: Durably) => unknown
 
 const TYPESCRIPT: readonly string[] = ['.ts', '.mts', '.cts', '.tsx']
-const JOB_FILE_EXTENSIONS: readonly string[] = [...TYPESCRIPT, '.js', '.mjs', '.cjs']
+export const JOB_FILE_EXTENSIONS: readonly string[] = [...TYPESCRIPT, '.js', '.mjs', '.cjs']
 
 export async function loadJobFile(path: string): Promise<JobFile> {
   const file = resolve(path)

@@ -30,8 +30,8 @@ export function actOnRuns(given: Given, io: Io, deed: Deed): Promise<number | un
   const ids = given.args('id')
   if (ids.length > 0 && hasConditions(given)) throw new UsageError('give either ids or options that say which runs, not both')
   if (ids.length === 0 && !hasConditions(given)) throw new UsageError(`say which runs: an id, or an option such as --job`)
-  return withDurably(given, io, (durably) =>
-    ids.length > 0 ? eachOf(durably, ids, given, io, deed) : allThatMatch(durably, given, io, deed),
+  return withDurably(given, io, (durably, { now }) =>
+    ids.length > 0 ? eachOf(durably, ids, given, io, deed) : allThatMatch(durably, conditionsOf(given, now()), given, io, deed),
   )
 }
 
@@ -43,8 +43,8 @@ async function eachOf(durably: Durably, ids: readonly string[], given: Given, io
   return EXIT.done
 }
 
-async function allThatMatch(durably: Durably, given: Given, io: Io, { verb, done, statuses, many }: Deed): Promise<number> {
-  const filter = conditionsOf(given, Date.now())
+async function allThatMatch(durably: Durably, filter: RunConditions, given: Given, io: Io, deed: Deed): Promise<number> {
+  const { verb, done, statuses, many } = deed
   if (!given.has('yes')) {
     const status = filter.status === undefined ? statuses : [filter.status].flat().filter((status) => statuses.includes(status))
     const found = status.length === 0 ? [] : await durably.getRuns({ ...filter, status, limit: COUNTED_MAX })

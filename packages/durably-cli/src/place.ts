@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { postgres } from '@coji/durably/postgres'
 import { sqlite } from '@coji/durably/sqlite'
 import type { Dialect } from 'kysely'
+import { DevClock, hasClock } from './dev/clock.ts'
 import { CliError, EXIT } from './exit-code.ts'
 import type { Given } from './given.ts'
 import type { Io } from './output/io.ts'
@@ -15,10 +16,12 @@ export interface Place {
   shown: string
   schema: string | undefined
   tablePrefix: string | undefined
+  /** The time that its processes have: that of the system, but for the file of `durably dev`. */
+  now: () => number
 }
 
 /** Where `durably dev` keeps its runs. */
-const DEV_FILE = '.durably/dev.db'
+export const DEV_FILE = '.durably/dev.db'
 
 const POSTGRES = /^postgres(?:ql)?:\/\//i
 const OTHER_SCHEME = /^([a-z][a-z0-9+.-]+):\/\//i
@@ -30,10 +33,12 @@ export function placeOf(given: Given, { env }: Pick<Io, 'env'>): Place {
       `no database was named: give --db app.db or --db postgres://host/name, or set DURABLY_DB or DATABASE_URL`,
       EXIT.usage,
     )
-  return { ...parsePlace(at), schema: given.text('schema'), tablePrefix: given.text('table-prefix') }
+  const place = parsePlace(at)
+  const now = place.kind === 'sqlite' && hasClock(at) ? new DevClock(at).now : Date.now
+  return { ...place, schema: given.text('schema'), tablePrefix: given.text('table-prefix'), now }
 }
 
-function parsePlace(at: string): Pick<Place, 'kind' | 'at' | 'shown'> {
+export function parsePlace(at: string): Pick<Place, 'kind' | 'at' | 'shown'> {
   if (POSTGRES.test(at)) return { kind: 'postgres', at, shown: withoutPassword(at) }
   const scheme = OTHER_SCHEME.exec(at)?.[1]
   if (scheme !== undefined && scheme !== 'file')

@@ -2,6 +2,7 @@
 import type { Command } from '../command.ts'
 import { cancel } from './cancel.ts'
 import { decide } from './decide.ts'
+import { dev } from './dev.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import { migrate } from './migrate.ts'
@@ -17,6 +18,7 @@ import { worker } from './worker.ts'
 import { workers } from './workers.ts'
 
 export const COMMANDS: readonly Command[] = [
+  dev,
   runs,
   run,
   explain,

@@ -22,39 +22,47 @@ export const run: Command = {
     'durably run 01JCZX3P0V6S6V7M3YB8Q8Y3GT --json | jq .steps',
   ],
   run: (given, io) =>
-    withDurably(given, io, async (durably) => {
+    withDurably(given, io, async (durably, { now }) => {
       const id = given.arg('id')
       const found = await durably.getRun(id)
       if (!found) throw new CliError(`there is no run ${JSON.stringify(id)}; durably runs lists the newest`)
-      if (given.has('follow')) return follow(durably, found, given, io)
-      io.out(await page(durably, found, given, io))
+      if (given.has('follow')) return follow({ durably, given, io, now }, found)
+      io.out(await page({ durably, given, io, now }, found))
       return undefined
     }),
 }
 
-async function page(durably: Durably, found: Run, given: Given, io: Io): Promise<string> {
+interface Asked {
+  durably: Durably
+  given: Given
+  io: Io
+  now: () => number
+}
+
+async function page({ durably, given, io, now }: Asked, found: Run): Promise<string> {
   const [events, logs] = [await readEvents(durably, found), await durably.getLogs(found.id, { limit: LOGS_MAX })]
   const timeline = timelineOf(events)
-  if (!given.has('json')) return showRun(io, found, timeline, logs, Date.now())
+  if (!given.has('json')) return showRun(io, found, timeline, logs, now())
   return JSON.stringify({ run: found, steps: await durably.getSteps(found.id), logs, timeline })
 }
 
 /** On a terminal the page is drawn anew; elsewhere, and with `--json`, each event is one line. */
-async function follow(durably: Durably, found: Run, given: Given, io: Io): Promise<undefined> {
+async function follow(asked: Asked, found: Run): Promise<undefined> {
+  const { durably, given, io } = asked
   try {
     for await (const event of durably.subscribe(found.id, { signal: io.interrupted })) {
       if (given.has('json') || !io.isTerminal) io.out(JSON.stringify(event))
-      else if (event.sequence >= found.lastEventSequence) await redraw(durably, found.id, given, io)
+      else if (event.sequence >= found.lastEventSequence) await redraw(asked, found.id)
     }
   } catch (error) {
     if (!io.interrupted.aborted) throw error
   }
 }
 
-async function redraw(durably: Durably, id: string, given: Given, io: Io): Promise<void> {
-  const now = await durably.getRun(id)
-  if (!now) return
-  const text = await page(durably, now, given, io)
-  io.clear()
-  io.out(text)
+async function redraw(asked: Asked, id: string): Promise<void> {
+  const found = await asked.durably.getRun(id)
+  if (!found) return
+  const text = await page(asked, found)
+  asked.io.clear()
+  asked.io.out(text)
 }

@@ -26,33 +26,39 @@ export const runs: Command = {
     'durably runs --json --limit 100 | jq .[].id',
   ],
   run: (given, io) =>
-    withDurably(given, io, async (durably) => {
+    withDurably(given, io, async (durably, { now }) => {
       const limit = given.wholeNumber('limit', { max: given.has('watch') ? 200 : 100_000 }) ?? LIMIT
-      const filter = { ...conditionsOf(given, Date.now()), limit }
+      const filter = { ...conditionsOf(given, now()), limit }
       const cursor = given.text('cursor')
       if (cursor !== undefined && given.has('watch')) throw new UsageError('--cursor and --watch do not go together')
-      if (given.has('watch')) return watch(durably, filter, given, io)
+      if (given.has('watch')) return watch(durably, filter, given, io, now)
       const found = await durably.getRuns({ ...filter, ...(cursor !== undefined && { cursor }) })
       if (given.has('json')) io.out(JSON.stringify(found))
-      else show(found, limit, io)
+      else show(found, limit, io, now())
       return undefined
     }),
 }
 
-function show(found: readonly Run[], limit: number, io: Io): void {
+function show(found: readonly Run[], limit: number, io: Io, nowMs: number): void {
   if (found.length === 0) return io.err('no runs match')
-  io.out(runTable(io, found, Date.now()))
+  io.out(runTable(io, found, nowMs))
   if (found.length === limit) io.err(paint(io, 'dim', `more may follow: --cursor ${found.at(-1)?.id}`))
 }
 
 /** With `--json` one line for each list. */
-async function watch(durably: Durably, filter: Parameters<Durably['watchRuns']>[0], given: Given, io: Io): Promise<undefined> {
+async function watch(
+  durably: Durably,
+  filter: Parameters<Durably['watchRuns']>[0],
+  given: Given,
+  io: Io,
+  now: () => number,
+): Promise<undefined> {
   try {
     for await (const found of durably.watchRuns(filter, { signal: io.interrupted })) {
       if (given.has('json')) io.out(JSON.stringify(found))
       else {
         io.clear()
-        io.out(found.length === 0 ? 'no runs match yet' : runTable(io, found, Date.now()))
+        io.out(found.length === 0 ? 'no runs match yet' : runTable(io, found, now()))
         if (!io.isTerminal) io.out('')
       }
     }

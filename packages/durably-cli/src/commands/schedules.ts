@@ -20,46 +20,55 @@ export const schedules: Command = {
   options: { count: { value: 'number', short: 'n', what: 'how many next times; 5 by default' } },
   examples: ['durably schedules', 'durably schedules pause nightly-report', 'durably schedules next nightly-report --count 10'],
   run: (given, io) =>
-    withDurably(given, io, async (durably) => {
+    withDurably(given, io, async (durably, { now }) => {
+      const asked = { durably, given, io, now }
       const deed = (given.args('deed')[0] ?? 'list') as (typeof DEEDS)[number]
-      if (deed === 'list') return list(durably, given, io)
+      if (deed === 'list') return list(asked)
       const id = given.args('id')[0]
       if (id === undefined) throw new UsageError(`<id> is missing: which schedule to ${deed}`)
-      return DO[deed](durably, id, given, io)
+      return DO[deed](asked, id)
     }),
 }
 
-type Deed = (durably: Durably, id: string, given: Given, io: Io) => Promise<undefined>
+interface Asked {
+  durably: Durably
+  given: Given
+  io: Io
+  now: () => number
+}
+
+type Deed = (asked: Asked, id: string) => Promise<undefined>
 
 const DO: Record<Exclude<(typeof DEEDS)[number], 'list'>, Deed> = {
-  pause: async (durably, id, given, io) => show([await durably.schedules.pause(id)], given, io),
-  resume: async (durably, id, given, io) => show([await durably.schedules.resume(id)], given, io),
-  async trigger(durably, id, given, io) {
+  pause: async (asked, id) => show([await asked.durably.schedules.pause(id)], asked),
+  resume: async (asked, id) => show([await asked.durably.schedules.resume(id)], asked),
+  async trigger({ durably, given, io, now }, id) {
     const run = await durably.schedules.trigger(id)
-    io.out(given.has('json') ? JSON.stringify(run) : runTable(io, [run], Date.now()))
+    io.out(given.has('json') ? JSON.stringify(run) : runTable(io, [run], now()))
     return undefined
   },
-  async delete(durably, id, given, io) {
+  async delete({ durably, given, io }, id) {
     await durably.schedules.delete(id)
     io.out(given.has('json') ? JSON.stringify({ id }) : `schedule ${id} was deleted; its runs stay`)
     return undefined
   },
-  async next(durably, id, given, io) {
+  async next({ durably, given, io }, id) {
     const times = await durably.schedules.next(id, given.wholeNumber('count', { max: 1000 }) ?? 5)
     io.out(given.has('json') ? JSON.stringify(times) : times.join('\n'))
     return undefined
   },
 }
 
-async function list(durably: Durably, given: Given, io: Io): Promise<undefined> {
+async function list(asked: Asked): Promise<undefined> {
+  const { durably, given, io } = asked
   const found = await durably.schedules.list()
   if (found.length === 0 && !given.has('json')) io.err('there are no schedules')
-  else show(found, given, io)
+  else show(found, asked)
 }
 
-function show(schedules: readonly Schedule[], given: Given, io: Io): undefined {
+function show(schedules: readonly Schedule[], { given, io, now }: Asked): undefined {
   if (given.has('json')) return void io.out(JSON.stringify(schedules))
-  const nowMs = Date.now()
+  const nowMs = now()
   const columns = [
     { title: 'SCHEDULE', whole: true },
     { title: 'JOB' },

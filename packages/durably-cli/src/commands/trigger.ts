@@ -31,12 +31,12 @@ export const trigger: Command = {
     'echo \'{"day":1}\' | durably trigger report --input - --idempotency-key day-1',
   ],
   run: (given, io) =>
-    withDurably(given, io, async (durably) => {
+    withDurably(given, io, async (durably, { now }) => {
       const input = await readValue('--input', given.text('input') ?? '{}', io)
       const job = await jobOf(durably, given)
       let run: Run = await job.trigger(input, optionsOf(given))
       if (given.has('wait')) run = await waitForEnd(durably, run.id, io.interrupted)
-      io.out(given.has('json') ? JSON.stringify(run) : runTable(io, [run], Date.now()))
+      io.out(given.has('json') ? JSON.stringify(run) : runTable(io, [run], now()))
       return given.has('wait') && run.status !== 'completed' ? EXIT.refused : EXIT.done
     }),
 }

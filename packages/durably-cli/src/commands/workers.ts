@@ -18,13 +18,13 @@ export const workers: Command = {
   ],
   examples: ['durably workers', 'durably workers drain web-2', 'durably workers --json'],
   run: (given, io) =>
-    withDurably(given, io, async (durably) => {
+    withDurably(given, io, async (durably, { now }) => {
       const register = cluster(durably)
       const deed = (given.args('deed')[0] ?? 'list') as (typeof DEEDS)[number]
       if (deed !== 'list') return change(register, deed, given.args('worker')[0], io)
       const [found, leader] = await Promise.all([register.workers(), durably.leader()])
       if (given.has('json')) io.out(JSON.stringify({ workers: found, leader }))
-      else show(found, leader?.isLeading ? leader.workerId : null, io)
+      else show(found, leader?.isLeading ? leader.workerId : null, io, now())
       return undefined
     }),
 }
@@ -35,14 +35,14 @@ async function change(register: Cluster, deed: 'drain' | 'detach' | 'attach', wo
   io.out(`${worker} learns within five seconds to ${deed}`)
 }
 
-function show(workers: readonly Worker[], leader: string | null, io: Io): void {
+function show(workers: readonly Worker[], leader: string | null, io: Io, nowMs: number): void {
   if (workers.length === 0) io.err('no worker is in the register')
   else
     io.out(
       table(
         io,
         COLUMNS,
-        workers.map((worker) => rowOf(worker, leader)),
+        workers.map((worker) => rowOf(worker, leader, nowMs)),
       ),
     )
   io.out(leader === null ? 'nobody leads' : `leader: ${leader}`)
@@ -61,13 +61,14 @@ const COLUMNS = [
 function rowOf(
   { id, state, isSilent, running, capacity, assigned, heartbeatAt, version, jobNames }: Worker,
   leader: string | null,
+  nowMs: number,
 ): (Cell | string)[] {
   return [
     { text: id, ...(id === leader && { color: 'bold' as const }) },
     isSilent ? { text: 'silent', color: 'red' } : { text: state, color: state === 'attached' ? 'green' : 'yellow' },
     `${running}/${capacity}`,
     String(assigned),
-    relative(heartbeatAt, Date.now()),
+    relative(heartbeatAt, nowMs),
     version ?? '',
     jobNames.join(' '),
   ]

@@ -6,7 +6,7 @@ const DIFFERENCE_MS_MAX = 5000
 
 /** On Postgres the clock of the server decides; on SQLite that of each process, so they must agree. */
 export const checkClock: Check = async ({ durably, place, tables, nowMs }) => {
-  const localMs = Date.now()
+  const localMs = place.now()
   if (place.kind === 'postgres') {
     const difference = Math.abs(nowMs - localMs)
     if (difference <= DIFFERENCE_MS_MAX) return ok('clock', `this machine and the server differ by ${difference} ms`)

@@ -45,8 +45,8 @@ export async function* examine(place: Place, open: () => Durably): AsyncGenerato
   }
 }
 
-async function timeOf(durably: Durably, { kind }: Place): Promise<number> {
-  if (kind === 'sqlite') return Date.now()
+async function timeOf(durably: Durably, { kind, now }: Place): Promise<number> {
+  if (kind === 'sqlite') return now()
   const { rows } = await sql<{ now: string }>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`.execute(durably.db)
   return Math.round(Number(rows[0]?.now))
 }
