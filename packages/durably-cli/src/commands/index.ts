@@ -1,6 +1,9 @@
 // Every command, in the order in which help lists them.
 import type { Command } from '../command.ts'
 import { cancel } from './cancel.ts'
+import { completion } from './completion.ts'
+import { copy } from './copy.ts'
+import { crashtest } from './crashtest.ts'
 import { decide } from './decide.ts'
 import { dev } from './dev.ts'
 import { doctor } from './doctor.ts'
@@ -34,4 +37,7 @@ export const COMMANDS: readonly Command[] = [
   doctor,
   migrate,
   worker,
+  crashtest,
+  copy,
+  completion(() => COMMANDS),
 ]
