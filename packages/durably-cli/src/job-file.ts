@@ -15,7 +15,15 @@ export type JobFile = (durably: Durably) => unknown
 const TYPESCRIPT: readonly string[] = ['.ts', '.mts', '.cts', '.tsx']
 export const JOB_FILE_EXTENSIONS: readonly string[] = [...TYPESCRIPT, '.js', '.mjs', '.cjs']
 
+/** The jobs of a file that the user has named. */
 export async function loadJobFile(path: string): Promise<JobFile> {
+  const file = await loadFoundFile(path)
+  if (file) return file
+  throw new CliError(`${path} has no default export that is a function: export default (durably) => { durably.defineJob(…) }`, EXIT.usage)
+}
+
+/** The same of a file that lies among job files: null if it is none of them. */
+export async function loadFoundFile(path: string): Promise<JobFile | null> {
   const file = resolve(path)
   if (!existsSync(file)) throw new CliError(`there is no file ${JSON.stringify(path)}`, EXIT.usage)
   if (statSync(file).isDirectory()) throw new CliError(`${JSON.stringify(path)} is a folder; name a file in it`, EXIT.usage)
@@ -25,9 +33,7 @@ export async function loadJobFile(path: string): Promise<JobFile> {
   const module = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
     throw new CliError(`${path} cannot be loaded: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
   })) as { default?: unknown }
-  if (typeof module.default !== 'function')
-    throw new CliError(`${path} has no default export that is a function: export default (durably) => { durably.defineJob(…) }`, EXIT.usage)
-  return module.default as JobFile
+  return typeof module.default === 'function' ? (module.default as JobFile) : null
 }
 
 /** Returns the names of the jobs that the file has defined. */

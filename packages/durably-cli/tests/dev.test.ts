@@ -144,6 +144,7 @@ describe('with job files', () => {
     const file = (name: string) => join(folder, 'jobs', name)
     mkdirSync(join(folder, 'jobs'))
     writeFileSync(file('one.ts'), job('one', 'first'))
+    writeFileSync(file('beside.ts'), 'export const nothing = 1')
     writeFileSync(file('broken.ts'), 'throw new Error("this file is broken")')
     const { program, state, client } = await startDev(folder)
     await until({ program, state }, async () => (await state()).failures.length === 1)

@@ -1,6 +1,5 @@
 import type { Durably } from '@coji/durably'
 import { schemaState } from '@coji/durably/schema'
-import type { Kysely } from 'kysely'
 import type { Command } from '../command.ts'
 import { copyCluster } from '../copy/copy-cluster.ts'
 import { copyEndedRuns, copyMovedRuns } from '../copy/copy-runs.ts'
@@ -11,6 +10,7 @@ import type { Given } from '../given.ts'
 import { openDurably } from '../open.ts'
 import type { Io } from '../output/io.ts'
 import { checkExists, dialectOf, type Place, parsePlace } from '../place.ts'
+import { untypedDb } from '../untyped-db.ts'
 
 const FENCED_AT_ONCE = 200
 const BAR_CELLS = 24
@@ -54,7 +54,7 @@ async function move(
     copied += runs
     io.status(`${bar(copied, total)} ${copied}/${total} runs`)
   }
-  const deps = { source: plain(source), target: plain(target), now: Date.now, checksum, onCopied }
+  const deps = { source: untypedDb(source), target: untypedDb(target), now: Date.now, checksum, onCopied }
   await prepareFence(deps.source)
   await copyEndedRuns(deps)
   let fenced = 0
@@ -83,11 +83,6 @@ async function checkUpToDate(place: Place): Promise<void> {
       `${place.shown} has schema version ${version}, this program knows ${known}; durably migrate --db ${place.at}`,
       EXIT.database,
     )
-}
-
-/** The tables are addressed by names that are known when it runs. */
-function plain(durably: Durably): Kysely<unknown> {
-  return durably.db as unknown as Kysely<unknown>
 }
 
 function bar(done: number, total: number): string {

@@ -43,6 +43,7 @@ export const dev: Command = {
     const readiness = untilReady()
     const session = new DevSession({
       database,
+      areFound: given.args('file').length === 0,
       files: () => (isSample ? [SAMPLES] : files()),
       onReady(state) {
         showJobs(io, state, isSample)
@@ -55,6 +56,7 @@ export const dev: Command = {
       onExit: ({ pid, signal, code, wasAsked }) => {
         if (!wasAsked) io.err(`worker ${pid} ended (${signal ?? `exit code ${code}`}); another one starts`)
       },
+      onTrouble: (error) => io.err(String(error)),
       onChange: () => io.out('a file has changed: the worker gives its runs back and is replaced'),
     })
     await serve(session, readiness.ready, given, io, isSample)

@@ -2,7 +2,8 @@
 //   F1. In one transaction the row of a run is kept in `moved_rows`, gets a new lease generation and ends as cancelled: its owner's next write is refused, and
 //       nobody claims it again. So at no time two databases have the run alive, and after a crash the kept row is still there to be copied.
 //   F2. Schedules are paused in the same way.
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
+import { writeSqlite } from '../sqlite-write.ts'
 import type { Row } from './row.ts'
 import type { Database } from './tables.ts'
 
@@ -19,7 +20,7 @@ export async function prepareFence(db: Database): Promise<void> {
 
 /** Fences up to `limit` live runs; returns how many. */
 export function fenceRuns(db: Database, target: string, nowMs: number, limit: number): Promise<number> {
-  return atOnce(db, async (connection) => {
+  return writeSqlite(db, async (connection) => {
     const { rows } = await sql<Row>`SELECT * FROM runs WHERE status IN ('pending', 'running') ORDER BY id LIMIT ${limit}`.execute(
       connection,
     )
@@ -36,7 +37,7 @@ export function fenceRuns(db: Database, target: string, nowMs: number, limit: nu
 }
 
 export function fenceSchedules(db: Database): Promise<number> {
-  return atOnce(db, async (connection) => {
+  return writeSqlite(db, async (connection) => {
     const { rows } = await sql<Row>`SELECT * FROM schedules WHERE id NOT IN (SELECT id FROM moved_rows WHERE kind = 'schedule')`.execute(
       connection,
     )
@@ -54,20 +55,6 @@ export async function movedRows(db: Database, kind: 'run' | 'schedule', after: s
   return rows.map(({ id, row }) => ({ id, row: JSON.parse(row) as Row }))
 }
 
-async function keep<T>(connection: Kysely<T>, kind: string, row: Row): Promise<void> {
+async function keep(connection: Database, kind: string, row: Row): Promise<void> {
   await sql`INSERT INTO moved_rows (kind, id, "row") VALUES (${kind}, ${row.id}, ${JSON.stringify(row)})`.execute(connection)
-}
-
-function atOnce<T>(db: Database, work: (connection: Database) => Promise<T>): Promise<T> {
-  return db.connection().execute(async (connection) => {
-    await sql`BEGIN IMMEDIATE`.execute(connection)
-    try {
-      const done = await work(connection)
-      await sql`COMMIT`.execute(connection)
-      return done
-    } catch (error) {
-      await sql`ROLLBACK`.execute(connection)
-      throw error
-    }
-  })
 }

@@ -18,8 +18,13 @@ export async function answerControl(session: DevSession, request: Request): Prom
   if (request.method !== 'POST') return refused(405, 'use POST')
   if (isForeign(request)) return refused(403, 'a page of another site may not do this')
   const body = await bodyOf(request)
-  const problem = body === null ? 'the body must be a JSON object, or empty' : await control(session, body)
-  return problem === null ? Response.json(session.state) : refused(400, problem)
+  if (body === null) return refused(400, 'the body must be a JSON object, or empty')
+  try {
+    const problem = await control(session, body)
+    return problem === null ? Response.json(session.state) : refused(400, problem)
+  } catch (error) {
+    return refused(503, error instanceof Error ? error.message : String(error))
+  }
 }
 
 type Body = Readonly<Record<string, unknown>>

@@ -3,8 +3,8 @@ import { readdirSync, statSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { JOB_FILE_EXTENSIONS } from '../job-file.ts'
 
-/** Folders whose files all are job files. */
-const FOLDERS = ['jobs', 'src/jobs', 'durably', 'src/durably']
+/** Folders whose files are job files, if they have a default export. */
+const FOLDERS = ['jobs', 'src/jobs']
 /** Folders in which files of these names are. */
 const BESIDE = ['.', 'src']
 const NAMES = /^(?:jobs|durably\.jobs|[\w-]+\.jobs?)$/

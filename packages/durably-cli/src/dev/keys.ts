@@ -16,7 +16,7 @@ export function listenToKeys(session: DevSession, io: Io, quit: () => void): () 
   const say = (text: string) => io.out(paint(io, 'yellow', text))
   const listener = (_: unknown, { name, ctrl }: { name?: string; ctrl?: boolean }) => {
     if (name === 'q' || (ctrl && name === 'c')) return quit()
-    void DEEDS[name ?? '']?.(session, say)
+    Promise.resolve(DEEDS[name ?? '']?.(session, say)).catch((error: unknown) => say(String(error)))
   }
   stdin.on('keypress', listener)
   io.out(paint(io, 'dim', HELP))

@@ -9,11 +9,13 @@ import { defineRemoteJobs } from './remote-jobs.ts'
 import { watchFiles } from './watch-files.ts'
 import { WorkerProcess, type WorkerProcessOptions, type WorkerState } from './worker-process.ts'
 
-export interface DevSessionOptions extends Pick<WorkerProcessOptions, 'onReady' | 'onHung' | 'onExit'> {
+export interface DevSessionOptions extends Pick<WorkerProcessOptions, 'areFound' | 'onReady' | 'onHung' | 'onExit'> {
   database: string
   /** Read again at each change, because files come and go. */
   files: () => readonly string[]
   onChange: () => void
+  /** Something failed that nobody waits for. */
+  onTrouble: (error: unknown) => void
 }
 
 export interface DevState extends WorkerState {
@@ -98,7 +100,7 @@ export class DevSession {
     this.#unwatch = watchFiles(this.#options.files(), () => {
       this.#options.onChange()
       this.#watch()
-      void this.#worker.replace()
+      this.#worker.replace().catch(this.#options.onTrouble)
     })
   }
 
@@ -112,7 +114,7 @@ export class DevSession {
     defineRemoteJobs(this.#durably, this.#worker, jobs)
     this.#handler = handlerOf(this.#durably)
     before.handler.close()
-    void before.durably[Symbol.asyncDispose]()
+    before.durably[Symbol.asyncDispose]().catch(this.#options.onTrouble)
   }
 }
 

@@ -1,14 +1,15 @@
 // The worker process of `durably dev`: it loads the job files, executes their runs, and ends with its parent.
 import type { Durably } from '@coji/durably'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { defineJobs, loadJobFile } from '../job-file.ts'
+import { defineJobs, loadFoundFile, loadJobFile } from '../job-file.ts'
 import { DevClock } from './clock.ts'
 import { devInstance } from './dev-instance.ts'
 import type { DevJob, FileFailure, FromWorker, ToWorker } from './messages.ts'
 
 const CONCURRENCY = 5
 
-const [database = '', ...files] = process.argv.slice(2)
+const [database = '', how, ...files] = process.argv.slice(2)
+const read = how === 'found' ? loadFoundFile : loadJobFile
 const slowness = { isSlow: false }
 const durably = devInstance({ database, clock: new DevClock(database), slowness, concurrency: CONCURRENCY })
 const schemas = new Map<string, StandardSchemaV1>()
@@ -33,8 +34,9 @@ async function load(): Promise<{ jobs: DevJob[]; failures: FileFailure[] }> {
   const failures: FileFailure[] = []
   for (const file of files) {
     try {
-      for (const name of await defineJobs(durably, await loadJobFile(file)))
-        jobs.push({ name, inputSchema: durably.jobs.get(name)?.inputSchema() ?? null, file })
+      const jobFile = await read(file)
+      const names = jobFile ? await defineJobs(durably, jobFile) : []
+      for (const name of names) jobs.push({ name, inputSchema: durably.jobs.get(name)?.inputSchema() ?? null, file })
     } catch (error) {
       failures.push({ file, message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     }

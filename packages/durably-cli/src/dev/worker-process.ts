@@ -25,6 +25,8 @@ export interface WorkerState {
 export interface WorkerProcessOptions {
   database: string
   files: () => readonly string[]
+  /** They were found, not named: some may be no job files. */
+  areFound: boolean
   /** A process is ready; its jobs and failures are in the state. */
   onReady: (state: WorkerState) => void
   /** A process was killed because it did not get ready. */
@@ -53,8 +55,11 @@ export class WorkerProcess {
 
   start(): void {
     if (this.#isOver || this.#child) return
-    const { database, files } = this.#options
-    const child = fork(MAIN, [database, ...files()], { execArgv: ['--no-warnings'], serialization: 'advanced' })
+    const { database, files, areFound } = this.#options
+    const child = fork(MAIN, [database, areFound ? 'found' : 'named', ...files()], {
+      execArgv: ['--no-warnings'],
+      serialization: 'advanced',
+    })
     this.#child = child
     this.#watchdog = setTimeout(() => this.#hung(child), READY_MS_MAX)
     // A message to a process that ends cannot be sent; that it has ended is heard anyway.

@@ -45,7 +45,9 @@ function facts(io: Io, run: Run, nowMs: number): string[] {
 function value(io: Io, payload: unknown): string {
   const text = shownValue(payload)
   const max = Math.min(VALUE_CHARS_MAX, io.columns - 12)
-  return text.length > max ? `${cut(text.slice(0, max + 1), max)}${io.isTerminal ? '' : ` (${text.length} characters; --json shows all)`}` : text
+  return text.length > max
+    ? `${cut(text.slice(0, max + 1), max)}${io.isTerminal ? '' : ` (${text.length} characters; --json shows all)`}`
+    : text
 }
 
 function timelineLines(io: Io, { triggeredAt, stretches, between }: Timeline): string[] {
