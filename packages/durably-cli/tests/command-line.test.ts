@@ -7,7 +7,7 @@ import { cli, openAt, temporaryFolder } from './cli.ts'
 describe('a mistake is named, with the nearest right word, and the exit code is 2', () => {
   test.each([
     [['rnus'], 'there is no command "rnus"; did you mean runs?'],
-    [['zzzzzz'], 'there is no command "zzzzzz"; there is runs, run,'],
+    [['zzzzzz'], 'there is no command "zzzzzz"; there is dev, runs, run,'],
     [['runs', '--staus', 'failed'], 'there is no option "--staus"; did you mean --status?'],
     [['runs', '-x'], 'there is no option "-x"'],
     [['runs', '--status', 'faild'], '--status "faild" is not known; did you mean failed?'],
@@ -53,7 +53,7 @@ test.each(COMMANDS.map(({ name }) => name))('help of %s has a usage and examples
   const { code, out } = await cli([name, '--help'])
   expect(code).toBe(0)
   expect(out).toContain(`durably ${name}`)
-  expect(out).toMatch(/\nExamples\n {2}(durably|echo) /)
+  expect(out).toMatch(/\nExamples\n {2}(durably|echo|source) /)
   expect(await cli(['help', name])).toMatchObject({ code: 0, out })
 })
 
