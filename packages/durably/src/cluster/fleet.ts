@@ -95,8 +95,9 @@ export class Fleet {
   async claim(request: ClaimRequest): Promise<RunRow[]> {
     const { runs, cluster, publish } = this.#deps
     const isDraining = this.#state === 'draining'
-    if (this.#state === null || this.#state === 'detached' || (isDraining && !this.dispatches)) return []
-    if (!this.dispatches) return runs.claim(request)
+    if (this.#state === null || this.#state === 'detached') return []
+    // A leader may have chosen it before, also if it takes runs by itself.
+    if (!this.dispatches && !isDraining) return runs.claim(request)
     const claimed = await cluster.claimAssigned({ ...request, workerId: this.#workerId })
     const hasRunOut = claimed.length < request.tokens.length && (claimed.length > 0 || this.#hadRuns)
     this.#hadRuns = claimed.length > 0

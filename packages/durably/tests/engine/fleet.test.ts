@@ -145,6 +145,25 @@ describe.each(WORLDS)('on %s', (name) => {
     },
   )
 
+  test('a worker that takes runs by itself and is drained still executes what a leader chose for it', async () => {
+    const { job, env, durably, done, fleet, another } = await fleetOf(['gpu a'], { dispatch: 'claim', runsOn: { gpu: 'yes' } })
+    await env.advance(2000)
+    await job.batchTrigger([{ payload: null }, { payload: null }])
+    await env.advance(6000)
+    const leading = another({ workerId: 'leader' })
+    leading.defineJob({ name: 'job', input: anything, runsOn: { gpu: 'yes' } }, () => 'never here')
+    cluster(leading, { dispatch: 'leader' })
+    leading.start()
+    const { id } = await job.trigger(null)
+    await env.advance(6000)
+    expect(await durably.getRun(id)).toMatchObject({ phase: 'assigned' })
+    await fleet.drain('gpu a')
+    await env.advance(6000)
+    done.open()
+    await env.advance(6000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', workerId: 'gpu a' })
+  })
+
   test.each(['claim', 'leader'] as const)('%s: a job with runsOn is executed only where its labels are', async (dispatch) => {
     const { job, env, executed, done } = await fleetOf(['a', 'gpu b'], { dispatch, runsOn: { gpu: 'yes' } })
     done.open()
