@@ -2,10 +2,11 @@
 //   A1. First the file, then one transaction that names it in the run and deletes the rows in it: a crash leaves the rows or the file.
 //   A2. The transaction is refused if the run was retried, or another process was faster; its file is then not named by anybody.
 //   A3. Before its first file is written, the run's row is marked. So the files of a deleted run are removed, also one that no row names yet.
+//       One that is written when they are removed already is removed by its writer, also if that has to ask again.
 //   A4. What fails is reported once, until something succeeds. Nothing is deleted meanwhile.
 import { type Env, outside } from '../model/env.ts'
 import { firstIdAt } from '../model/ulid.ts'
-import type { ArchivableRun, ArchiveStore } from '../store/archive.ts'
+import type { ArchivableRun, ArchiveMove, ArchiveStore } from '../store/archive.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 import type { ArchiveRule } from './archive-option.ts'
 import { type GatherDeps, gatherSegment } from './gathered-segment.ts'
@@ -15,6 +16,8 @@ import { packSegment } from './segment.ts'
 
 /** How many runs are looked at, or cleared away, before other work has its turn. */
 const PAGE_MAX = 100
+/** Versions count from 1. */
+const NO_VERSION = -1
 
 export interface ArchiverDeps extends GatherDeps, ArchiveRule {
   store: GatherDeps['store'] & { archive: ArchiveStore }
@@ -28,6 +31,8 @@ export class Archiver {
   /** The last run that was looked at. Those before it have no rows, or are not to be archived yet. */
   #place = ''
   #isFailing = false
+  /** Moves without an answer, by run: a file may have been written of a run that is deleted by now. */
+  readonly #unanswered = new Map<string, ArchiveMove>()
 
   constructor(deps: ArchiverDeps) {
     this.#deps = deps
@@ -38,6 +43,7 @@ export class Archiver {
   async page(isWanted: () => boolean): Promise<boolean> {
     const { report } = this.#deps
     try {
+      await this.#askAgain()
       const isCleared = await this.#clear()
       const isMoved = await this.#move(isWanted)
       return isCleared || isMoved
@@ -45,6 +51,15 @@ export class Archiver {
       if (!this.#isFailing) report(error)
       this.#isFailing = true
       return false
+    }
+  }
+
+  async #askAgain(): Promise<void> {
+    for (const [id, move] of this.#unanswered) {
+      // Its file may not be there, so this must not take effect: it only asks whether there is such a run.
+      const outcome = await this.#deps.store.archive.move({ ...move, version: NO_VERSION })
+      if (outcome === 'gone') await this.#remove(id)
+      this.#unanswered.delete(id)
     }
   }
 
@@ -83,13 +98,15 @@ export class Archiver {
       if (!segment) return
       const { events, lines } = segment
       const { part, bytes } = await outside(env, packSegment(segment, archived))
-      await ofFiles(env, `write the history of run ${id}`, () => this.#files.write(fileName(id, part), bytes))
       const nextRef = withPart(logRef, part)
       const [firstSeq, lastSeq] = [events[0]?.seq ?? 1, events.at(-1)?.seq ?? 0]
       const move = { runId: id, version, logRef, nextRef, firstSeq, lastSeq, lineIds: lines.map((line) => line.id) }
+      this.#unanswered.set(id, move)
+      await ofFiles(env, `write the history of run ${id}`, () => this.#files.write(fileName(id, part), bytes))
       const outcome = await store.archive.move(move)
       this.#isFailing = false
       if (outcome === 'gone') await this.#remove(id)
+      this.#unanswered.delete(id)
       if (outcome !== 'moved') return
       logRef = nextRef
     }

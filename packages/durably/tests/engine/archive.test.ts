@@ -361,6 +361,45 @@ test('a crash at any point of archiving leaves the rows or the file', async () =
   }
 })
 
+test.each(['write', 'move'] as const)(
+  'a file of a run that was deleted meanwhile is removed, also if the answer to %s is lost',
+  async (lost) => {
+    let isLost = false
+    const loses = async <T>(verb: typeof lost, answer: Promise<T>): Promise<T> => {
+      const answered = await answer
+      if (verb !== lost || isLost) return answered
+      isLost = true
+      throw new Error('the answer is lost')
+    }
+    class Files extends MemoryFiles {
+      override async write(name: string, bytes: Uint8Array): Promise<void> {
+        await super.write(name, bytes)
+        // Another worker has removed the files of the run just before.
+        await store.runs.delete(id)
+        await store.archive?.forget([id])
+        await loses('write', Promise.resolve())
+      }
+    }
+    const files = new Files()
+    const { durably, another, store, job, env, within } = await archivingWorld('memory')
+    const { archive } = store
+    if (!archive) throw new Error('the memory store has an archive')
+    const { id } = await job.trigger({ lines: 1 })
+    await within(600_000, durably.processUntilIdle())
+    await env.advance(31 * DAY)
+    const wrap = (inner: typeof store) => ({
+      ...inner,
+      archive: { ...archive, move: (move: Parameters<typeof archive.move>[0]) => loses('move', archive.move(move)) },
+    })
+    const archiving = another({ archive: { files, after: '30d' }, wrap })
+    await within(60_000, archiving.processUntilIdle())
+    expect(files.files.size).toBe(1)
+    await env.advance(120_000)
+    await within(60_000, archiving.processUntilIdle())
+    expect(files.files.size).toBe(0)
+  },
+)
+
 test('archived history equals what was recorded, whatever was recorded', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
