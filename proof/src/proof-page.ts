@@ -103,6 +103,28 @@ const INVARIANTS: [string, string][] = [
   ['I51', 'a delivery takes effect only with the epoch of the leader'],
   ['I52', 'a job whose subscription was stored before an event has a run of it; of the events with one dedupe key, one is stored'],
   ['I53', 'each event that was stored is delivered in the end'],
+  [
+    'I60',
+    'a run whose worker is silent is marked once, when its lease is over, until its lease and `confirmFor` are over; nobody takes it from its owner before that',
+  ],
+  ['I61', 'the mark of a silent worker goes with the next accepted write of the owner, and with the end of the lease'],
+  [
+    'I62',
+    'an owner that the store does not answer gives up its run after its lease and `confirmFor` by its own clocks: not earlier, and not later unless it was paused',
+  ],
+  [
+    'I63',
+    'a run gets a worker only from the process that leads, while it is pending, has the version that this process has read and no worker; the worker is attached and not silent',
+  ],
+  ['I64', 'the epoch and the count of assignments of a run never decrease, and each assignment counts'],
+  ['I65', 'a run loses its worker only some time after it was assigned, and only if the worker is detached, silent or gone'],
+  ['I66', 'a worker whose runs are chosen starts only those that are assigned to it'],
+  ['I67', 'a worker that knows that it is detached starts nothing, and one that drains takes only what was chosen for it'],
+  ['I68', 'the end of a run is accepted only with the epoch that its row has'],
+  [
+    'I69',
+    'only histories of runs that ended long enough ago are moved to files, and rows and files together are always what was recorded; in the end deleted runs have no files',
+  ],
 ]
 
 export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides }: ProofFigures): string {

@@ -72,6 +72,12 @@ export function noFigures(): SimFigures {
     refusals: 0,
     events: 0,
     eventRefusals: 0,
+    silences: 0,
+    returns: 0,
+    assigned: 0,
+    orphaned: 0,
+    deposed: 0,
+    archived: 0,
     kills: 0,
     simulatedMs: 0,
   }

@@ -74,6 +74,10 @@ async function simulateMany(range: SeedRange): Promise<void> {
       `${figures.scheduled} runs of schedules (${figures.elections} elections, ${figures.refusals} refusals), ${figures.events} events (${figures.eventRefusals} refusals)`,
   )
   console.log(
+    `fleets: ${figures.silences} silent owners (${figures.returns} came back), ${figures.assigned} runs assigned (${figures.orphaned} orphaned), ` +
+      `${figures.deposed} requests of deposed leaders, ${figures.archived} histories archived`,
+  )
+  console.log(
     `and ${figures.races} races, ${figures.crowds} crowds, ${figures.later} throws that said when, ${figures.misfits} results that cannot be stored, ` +
       `${figures.misfitsOnce} of effects, ${figures.spoiled} outputs of jobs, ${figures.refused} waits inside of steps, ${figures.suspends} machines that slept`,
   )

@@ -1,5 +1,7 @@
 // All mutants. The proof must find every one of them; otherwise it proves nothing.
+import { ARCHIVE_MUTANTS } from './archive.ts'
 import { EXECUTION_MUTANTS } from './execution.ts'
+import { FLEET_MUTANTS } from './fleet.ts'
 import { INBOX_MUTANTS } from './inbox.ts'
 import { LEADERSHIP_MUTANTS } from './leadership.ts'
 import { LEASE_MUTANTS } from './lease.ts'
@@ -18,4 +20,6 @@ export const MUTANTS: Mutant[] = [
   ...SCHEDULE_MUTANTS,
   ...INBOX_MUTANTS,
   ...SQL_MUTANTS,
+  ...FLEET_MUTANTS,
+  ...ARCHIVE_MUTANTS,
 ]

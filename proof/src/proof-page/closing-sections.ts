@@ -4,8 +4,11 @@ No proof covers everything. The following is not tested by any of the above:
 
 - **Postgres is not simulated.** Its statements are tested by the store contract, by random commands compared with a model, by races on two
   connections and by the tests with real processes, but not under the virtual clock with faults at every call.
-- **\`confirmFor\`, the register of workers, \`dispatch: 'leader'\` and the archive are not simulated.** The store contract and random commands compared with
-  a model test what they write, and tests with a virtual clock whole fleets; the archive is killed at nine points in real processes.
+- **Fleets on Postgres, and of real processes.** \`confirmFor\`, the register of workers, \`dispatch: 'leader'\` and the archive are simulated in memory and on
+  SQLite; on Postgres the store contract tests what they write. No real processes that a leader assigns runs to are killed or suspended; the archive is
+  killed at nine points in real processes.
+- **Files that a dead process leaves behind.** A worker that writes a file of a run which was deleted just then, and is killed before it can remove it
+  again, leaves it. Such files are not counted as violations.
 - **Power cuts and faulty disks.** Processes are killed and a server is crashed, but no machine loses its power. What survives that is what
   SQLite and Postgres promise for their settings ([durability](guarantees.md#durability)).
 - **Functions that block the event loop.** A worker that computes for longer than its lease looks like a suspended one, which is tested; but

@@ -30,6 +30,12 @@ const FEATURES: [string, (figures: SimFigures) => number][] = [
   ['firings of a process that led no more, refused', ({ refusals }) => refusals],
   ['events delivered', ({ events }) => events],
   ['deliveries of a process that led no more, refused', ({ eventRefusals }) => eventRefusals],
+  ['silent workers that were waited for', ({ silences }) => silences],
+  ['those of them that came back in time', ({ returns }) => returns],
+  ['runs that a leader gave a worker', ({ assigned }) => assigned],
+  ['those that it took away again', ({ orphaned }) => orphaned],
+  ['assignments of a process that led no more, refused', ({ deposed }) => deposed],
+  ['histories that were moved to files', ({ archived }) => archived],
 ]
 
 export function simulationSection(simulations: readonly Simulation[]): string {
@@ -48,6 +54,10 @@ The simulator runs the real engine on a store; time, the connection to the store
 - **Special worlds.** The simulator also covers machines that are suspended, crowds of children over a narrow connection, and processes whose
   wall clock is set. In a fifth of the worlds the workers are tabs of one browser: they share its locks, one leads, and pauses are tabs that
   are frozen or in the background.
+- **Fleets.** Beside a tenth of the worlds there is another one, with a workload and faults of its own, whose workers are a fleet. Some may come back
+  after their lease (\`confirmFor\`). Most are in the register, with labels; a leader chooses their runs, or they claim, or both are mixed, and an
+  operator drains, detaches and attaches them. Workers are cut off from the store for up to five leases. In a third of these worlds old
+  histories are moved to files, over a connection that is as bad as that to the store. All other invariants hold for them, too.
 
 | Store | Seeds | which | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |

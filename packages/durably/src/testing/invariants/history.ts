@@ -71,6 +71,8 @@ export interface JobExecution {
   startedAt: number
   /** When it settled or its process died; `null` while neither is known. */
   endedAt: number | null
+  /** When its signal was aborted. */
+  abortedAt?: number
   /** When its time was over: from then on the engine does not wait for it. */
   freeAt?: number
   /** When its signal was aborted for that, and the earliest time at which that was right: its time may count from before it began. */

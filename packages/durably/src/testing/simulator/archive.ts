@@ -30,8 +30,11 @@ export class Archive {
     this.#place = place
   }
 
-  /** Reads the rows before they are deleted, with no write in between: a database may let a purge wait behind a write that ends a run. */
-  over(store: Store): Store {
+  /**
+   * Reads the rows before they are deleted, with no write in between: a database may let a purge wait behind a write that ends a run.
+   * `reads`: the same store, with what was moved to files.
+   */
+  over(store: Store, reads = store): Store {
     const turn = new ExclusiveTurn()
     const besideOthers =
       (invoke: Verb): Verb =>
@@ -40,24 +43,29 @@ export class Archive {
         isWithin(args[1]) ? invoke(...args) : turn.beside(() => invoke(...args))
     const beside = <T extends object>(verbs: T): T =>
       Object.fromEntries(Object.entries<Verb>(verbs as Record<string, Verb>).map(([name, invoke]) => [name, besideOthers(invoke)])) as T
-    const { transact } = store
+    const { logs, transact } = store
     return {
       ...store,
       runs: {
         ...beside(store.runs),
-        purge: (request) => turn.alone(() => this.#purge(store, request)),
-        delete: (id, options) => turn.alone(() => this.#delete(store, id, options)),
+        purge: (request) => turn.alone(() => this.#purge(store, reads, request)),
+        delete: (id, options) => turn.alone(() => this.#delete(store, reads, id, options)),
       },
       steps: beside(store.steps),
       events: beside(store.events),
-      logs: beside(store.logs),
+      // Loaded lazily, so its verbs cannot be listed.
+      logs: {
+        append: (lines) => turn.beside(() => logs.append(lines)),
+        list: (...page) => turn.beside(() => logs.list(...page)),
+        find: (...lines) => turn.beside(() => logs.find(...lines)),
+      },
       signals: beside(store.signals),
       ...(transact && { transact: (body) => turn.beside(() => transact(body)) }),
     }
   }
 
-  async #purge(store: Store, request: PurgeRequest): Promise<number> {
-    const before = await readRows(store, ({ status }) => isTerminal(status))
+  async #purge(store: Store, reads: Store, request: PurgeRequest): Promise<number> {
+    const before = await readRows(reads, ({ status }) => isTerminal(status))
     const count = await store.runs.purge(request)
     if (count > 0) {
       const left = new Set((await store.runs.list({})).map(({ id }) => id))
@@ -66,8 +74,8 @@ export class Archive {
     return count
   }
 
-  async #delete(store: Store, id: string, options?: IfVersion): ReturnType<RunStore['delete']> {
-    const before = await readRows(store, (run) => run.id === id)
+  async #delete(store: Store, reads: Store, id: string, options?: IfVersion): ReturnType<RunStore['delete']> {
+    const before = await readRows(reads, (run) => run.id === id)
     const answer = await store.runs.delete(id, options)
     if (answer?.outcome === 'deleted') {
       this.deleted++

@@ -2,11 +2,13 @@
 // A process whose clocks differ asks the store for its time: by a heartbeat, whose time it reads in the row.
 import { DIFFERENCE_MS_MAX, type Moment, momentOf } from '../../model/moment.ts'
 import type { RunRow } from '../../model/run.ts'
+import type { ClusterStore } from '../../store/cluster/cluster.ts'
 import type { OwnerWrite } from '../../store/owner-write.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { VirtualEnv } from '../virtual-env.ts'
 import type { MachineClock } from './machine-clock.ts'
 import { SLOW_LEASES_MAX, STALL_LEASES_MAX } from './store-line.ts'
+import { withVerbs } from './with-verbs.ts'
 
 interface Sent extends Moment {
   /** How long its machine had slept until then. */
@@ -85,6 +87,17 @@ export class ClaimedRuns {
   #now(): Sent {
     const { clock } = this.#deps
     return { ...momentOf(clock), sleptMs: clock.sleptMs, isClockSet: clock.isSet }
+  }
+
+  /** The same for runs that a leader chose for this process. */
+  rememberedFromCluster(cluster: ClusterStore): ClusterStore {
+    return withVerbs(cluster, {
+      claimAssigned: async (request) => {
+        const sent = this.#now()
+        this.#claimSent = sent
+        return this.#remember(await cluster.claimAssigned(request), sent)
+      },
+    })
   }
 
   #remember(runs: RunRow[], sent: Sent): RunRow[] {

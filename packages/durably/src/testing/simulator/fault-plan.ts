@@ -58,6 +58,8 @@ const CUT_AT_MAX = 9
 /** Faults of claims and of groups of writes find more, and both are rare among polls and single writes: so they are more likely. */
 const CLAIM_WEIGHT = 4
 const GROUP_WEIGHT = 3
+/** The same for the few calls that archive something. */
+const ARCHIVE_WEIGHT = 8
 /** The same, in worlds whose families are interrupted, for a run that triggers others. */
 const CHILD_WEIGHT = 6
 const TIMED_MAX = 14
@@ -145,7 +147,15 @@ function allows(seed: number, fault: TimedFault): boolean {
 function weightOf(seed: number, verb: string, args: readonly unknown[]): number {
   switch (verb) {
     case 'runs.claim':
+    case 'cluster.claimAssigned':
+    case 'cluster.findUnassigned':
+    case 'cluster.assign':
       return CLAIM_WEIGHT
+    case 'files.write':
+    case 'files.remove':
+    case 'archive.move':
+    case 'archive.forget':
+      return ARCHIVE_WEIGHT
     case 'runs.apply':
       return (args[0] as readonly unknown[]).length > 1 ? GROUP_WEIGHT : 1
     case 'runs.create':

@@ -3,10 +3,11 @@ import { jsonCodec } from '../../model/codec.ts'
 import { checkInvariants, type History, type JobPlan, recordsByStep, type StepPlan, stepKey, type Violation } from '../invariants/index.ts'
 import { callsOf, type PlannedCall, type PlannedWork, SHAPES } from './planned-run.ts'
 import type { RareFigures } from './rare-figures.ts'
+import type { FleetFigures } from './sim-fleet.ts'
 import { type SteadyJobs, steady } from './steady-jobs.ts'
 import type { Part, SimPayload } from './workload.ts'
 
-export interface SimFigures extends RareFigures {
+export interface SimFigures extends RareFigures, FleetFigures {
   runs: number
   steps: number
   executions: number

@@ -4,23 +4,23 @@
 //   I42. No epoch decreases: that of the leader grows with each change of the leader, that of a schedule and its last time never go back.
 import type { ScheduleRow } from '../../model/schedule.ts'
 import type { ClusterStore } from '../../store/cluster/cluster.ts'
-import type { LeadRequest } from '../../store/cluster/leaders.ts'
+import type { LeadOutcome, LeadRequest } from '../../store/cluster/leaders.ts'
 import type { Firing } from '../../store/cluster/schedules.ts'
 import type { Violation } from '../invariants/index.ts'
+import { LeaderWatch } from './leader-watch.ts'
 
 export class ScheduleAudit {
   readonly violations: Violation[] = []
   /** The times that got a run, by schedule. */
   readonly slots = new Map<string, Map<number, string>>()
-  /** How often another process took the lead, and how many firings of one that leads no more were refused. */
-  changes = 0
+  /** How many firings of a process that leads no more were refused. */
   refused = 0
+  readonly leader = new LeaderWatch(this.violations)
   readonly #inner: ClusterStore
   readonly #storeMs: () => number
   /** As the last firing left them. */
   readonly #rows = new Map<string, ScheduleRow>()
   #turn: Promise<unknown> = Promise.resolve()
-  #leader = { epoch: 0, token: '' }
 
   constructor(inner: ClusterStore, storeMs: () => number) {
     this.#inner = inner
@@ -44,7 +44,11 @@ export class ScheduleAudit {
   }
 
   async #watched(verb: string, args: readonly unknown[], invoke: () => Promise<unknown>): Promise<unknown> {
-    if (verb === 'lead') return this.#led(args[0] as LeadRequest, await invoke())
+    if (verb === 'lead') {
+      const led = (await invoke()) as LeadOutcome
+      this.leader.led(args[0] as LeadRequest, led)
+      return led
+    }
     if (verb !== 'fireSchedule') {
       if (verb !== 'findSchedules') this.#rows.clear()
       return invoke()
@@ -66,21 +70,10 @@ export class ScheduleAudit {
     return (await this.#inner.findSchedules({ id, limit: 1 })).schedules[0]
   }
 
-  #led({ token }: LeadRequest, answer: unknown): unknown {
-    const { epoch } = answer as { epoch: number | null }
-    if (epoch === null) return answer
-    const isChange = token !== this.#leader.token
-    if (epoch < this.#leader.epoch || (isChange && epoch === this.#leader.epoch))
-      this.#broken('I42', `epoch ${epoch} was granted after ${this.#leader.epoch}`)
-    if (isChange && this.#leader.epoch > 0) this.changes++
-    this.#leader = { epoch, token }
-    return answer
-  }
-
   #fired(firing: Firing, before: ScheduleRow | undefined, after: ScheduleRow | undefined, nowMs: number): void {
     if (!before || !after || after.version === before.version) return
     const what = `a firing of ${firing.scheduleId} took effect`
-    if (firing.epoch !== this.#leader.epoch) this.#broken('I41', `${what} as epoch ${firing.epoch}, but epoch ${this.#leader.epoch} leads`)
+    if (firing.epoch !== this.leader.epoch) this.#broken('I41', `${what} as epoch ${firing.epoch}, but epoch ${this.leader.epoch} leads`)
     if (firing.version !== before.version) this.#broken('I41', `${what} at version ${before.version}, but it had read ${firing.version}`)
     if (firing.lastScheduledFor > nowMs) this.#broken('I41', `${what} ${firing.lastScheduledFor - nowMs} ms before its time`)
     if (after.leaderEpoch < before.leaderEpoch) this.#broken('I42', `${firing.scheduleId} went back to epoch ${after.leaderEpoch}`)

@@ -84,9 +84,9 @@ class ScheduleWorld {
     await this.#heal()
     await this.#judge()
     await store.close()
-    const { violations, slots, changes, refused } = this.#audit
+    const { violations, slots, leader, refused } = this.#audit
     const scheduled = Array.from(slots.values()).reduce((sum, { size }) => sum + size, 0)
-    return { violations, faults: this.#plan.happened, scheduled, elections: changes, refusals: refused }
+    return { violations, faults: this.#plan.happened, scheduled, elections: leader.changes, refusals: refused }
   }
 
   /** Until every process has been there and awake, and no time overdue, for longer than a time may be due. */

@@ -30,6 +30,9 @@ export class SimProcess {
   readonly env: Env
   readonly store: Store
   readonly #world: SimWorld
+  readonly #line: StoreLine
+  /** Calls that take simulated time: the world must not stand still until they are answered. */
+  readonly #simulated = new WeakSet<Promise<unknown>>()
   readonly #onDeath = new Set<() => void>()
   #alive = true
   #wakesAt = 0
@@ -41,8 +44,13 @@ export class SimProcess {
     this.clock = new MachineClock(seed, name, base)
     this.claims = new ClaimedRuns({ base, clock: this.clock, storeMs, leaseMs })
     this.env = this.#env()
-    const line = new StoreLine(world, this).to(world.store)
-    this.store = { ...line, runs: this.claims.rememberedFrom(line.runs) }
+    this.#line = new StoreLine(world, this)
+    const line = this.#line.to(world.store)
+    this.store = {
+      ...line,
+      runs: this.claims.rememberedFrom(line.runs),
+      ...(line.cluster && { cluster: this.claims.rememberedFromCluster(line.cluster) }),
+    }
   }
 
   #env(): Env {
@@ -61,10 +69,24 @@ export class SimProcess {
       defer: (fn) => base.defer(() => this.whenAwake(fn)),
       id: () => base.id(),
       random: () => chance(seed, `draw ${name} ${draws++}`),
-      load: (code) => base.load(code),
+      load: (code) => (this.#simulated.has(code) ? code : base.load(code)),
       // A server can follow the asynchronous calls of a step, a browser cannot.
       ...(base.scope && hasScopes(seed, name) && { scope: base.scope }),
     }
+  }
+
+  /** Something else than the store, over the same line. The engine takes it for a part of the real world, but its calls take simulated time. */
+  reach<T extends object>(name: string, verbs: T): T {
+    return new Proxy(this.#line.chapter(name, verbs), {
+      get: (chapter, verb) => {
+        const invoke = Reflect.get(chapter, verb) as (...args: unknown[]) => Promise<unknown>
+        return (...args: unknown[]) => {
+          const call = invoke(...args)
+          this.#simulated.add(call)
+          return call
+        }
+      },
+    })
   }
 
   get leaseMs(): number {

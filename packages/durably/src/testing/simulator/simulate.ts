@@ -15,16 +15,19 @@ import type { CutLine } from './cut-line.ts'
 import { ExplainedRuns } from './explained-runs.ts'
 import { FaultInjector, type SimWorker } from './fault-injector.ts'
 import { type CallFaults, FaultPlan } from './fault-plan.ts'
+import { FleetPlan, type Order } from './fleet-plan.ts'
 import { checkFoundByLabels } from './found-by-labels.ts'
 import { type SimulatedInbox, simulateInbox } from './inbox-world.ts'
 import type { SimFigures } from './judge.ts'
 import { loadLazyCode } from './load-lazy-code.ts'
 import { VALUE_BYTES_MAX } from './misfit.ts'
 import { Outsiders } from './outsiders.ts'
+import { Partitions } from './partitions.ts'
 import { planRuns } from './plan-runs.ts'
 import { rejecting } from './rejecting-store.ts'
 import { type SimulatedSchedules, simulateSchedules } from './schedule-world.ts'
 import { SimClient } from './sim-client.ts'
+import { SimFleet } from './sim-fleet.ts'
 import { SimLedger } from './sim-ledger.ts'
 import { SimProcess, type SimWorld } from './sim-process.ts'
 import { planSteadyJobs, type SteadyJobs } from './steady-jobs.ts'
@@ -32,7 +35,7 @@ import { type Answer, SLOW_LEASES_MAX } from './store-line.ts'
 import { TabAudit } from './tab-audit.ts'
 import { defineWorkload, type SimJobs } from './workload.ts'
 import { WorldAudit } from './world-audit.ts'
-import { hasInbox, hasSchedules, isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
+import { fleetSeed, hasFleet, hasInbox, hasSchedules, isFaultFree, isRushHour, isWorldOfCrowds } from './world-kinds.ts'
 
 export interface SimulateOptions {
   seed: number
@@ -70,6 +73,8 @@ const HEAL_LOOK_MS = 10_000
 const QUIET_MS = 1000
 const ANSWER_MS = 100
 const LEASE_MS_OF_CROWDS = 3000
+/** Every worker archives once in a minute, and removes the files of deleted runs. */
+const TIDYING_MS = 130_000
 /** In half of the worlds with crowds a worker can execute all children of a crowd at once. */
 const ROOM_FOR_CROWDS = 150
 /** The share of worlds in which the workers purge ended runs (`retention`). */
@@ -81,6 +86,7 @@ export async function simulate(options: SimulateOptions): Promise<Simulated> {
   const { seed, without = new Set(), openStore = inMemory } = options
   const world = { seed, without, openStore }
   let simulated = await new Simulation(options).run()
+  if (hasFleet(seed)) simulated = both(simulated, await new Simulation({ ...options, seed: fleetSeed(seed) }, true).run())
   if (hasSchedules(seed)) simulated = beside(simulated, await simulateSchedules(world))
   if (hasInbox(seed)) simulated = beside(simulated, await simulateInbox(world))
   return simulated
@@ -96,11 +102,26 @@ function beside(simulated: Simulated, { violations, faults, ...figures }: Simula
   }
 }
 
+/** What was seen in two worlds of one seed. */
+function both(one: Simulated, other: Simulated): Simulated {
+  const figures = { ...one.figures }
+  for (const name of Object.keys(figures) as (keyof SimFigures)[]) figures[name] += other.figures[name]
+  return {
+    seed: one.seed,
+    violations: [...one.violations, ...other.violations],
+    faults: [...one.faults, ...other.faults],
+    trace: [...one.trace, ...other.trace],
+    figures,
+  }
+}
+
 class Simulation {
   readonly #seed: number
   readonly #options: SimulateOptions
   readonly #base: VirtualEnv
   readonly #plan: FaultPlan
+  /** Those of the plan, and partitions where the workers are a fleet. */
+  readonly #callFaults: CallFaults
   readonly #leaseMs: number
   readonly #faultFree: boolean
   readonly #isRush: boolean
@@ -113,6 +134,8 @@ class Simulation {
     () => this.#ledger.place(),
   )
   readonly #steadyJobs: SteadyJobs
+  readonly #hasTabs: boolean
+  readonly #fleet: SimFleet | undefined
   readonly #workers = new Map<string, SimWorker>()
   #dbOffsetMs = 0
   #store!: Store
@@ -127,7 +150,8 @@ class Simulation {
   #kills = 0
   readonly #stuck: Violation[] = []
 
-  constructor(options: SimulateOptions) {
+  /** `isFleet`: its workers are a fleet. */
+  constructor(options: SimulateOptions, isFleet = false) {
     const { seed } = options
     this.#options = options
     this.#seed = seed
@@ -139,6 +163,10 @@ class Simulation {
     this.#maxRecoveries = oneOf(seed, 'cap', [1, 2, 6])
     this.#leaseMs = isWorldOfCrowds(seed) ? LEASE_MS_OF_CROWDS : oneOf(seed, 'lease', [3000, 10_000, 30_000])
     this.#steadyJobs = planSteadyJobs(seed, this.#leaseMs)
+    this.#hasTabs = chance(seed, 'tabs') < TABS_SHARE
+    this.#fleet = isFleet ? this.#gatherFleet() : undefined
+    // The tabs of a browser are on one machine: none is cut off alone.
+    this.#callFaults = isFleet && !this.#hasTabs ? this.#partitions() : this.#plan
   }
 
   async run(): Promise<Simulated> {
@@ -148,7 +176,9 @@ class Simulation {
       sql,
       listRuns = () => store.runs.list({}),
     } = await (this.#options.openStore ?? inMemory)({ ...this.#base, wall: () => this.#storeMs() })
-    this.#store = this.#archive.over(rejecting(store))
+    const fleet = this.#fleet
+    const kept = this.#archive.over(rejecting(store), fleet?.readable(store))
+    this.#store = fleet?.over(kept) ?? kept
     this.#sql = sql
     this.#explained = new ExplainedRuns({
       store: this.#store,
@@ -156,7 +186,7 @@ class Simulation {
       isGone: (runId) => this.#archive.places.has(runId),
     })
     this.#listRuns = listRuns
-    if (chance(this.#seed, 'tabs') < TABS_SHARE) this.#tabs = new TabAudit(this.#world(), this.#plan)
+    if (this.#hasTabs) this.#tabs = new TabAudit(this.#world(), this.#plan)
     this.#startAudit()
     await this.#store.migrate()
     this.#startOutsiders()
@@ -165,6 +195,7 @@ class Simulation {
     const workers = this.#isRush ? 2 : pick(this.#seed, 'workers', 2, 4)
     for (let i = 0; i < workers; i++) this.#startWorker(`w${i}`, 0)
     for (const timed of this.#plan.timed()) this.#base.timer(timed.atMs, () => this.#faults.inject(timed))
+    for (const order of fleet?.plan.orders() ?? []) this.#base.timer(order.atMs, () => this.#order(order))
     try {
       await this.#base.advance(FAULT_MS)
       await this.#heal()
@@ -172,6 +203,36 @@ class Simulation {
       this.#stuck.push({ invariant: 'I5', runId: null, what: `the world makes no progress: ${error}` })
     }
     return this.#judge()
+  }
+
+  #gatherFleet(): SimFleet {
+    const seed = this.#seed
+    const plan = { seed, leaseMs: this.#leaseMs, faultMs: FAULT_MS, hasTabs: this.#hasTabs, faultFree: this.#faultFree }
+    return new SimFleet({
+      seed,
+      plan: new FleetPlan(plan),
+      env: this.#base,
+      storeMs: () => this.#storeMs(),
+      isAbandoned: (run) => this.#tabs?.isAbandoned(run) === true,
+    })
+  }
+
+  #partitions(): Partitions {
+    const { without = new Set() } = this.#options
+    const world = { seed: this.#seed, leaseMs: this.#leaseMs, faultMs: FAULT_MS, faultFree: this.#faultFree, without }
+    return new Partitions({ ...world, plan: this.#plan, now: () => this.#base.mono() })
+  }
+
+  /** The store as its readers see it. */
+  get #readable(): Store {
+    return this.#fleet?.readable(this.#store) ?? this.#store
+  }
+
+  #order(order: Order): void {
+    const { healed, happened } = this.#plan
+    if (healed || this.#options.without?.has(order.name)) return
+    happened.push(order.name)
+    this.#client.command(async (durably) => this.#fleet?.obey(durably, order))
   }
 
   #storeMs(): number {
@@ -184,7 +245,7 @@ class Simulation {
       base: this.#base,
       store: this.#store,
       storeMs: () => this.#storeMs(),
-      plan: this.#plan,
+      plan: this.#callFaults,
       line: this.#sql?.line,
       leaseMs: this.#leaseMs,
       ...(isWorldOfCrowds(this.#seed) ? this.#narrowLine() : { latencyMs: oneOf(this.#seed, 'latency', [8, 8, 80]) }),
@@ -200,8 +261,9 @@ class Simulation {
   }
 
   #open(process: SimProcess): Durably {
+    const store = this.#tabs?.storeOf(process) ?? process.store
     const durably = createDurably({
-      store: this.#tabs?.storeOf(process) ?? process.store,
+      store: this.#fleet?.storeOf(process, store) ?? store,
       env: process.env,
       workerId: process.name,
       logger: false,
@@ -211,6 +273,7 @@ class Simulation {
       maxRecoveries: this.#maxRecoveries,
       maxValueBytes: VALUE_BYTES_MAX,
       ...(chance(this.#seed, 'retention') < RETENTION_SHARE && { retention: pick(this.#seed, 'kept', 5000, 40_000) }),
+      ...this.#fleet?.optionsOf(process),
     })
     this.#ledger.recordAcknowledgements(durably, process)
     return durably
@@ -226,11 +289,12 @@ class Simulation {
     const durably = this.#open(process)
     this.#define(durably, process)
     this.#workers.set(name, { process, durably })
+    this.#fleet?.join(process, durably)
     durably.start()
   }
 
   #define(durably: Durably, process: SimProcess): SimJobs {
-    return defineWorkload({ seed: this.#seed, durably, process, ledger: this.#ledger, steadyJobs: this.#steadyJobs })
+    return defineWorkload({ seed: this.#seed, durably, process, ledger: this.#ledger, steadyJobs: this.#steadyJobs, fleet: this.#fleet })
   }
 
   #startOutsiders(): void {
@@ -249,11 +313,12 @@ class Simulation {
 
   #startAudit(): void {
     this.#audit = new WorldAudit({
-      store: this.#store,
+      store: this.#readable,
       listRuns: this.#listRuns,
       ledger: this.#ledger,
       archive: this.#archive,
       tabs: this.#tabs,
+      fleet: this.#fleet,
       storeMs: () => this.#storeMs(),
       mono: () => this.#base.mono(),
       onLook: (runs) => this.#outsiders.see(runs),
@@ -298,12 +363,14 @@ class Simulation {
     this.#plan.healed = true
     for (let healed = 0; healed < HEAL_MS_MAX; healed += HEAL_LOOK_MS) {
       await this.#base.advance(HEAL_LOOK_MS)
+      if (this.#fleet) await this.#whenAnswered(this.#fleet.settle(this.#store))
       const runs = await this.#whenAnswered(this.#listRuns())
       if (runs.every((run) => isTerminal(run.status)) && !this.#client.isBusy) break
       await this.#whenAnswered(this.#explained.look(runs))
       this.#outsiders.giveUp(runs)
     }
     await this.#base.advance(this.#restMs())
+    if (this.#fleet?.plan.isArchiving) await this.#base.advance(TIDYING_MS)
   }
 
   /** How long to wait before the checks, so that writes of workers that lost their lease, and slow requests, still reach the store. */
@@ -326,7 +393,7 @@ class Simulation {
 
   async #judge(): Promise<Simulated> {
     await this.#whenAnswered(this.#audit.looked)
-    const kept = await this.#whenAnswered(readRows(this.#store))
+    const kept = await this.#whenAnswered(readRows(this.#readable))
     const { violations, figures } = this.#audit.judge(kept, {
       bookings: this.#sql && (await readBookings(this.#sql.db)),
       maxRecoveries: this.#maxRecoveries,

@@ -20,6 +20,8 @@ const TABLES = [
   'inbox',
   'job_definitions',
   'settings',
+  'workers',
+  'archive_removals',
 ] as const
 
 /** How the worlds of one process open their store. */

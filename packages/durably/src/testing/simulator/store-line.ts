@@ -59,25 +59,29 @@ export class StoreLine {
     this.#narrow = world.lineWidth === undefined ? null : new NarrowLine(world.lineWidth)
   }
 
+  /** Some verbs, which are called over this line. */
+  chapter<T extends object>(name: string, verbs: T): T {
+    return new Proxy(verbs, {
+      get: (_, verb) => {
+        const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
+        return (...args: unknown[]) => {
+          // A call inside a transaction uses the connection of the transaction.
+          if (isWithin(args[1])) return invoke.apply(verbs, args)
+          return this.#call(`${name}.${String(verb)}`, args, () => invoke.apply(verbs, args))
+        }
+      },
+    })
+  }
+
   to(store: Store): Store {
-    const chapter = <T extends object>(name: string, verbs: T): T =>
-      new Proxy(verbs, {
-        get: (_, verb) => {
-          const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
-          return (...args: unknown[]) => {
-            // A call inside a transaction uses the connection of the transaction.
-            if (isWithin(args[1])) return invoke.apply(verbs, args)
-            return this.#call(`${name}.${String(verb)}`, args, () => invoke.apply(verbs, args))
-          }
-        },
-      })
     return {
-      runs: chapter('runs', store.runs),
-      steps: chapter('steps', store.steps),
-      events: chapter('events', store.events),
-      logs: chapter('logs', store.logs),
-      signals: chapter('signals', store.signals),
-      ...(store.cluster && { cluster: chapter('cluster', store.cluster) }),
+      runs: this.chapter('runs', store.runs),
+      steps: this.chapter('steps', store.steps),
+      events: this.chapter('events', store.events),
+      logs: this.chapter('logs', store.logs),
+      signals: this.chapter('signals', store.signals),
+      ...(store.cluster && { cluster: this.chapter('cluster', store.cluster) }),
+      ...(store.archive && { archive: this.chapter('archive', store.archive) }),
       eventLog: store.eventLog,
       ...(store.transact && { transact: this.#transactions(store.transact) }),
       migrate: () => Promise.resolve(),

@@ -51,7 +51,8 @@ export class StoreNotes {
   take(verb: string, answer: Answer, args: readonly unknown[], now: Moment): void {
     if (!('value' in answer)) return
     if (verb === 'runs.create') this.#created(args[0] as readonly NewRun[], answer.value as readonly Created[], now)
-    if (verb === 'runs.claim') for (const row of answer.value as readonly RunRow[]) this.#claim(row, now)
+    if (verb === 'runs.claim' || verb === 'cluster.claimAssigned')
+      for (const row of answer.value as readonly RunRow[]) this.#claim(row, now)
     if (verb === 'runs.apply') this.#applied(args[0] as readonly OwnerWrite[], answer.value as readonly WriteOutcome[], now)
     if (verb === 'signals.send' && answer.value === 'accepted') this.#signal(args[0] as SignalRow)
   }

@@ -45,6 +45,8 @@ export interface WorkDeps {
   ctx: JobContext
   execution: JobExecution
   limit: SimLimit
+  /** The job writes log lines. */
+  logs: boolean
 }
 
 export class Work {

@@ -22,6 +22,7 @@ import {
   type PlannedWork,
   SHAPES,
 } from './planned-run.ts'
+import type { SimFleet } from './sim-fleet.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import { SimLimit } from './sim-limit.ts'
 import type { SimProcess } from './sim-process.ts'
@@ -48,24 +49,30 @@ export interface WorkloadDeps {
   process: SimProcess
   ledger: SimLedger
   steadyJobs: SteadyJobs
+  /** Undefined where the workers are not a fleet. */
+  fleet?: SimFleet | undefined
 }
 
 export type SimJobs = ReadonlyMap<string, JobHandle<string, SimPayload, Part[]>>
 
-export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: WorkloadDeps): SimJobs {
+export function defineWorkload({ seed, durably, process, ledger, steadyJobs, fleet }: WorkloadDeps): SimJobs {
   const jobs = new Map<string, JobHandle<string, SimPayload, Part[]>>()
   const { timeoutMs } = steadyJobs
-  const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) =>
-    durably.defineJob({ name, input: anything<SimPayload>(), ...options }, async (ctx, { steps, spoiled }) => {
+  const define = (name: string, options: { retry?: RetryPolicy; timeout?: number } = {}) => {
+    const runsOn = fleet?.plan.runsOn(name)
+    const definition = { name, input: anything<SimPayload>(), ...options, ...(runsOn && { runsOn }) }
+    return durably.defineJob(definition, async (ctx, { steps, spoiled }) => {
       const execution = ledger.enterJob(process.name, ctx.runId, process.claims.generationOf(ctx.runId), process.now)
       execution.hasMisleadingClocks = process.claims.hasMisleadingClocks(ctx.runId)
       const limit = new SimLimit(process, execution, options.timeout ?? Number.POSITIVE_INFINITY)
       execution.freeAt = limit.freeAt
       execution.startedLate = limit.isLate()
       ctx.signal.addEventListener('abort', () => {
+        execution.abortedAt = process.now
+        fleet?.aborted(process, execution, ctx.signal.reason)
         if (hasCode(ctx.signal.reason, 'timeout') && !process.claims.isDeadlineOver(ctx.runId)) limit.recordTimeout()
       })
-      const job = new SimJob({ seed, process, ledger, ctx, execution, limit }, jobs)
+      const job = new SimJob({ seed, process, ledger, ctx, execution, limit, logs: fleet?.plan.isArchiving === true }, jobs)
       try {
         const parts = await (name.endsWith('fan') ? job.fan(steps) : job.chain(steps))
         return spoiled ? job.spoil(parts, spoiled) : parts
@@ -78,6 +85,7 @@ export function defineWorkload({ seed, durably, process, ledger, steadyJobs }: W
         if (process.alive) execution.endedAt ??= process.now
       }
     })
+  }
   for (const shape of SHAPES) {
     jobs.set(shape, define(shape))
     const policy = { retry: policyOf(steadyJobs), ...(timeoutMs !== undefined && { timeout: timeoutMs }) }
@@ -107,6 +115,7 @@ class SimJob {
     const parts: Part[] = []
     for (const [i, planned] of steps.entries()) {
       parts.push(...(await this.#step(planned)))
+      if (this.#deps.logs) this.#deps.ctx.log.info(`step ${i} of ${steps.length}`)
       this.#deps.ctx.progress(i + 1, steps.length)
     }
     return parts

@@ -10,6 +10,7 @@ import { CancelWatch } from './cancel-watch.ts'
 import { ClaimWatch } from './claim-watch.ts'
 import { figuresOf, judge, plansOf } from './judge.ts'
 import { rareFiguresOf } from './rare-figures.ts'
+import { NO_FLEET, type SimFleet } from './sim-fleet.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { SteadyJobs } from './steady-jobs.ts'
 import type { Answer } from './store-line.ts'
@@ -18,7 +19,7 @@ import type { TabAudit } from './tab-audit.ts'
 
 const MUTATING = new Set([
   ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry', 'runs.delete', 'runs.purge'],
-  ...['signals.send', 'transact'],
+  ...['signals.send', 'transact', 'cluster.assign', 'cluster.orphan', 'cluster.claimAssigned'],
 ])
 const NO_TABS = { terms: 0, thefts: 0 }
 
@@ -29,6 +30,8 @@ interface WorldAuditDeps {
   archive: Archive
   /** Undefined where the workers are not tabs of a browser. */
   tabs: TabAudit | undefined
+  /** Undefined where the workers are not a fleet. */
+  fleet: SimFleet | undefined
   storeMs: () => number
   mono: () => number
   /** Called with the rows after every change. */
@@ -78,7 +81,7 @@ export class WorldAudit {
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
     if (verb === 'runs.cancel' && hasStopped(answer)) this.#cancels.cancelled(args[0] as string)
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
-    if (verb === 'runs.claim') {
+    if (verb === 'runs.claim' || verb === 'cluster.claimAssigned') {
       this.#count('claims', 'batches', answered)
       this.#claims.claimed(process, (args[0] as ClaimRequest).tokens)
     }
@@ -87,7 +90,7 @@ export class WorldAudit {
 
   /** `kept`: the rows that the store has at the end. */
   judge(kept: Rows, { bookings, hadClockJump, steadyJobs, ...facts }: WorldFacts) {
-    const { archive, ledger, tabs, storeMs } = this.#deps
+    const { archive, ledger, tabs, fleet, storeMs } = this.#deps
     const rows = {
       runs: [...kept.runs, ...archive.runs],
       steps: [...kept.steps, ...archive.steps],
@@ -106,10 +109,18 @@ export class WorldAudit {
     this.#streams.look(rows)
     this.#streams.compare(history)
     const watches = [this.#rows, this.#dues, this.#streams, this.#claims, this.#cancels, archive, ...(tabs ? [tabs] : [])]
-    const violations: Violation[] = [...watches.flatMap((watch) => watch.violations), ...judge(history)]
+    const violations: Violation[] = [...watches.flatMap((watch) => watch.violations), ...judge(history), ...(fleet?.judge(kept.runs) ?? [])]
     const { deleted } = archive
     const { refused } = ledger
-    const figures = { ...figuresOf(history), ...rareFiguresOf(history), ...this.#counts, ...(tabs?.counts ?? NO_TABS), deleted, refused }
+    const figures = {
+      ...figuresOf(history),
+      ...rareFiguresOf(history),
+      ...this.#counts,
+      ...(tabs?.counts ?? NO_TABS),
+      ...(fleet?.figures ?? NO_FLEET),
+      deleted,
+      refused,
+    }
     return { violations, figures }
   }
 
@@ -120,7 +131,7 @@ export class WorldAudit {
 
   /** Reads only what is new: to read everything each time would cost more than the world itself. */
   async #look(before: Promise<void>): Promise<void> {
-    const { store, listRuns, storeMs, onLook } = this.#deps
+    const { store, listRuns, ledger, fleet, storeMs, onLook } = this.#deps
     const nowMs = storeMs()
     const runs = await listRuns()
     const steps: StepRow[] = []
@@ -137,6 +148,7 @@ export class WorldAudit {
     this.#dues.look(runs, nowMs)
     this.#streams.look({ runs, steps, events })
     this.#cancels.look(runs)
+    fleet?.look(runs, ledger.executions, nowMs)
     this.#notes.see(runs)
     onLook(runs)
   }

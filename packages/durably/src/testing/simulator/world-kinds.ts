@@ -16,6 +16,16 @@ export function hasInbox(seed: number): boolean {
   return chance(seed, 'inbox') < 0.2
 }
 
+/** Beside some worlds there is one whose workers are a fleet. */
+export function hasFleet(seed: number): boolean {
+  return chance(seed, 'fleet') < 0.1
+}
+
+/** The world of a fleet is not the one beside it: it has a seed of its own. */
+export function fleetSeed(seed: number): number {
+  return Math.floor(chance(seed, 'seed of the fleet') * 2 ** 32)
+}
+
 /** In half of the worlds few workers get much work at once; in the others the work arrives over time. */
 export function isRushHour(seed: number): boolean {
   return chance(seed, 'rush') < 0.5
