@@ -2,7 +2,7 @@
 
 import { type ClusterState, clusterState } from './cluster/cluster-state.ts'
 import { type ClusterOptions, readClusterOptions } from './cluster/fleet-options.ts'
-import { RegisteredWorkers, type Worker } from './cluster/registered-workers.ts'
+import type { RegisteredWorkers, Worker } from './cluster/registered-workers.ts'
 import type { Durably } from './durably.ts'
 import { ENGINE } from './engine.ts'
 import { DurablyError } from './model/errors.ts'
@@ -12,7 +12,10 @@ export type { ClusterOptions, ClusterState, Worker, WorkerState }
 export { clusterState }
 
 /** The workers of a database, and what an operator does with them. */
-export type Cluster = Pick<RegisteredWorkers, 'workers' | 'attach' | 'drain' | 'detach'>
+export interface Cluster extends Pick<RegisteredWorkers, 'attach' | 'drain' | 'detach'> {
+  /** Reads all workers, by name. */
+  workers(): Promise<Worker[]>
+}
 
 /**
  * Makes an instance one of the workers in the register of its database. Call it before `start()`. The instance needs a `workerId` of its own, or
@@ -22,10 +25,16 @@ export type Cluster = Pick<RegisteredWorkers, 'workers' | 'attach' | 'drain' | '
  */
 export function cluster(durably: Durably, options: ClusterOptions = {}): Cluster {
   const engine = durably[ENGINE]
-  const { store, changes, duties, worker } = engine
+  const { store, duties, worker } = engine
+  const { workers } = engine.cluster
   if (!store.cluster) throw new DurablyError('schedules_unsupported', 'the store of this instance has no chapter `cluster`')
   if (worker.isWorking || worker.isStarting)
     throw new DurablyError('invalid_argument', 'cluster() must be called before start(): the worker has begun to claim runs')
   duties.join(readClusterOptions(options))
-  return new RegisteredWorkers(store.cluster, (change) => changes.publish(change))
+  return {
+    workers: () => workers.list(),
+    attach: (workerId) => workers.attach(workerId),
+    drain: (workerId) => workers.drain(workerId),
+    detach: (workerId) => workers.detach(workerId),
+  }
 }

@@ -5,6 +5,7 @@ import type { Capabilities } from './capabilities.ts'
 import type { Definitions } from './cluster/definitions.ts'
 import type { SendOptions, SentEvent } from './cluster/inbox.ts'
 import type { ElectedProcess } from './cluster/leader.ts'
+import type { RegisteredWorkers } from './cluster/registered-workers.ts'
 import type { SchedulableJob, ScheduleOptions } from './cluster/schedule-options.ts'
 import type { Schedules } from './cluster/schedules.ts'
 import type { Settings } from './cluster/settings.ts'
@@ -178,6 +179,11 @@ export class Durably implements AsyncDisposable {
   /** The settings that all processes share: read and change them. */
   get settings(): Settings {
     return this[ENGINE].cluster.settings
+  }
+
+  /** The workers in the register of the database: list them, and attach, drain or detach them. Processes enter it with `cluster()`. */
+  get workers(): RegisteredWorkers {
+    return this[ENGINE].cluster.workers
   }
 
   /** Reads which of all processes fires the schedules, or did last. Null if none ever did. */

@@ -5,6 +5,7 @@ export { emptyRunView, type RunView, reduceRun, type StreamView } from './client
 export type { Definitions, KnownJob } from './cluster/definitions.ts'
 export type { SendOptions, SentEvent } from './cluster/inbox.ts'
 export type { ElectedProcess } from './cluster/leader.ts'
+export type { RegisteredWorkers, Worker } from './cluster/registered-workers.ts'
 export type { SchedulableJob, ScheduleOptions, ScheduleSettings } from './cluster/schedule-options.ts'
 export type { Schedules } from './cluster/schedules.ts'
 export type { ClusterSettings, SetOptions, Settings, SettingsChange } from './cluster/settings.ts'

@@ -22,6 +22,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   process: ['.', 'logging', 'store', 'model'],
   runs: ['events', 'store', 'model'],
   client: ['runs', 'events', 'store', 'model'],
+  'client/cluster': ['client', 'cluster', 'store', 'model'],
   server: ['.', 'client', 'runs', 'events', 'store', 'model'],
   plugins: ['.', 'events', 'model'],
   tasks: ['.', 'client', 'runs', 'events', 'store', 'model', '@standard-schema/spec'],

@@ -2,6 +2,7 @@ import { Definitions } from './definitions.ts'
 import { ForeignJobs, type ForeignJobsDeps } from './foreign-jobs.ts'
 import { Inbox, type InboxDeps } from './inbox.ts'
 import { Leaders } from './leader.ts'
+import { RegisteredWorkers } from './registered-workers.ts'
 import { Schedules, type SchedulesDeps } from './schedules.ts'
 import { Settings } from './settings.ts'
 
@@ -17,6 +18,7 @@ export class ClusterParts {
   readonly foreignJobs: ForeignJobs
   readonly leaders: Leaders
   readonly settings: Settings
+  readonly workers: RegisteredWorkers
 
   constructor(deps: ClusterDeps) {
     this.schedules = new Schedules(deps)
@@ -25,5 +27,6 @@ export class ClusterParts {
     this.foreignJobs = new ForeignJobs(deps)
     this.leaders = new Leaders(deps)
     this.settings = new Settings(deps)
+    this.workers = new RegisteredWorkers(deps)
   }
 }

@@ -2,8 +2,15 @@
 import { iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Labels } from '../model/labels.ts'
+import { checkName } from '../model/name.ts'
 import type { WorkerRow, WorkerState, WorkerStore } from '../store/cluster/workers.ts'
 import type { Change } from '../store/notifier.ts'
+
+export interface RegisteredWorkersDeps {
+  /** Absent if the store has none. */
+  cluster: WorkerStore | undefined
+  publish: (change: Change) => void
+}
 
 /** A worker of the register. Times are ISO-8601 text, on the clock of the database. */
 export interface Worker {
@@ -31,18 +38,17 @@ export interface Worker {
   heartbeatAt: string
 }
 
+/** The workers in the register of the database, as `durably.workers`; see `cluster()`. */
 export class RegisteredWorkers {
-  readonly #store: WorkerStore
-  readonly #publish: (change: Change) => void
+  readonly #deps: RegisteredWorkersDeps
 
-  constructor(store: WorkerStore, publish: (change: Change) => void) {
-    this.#store = store
-    this.#publish = publish
+  constructor(deps: RegisteredWorkersDeps) {
+    this.#deps = deps
   }
 
   /** Reads all workers, by name. */
-  async workers(): Promise<Worker[]> {
-    return (await this.#store.workers()).map(toWorker)
+  async list(): Promise<Worker[]> {
+    return (await this.#cluster.workers()).map(toWorker)
   }
 
   /** Lets a worker have runs again. It learns that within five seconds. */
@@ -61,9 +67,20 @@ export class RegisteredWorkers {
   }
 
   async #switch(workerId: string, state: WorkerState): Promise<void> {
-    if (!(await this.#store.switchWorker(workerId, state)))
-      throw new DurablyError('worker_not_found', `there is no worker ${JSON.stringify(workerId)}; workers() lists those that are there`)
-    this.#publish({ type: 'work' })
+    if (!(await this.#cluster.switchWorker(checkName('workerId', workerId), state)))
+      throw new DurablyError(
+        'worker_not_found',
+        `there is no worker ${JSON.stringify(workerId)} in the register; list those that are there`,
+      )
+    this.#deps.publish({ type: 'work' })
+  }
+
+  get #cluster(): WorkerStore {
+    if (this.#deps.cluster) return this.#deps.cluster
+    throw new DurablyError(
+      'schedules_unsupported',
+      'the store of this instance has no register of workers; use memoryStore(), SQLite or Postgres',
+    )
   }
 }
 

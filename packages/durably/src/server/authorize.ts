@@ -41,8 +41,10 @@ export type Action =
   | 'settings:read'
   /** Change the settings of all processes. */
   | 'settings:write'
-  /** Read which process is elected. */
+  /** Read which process is elected, and the workers in the register. */
   | 'cluster:read'
+  /** Attach, drain or detach a worker. */
+  | 'cluster:write'
 
 /**
  * Decides whether a request is allowed: only `true` allows it. `run` is the run that the request is about, `schedule` the schedule, and

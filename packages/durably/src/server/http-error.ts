@@ -15,6 +15,7 @@ const STATUS: { readonly [code in ErrorCode]?: number } = {
   not_found: 404,
   run_not_found: 404,
   schedule_not_found: 404,
+  worker_not_found: 404,
   method_not_allowed: 405,
   cursor_ahead: 409,
   event_log_off: 409,

@@ -23,6 +23,7 @@ import {
 import { getHealth, getJobs, getReady, getStats } from './service-routes.ts'
 import { changeSettings, getSettings } from './settings-routes.ts'
 import { triggerRuns } from './trigger-route.ts'
+import { attachWorker, detachWorker, drainWorker, listWorkers } from './worker-routes.ts'
 
 interface Route {
   path: string
@@ -54,6 +55,10 @@ const ROUTES: readonly Route[] = [
   { path: '/schedules/:id/next', methods: { GET: getNextTimes } },
   { path: '/inbox/:name', methods: { POST: sendEvent } },
   { path: '/settings', methods: { GET: getSettings, PATCH: changeSettings } },
+  { path: '/workers', methods: { GET: listWorkers } },
+  { path: '/workers/:id/attach', methods: { POST: attachWorker } },
+  { path: '/workers/:id/drain', methods: { POST: drainWorker } },
+  { path: '/workers/:id/detach', methods: { POST: detachWorker } },
   { path: '/leader', methods: { GET: getLeader } },
   { path: '/events', methods: { GET: events } },
   { path: '/jobs', methods: { GET: getJobs } },

@@ -43,6 +43,14 @@ describe('importing @coji/durably/client', () => {
     expect(engine.modules.join()).toContain('/kysely/')
   })
 
+  test('@coji/durably/client/cluster pulls no more, and is small', async () => {
+    const { modules, imports } = await bundle(`export * from '${SRC}client/cluster/index.ts'`)
+    expect(imports).toEqual([])
+    expect(foldersOf(modules)).toEqual(['client', 'model'])
+    const { bytes } = await bundle(`export { httpClusterClient } from '${SRC}client/cluster/index.ts'`)
+    expect(bytes).toBeLessThan(5000)
+  })
+
   test.each([
     ['all of it', '*', 9000],
     ['httpClient', '{ httpClient }', 8100],

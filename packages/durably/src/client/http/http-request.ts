@@ -25,7 +25,7 @@ export interface HttpOptions {
 }
 
 export interface HttpQuestion {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   headers?: Record<string, string>
   /** The encoded body. */

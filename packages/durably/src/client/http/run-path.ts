@@ -9,6 +9,6 @@ export function runPath(id: string, ...rest: readonly string[]): string {
 }
 
 /** A URL resolves dot segments, also percent-encoded ones, and must be well-formed Unicode. */
-function isSegment(text: string): boolean {
+export function isSegment(text: string): boolean {
   return typeof text === 'string' && !['', '.', '..'].includes(text) && text.isWellFormed()
 }

@@ -1,0 +1,18 @@
+// @coji/durably/client/cluster — schedules, workers, the leader and settings, from anywhere. Needs neither the engine nor Kysely.
+
+export type { ElectedProcess } from '../../cluster/leader.ts'
+export type { Worker } from '../../cluster/registered-workers.ts'
+export type { ScheduleSettings } from '../../cluster/schedule-options.ts'
+export type { ClusterSettings, SettingsChange } from '../../cluster/settings.ts'
+export type { Duration } from '../../model/duration.ts'
+export { DurablyError, type ErrorCode } from '../../model/errors.ts'
+export type { Labels } from '../../model/labels.ts'
+export type { PageOptions } from '../../model/page-options.ts'
+export type { Run } from '../../model/run.ts'
+export type { Schedule } from '../../model/schedule.ts'
+export type { WorkerState } from '../../store/cluster/workers.ts'
+export type { IfVersion } from '../../store/runs.ts'
+export type { HttpOptions } from '../http/http-request.ts'
+export type { ClientSchedules, ClientSettings, ClientWorkers, ClusterClient, ScheduleRequest } from './cluster-client.ts'
+export { httpClusterClient } from './http-cluster-client.ts'
+export { type LocalCluster, localClusterClient } from './local-cluster-client.ts'
