@@ -9,12 +9,13 @@ import { QUERIES } from './list-queries.ts'
 import { migratedStore } from './place.ts'
 import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
-/** Scans of a parameter, of a page that was already limited, and of nothing at all. */
+/** Scans of a parameter, of a page that was already limited, of the register of workers (`w`), and of nothing at all. */
 const BOUNDED_SCAN =
-  /SCAN (e|job|token|wanted|first|ended|below|page|walk|moved)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN CONSTANT ROW/
+  /SCAN (e|c|job|json_each|token|wanted|first|ended|below|page|walk|moved|lost)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN w USING INDEX sqlite_autoindex_workers_1|SCAN CONSTANT ROW/
 /**
  * The winner among one candidate, or one oldest run, per registered job; the lines of one call; a page of each status and job; the
- * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run.
+ * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run; a page of each job that a leader assigns, and
+ * what is assigned to one worker.
  */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
@@ -23,6 +24,8 @@ const BOUNDED_SORT = [
   /INDEXED BY "runs_idempotent"/,
   /^UPDATE \S+ AS r SET signals = r.signals \+ ended.count/,
   /^SELECT \* FROM "signals"/,
+  /^SELECT id, job_name, version FROM \(/,
+  /ORDER BY r.assigned_worker_id, r.run_at, r.id LIMIT 50/,
   /ORDER BY p.run_at, p.id LIMIT 1\)\s+ORDER BY r.run_at, r.id LIMIT 1/,
 ]
 
@@ -150,6 +153,15 @@ async function everyVerb({ runs, steps, events, logs, signals, archive, cluster 
   await cluster.findDefinitions({ names: ['watched'], after: '', limit: 20 })
   await cluster.putDefinitions([{ name: 'watched', input: null, subscriptions: null }])
   await cluster.deleteDefinition('watched')
+  await cluster.lead({ token: 'token', workerId: 'worker', leaseMs: 1000 })
+  await cluster.attend({ id: 'worker', token: 'token', labels: '{}', capacity: 1, jobNames: '["job"]', version: null, lastsMs: 1000 })
+  await cluster.workers()
+  await cluster.findUnassigned({ jobNames: ['watched', 'job'], limit: 20 })
+  await cluster.assign({ epoch: 1, assignments: [{ runId: claim.runId, version: 1, workerId: 'worker' }] })
+  await cluster.claimAssigned({ jobNames: ['job'], tokens: ['assigned'], leaseMs: 1000, workerId: 'worker' })
+  await cluster.orphan({ epoch: 1, reassignAfterMs: 1000 })
+  await cluster.switchWorker('worker', 'draining')
+  await cluster.leave({ id: 'worker', token: 'token' })
   await runs.cancel(claim.runId)
   await runs.delete(claim.runId)
   await runs.reap({ maxRecoveries: 3 })
