@@ -371,8 +371,9 @@ export class Durably implements AsyncDisposable {
   }
 
   /**
-   * Reads which jobs have runs that have been due for more than five seconds, but are not defined here: how many runs, and since when. If they
-   * stay, no worker that was started has the job. At most 20 jobs, the one that has waited for longest first.
+   * Reads which jobs have runs that have been due for more than five seconds, but are defined neither here nor by a worker of the register
+   * (`cluster()`) that is attached and not silent: how many runs, and since when. If they stay, no worker that was started has the job. At most
+   * 20 jobs, the one that has waited for longest first.
    */
   unknownJobs(): Promise<UnknownJob[]> {
     return this[ENGINE].cluster.foreignJobs.unknown()

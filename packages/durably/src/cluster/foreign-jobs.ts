@@ -5,12 +5,13 @@ import type { Job } from '../model/job.ts'
 import { checkName } from '../model/name.ts'
 import type { Run } from '../model/run.ts'
 import type { DefinitionStore } from '../store/cluster/definitions.ts'
+import type { WorkerStore } from '../store/cluster/workers.ts'
 import type { RunStore } from '../store/runs.ts'
 import { type UnknownJob, unknownJobs } from './unknown-jobs.ts'
 
 export interface ForeignJobsDeps {
   /** Absent if the store keeps no definitions. */
-  cluster: DefinitionStore | undefined
+  cluster: (DefinitionStore & WorkerStore) | undefined
   runs: RunStore
   env: Env
   /** Those that are defined here, by name. */

@@ -1,8 +1,10 @@
 // Jobs of other processes: triggered by name, checked by what their workers said of them, and by the workers.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { cluster } from '../../src/cluster.ts'
 import type { Durably } from '../../src/durably.ts'
 import { faulty } from './faulty-store.ts'
+import { gate } from './gate.ts'
 import { setup, WORLDS } from './world.ts'
 
 const month = z.object({
@@ -144,6 +146,25 @@ describe.each(WORLDS)('jobs of other processes on %s', (world) => {
     expect(await durably.unknownJobs()).toEqual([{ jobName: 'other', dueRuns: 2, dueSince: since, lagMs: 5500 }])
     await env.advance(500)
     expect((await durably.unknownJobs()).map(({ jobName }) => jobName)).toEqual(['other', 'third'])
+  })
+
+  test('a job that a living worker of the register has is not unknown', async () => {
+    const { durably, another, env } = await setup(world, { workerId: 'client' })
+    const unknown = async () => (await durably.unknownJobs()).map(({ jobName }) => jobName)
+    const busy = gate()
+    const worker = another({ workerId: 'worker' })
+    worker.defineJob({ name: 'elsewhere', input: z.unknown() }, (ctx) => ctx.run('wait', () => busy.opened))
+    const fleet = cluster(worker)
+    worker.start()
+    await env.advance(2000)
+    for (const name of ['elsewhere', 'elsewhere', 'nowhere']) await durably.trigger(name, 1)
+    await env.advance(6000)
+    expect(await unknown()).toEqual(['nowhere'])
+    await fleet.drain('worker')
+    expect(await unknown()).toEqual(['elsewhere', 'nowhere'])
+    await fleet.attach('worker')
+    expect(await unknown()).toEqual(['nowhere'])
+    busy.open()
   })
 
   test('bad names and options are refused', async () => {
