@@ -9,6 +9,7 @@ import { monotonicUlids } from '../model/ulid.ts'
 import type { RunPlace, RunQuery } from '../store/runs.ts'
 
 export { labelsOf } from '../model/labels.ts'
+export { countsByPhase } from './counts-by-phase.ts'
 
 /** A limit, because each job is looked up in each status. */
 const JOBS_MAX = 20

@@ -3,7 +3,7 @@ import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
 import type { Log } from '../model/log.ts'
 import type { PageOptions } from '../model/page-options.ts'
-import { PHASES, type Phase } from '../model/phase.ts'
+import type { Phase } from '../model/phase.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import type { SentSignal } from '../model/signal.ts'
@@ -66,9 +66,8 @@ export class RunReader {
 
   /** How many runs are in each phase. */
   async countsByPhase(): Promise<Record<Phase, number>> {
-    const counts = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>
-    for (const { phase, count } of await this.#deps.store.runs.count()) counts[phase] += count
-    return counts
+    const { countsByPhase } = await lazyRunQuery(this.#deps.env)
+    return countsByPhase(this.#deps.store.runs)
   }
 
   /** By index; failed attempts included. */
