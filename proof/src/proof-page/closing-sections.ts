@@ -7,6 +7,8 @@ No proof covers everything. The following is not tested by any of the above:
 - **Fleets on Postgres, and of real processes.** \`confirmFor\`, the register of workers, \`dispatch: 'leader'\` and the archive are simulated in memory and on
   SQLite; on Postgres the store contract tests what they write. No real processes that a leader assigns runs to are killed or suspended; the archive is
   killed at nine points in real processes.
+- **Three guards of fleets.** No world shows that they are gone: the epoch when a leader takes a run from a silent worker (in memory), the version when
+  it chooses a worker for a run, and that an owner with \`confirmFor\` holds on for as long as it may. Contract and engine tests have them.
 - **Files that a dead process leaves behind.** A worker that writes a file of a run which was deleted just then, and is killed before it can remove it
   again, leaves it. Such files are not counted as violations.
 - **Power cuts and faulty disks.** Processes are killed and a server is crashed, but no machine loses its power. What survives that is what

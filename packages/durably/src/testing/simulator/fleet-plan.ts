@@ -11,7 +11,7 @@ const ARCHIVES_SHARE = 0.35
 const ARCHIVE_AFTER_MS_MAX = 4900
 const GPU = { gpu: 'yes' }
 /** It is always there in the end, attached, and has all labels. */
-export const MAINSTAY = 'w0'
+const MAINSTAY = 'w0'
 const LONE_LEADER = 'w1'
 const ORDERS = ['drain', 'detach', 'attach'] as const
 const ORDERS_MAX = 10
