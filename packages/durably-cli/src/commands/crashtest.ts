@@ -1,5 +1,5 @@
 import type { Durably } from '@coji/durably'
-import { type CrashFault, crashTest } from '@coji/durably/testing'
+import type { CrashFault, CrashTestOptions } from '@coji/durably/testing'
 import type { Command } from '../command.ts'
 import { CliError, EXIT, UsageError } from '../exit-code.ts'
 import type { Given } from '../given.ts'
@@ -33,6 +33,8 @@ export const crashtest: Command = {
     `durably crashtest ./approval.ts --signals '{"approval":true}' --seeds 5`,
   ],
   async run(given, io) {
+    // The other commands need not load the code for tests.
+    const { crashTest } = await import('@coji/durably/testing')
     const file = await loadJobFile(given.arg('file'))
     const report = await crashTest(jobOf(file, given), await inputOf(given, io), await optionsOf(given, io))
     if (given.has('json')) io.out(JSON.stringify(report))
@@ -58,7 +60,7 @@ async function inputOf(given: Given, io: Io): Promise<unknown> {
   return readValue('--input', text.endsWith('.json') && !text.startsWith('@') ? `@${text}` : text, io)
 }
 
-async function optionsOf(given: Given, io: Io): Promise<Parameters<typeof crashTest>[2]> {
+async function optionsOf(given: Given, io: Io): Promise<CrashTestOptions> {
   const faults = given.texts('fault') as CrashFault[]
   const signals = given.text('signals')
   const timeout = given.wholeNumber('timeout')

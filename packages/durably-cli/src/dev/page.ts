@@ -52,7 +52,7 @@ const controlFiles = (): readonly PageFile[] => [
   {
     path: STYLE,
     contentType: 'text/css; charset=utf-8',
-    body: `durably-dev-controls { position: fixed; right: 12px; bottom: 12px; z-index: 9999; display: flex; flex-wrap: wrap; gap: 6px; align-items: center;
+    body: `durably-dev-controls { position: fixed; right: 12px; bottom: 12px; z-index: 9999; width: max-content; display: flex; flex-wrap: wrap; gap: 6px; align-items: center;
   max-width: calc(100vw - 24px); padding: 8px; border: 1px solid #8886; border-radius: 10px; background: Canvas; color: CanvasText;
   font: 13px/1.4 system-ui, sans-serif; box-shadow: 0 4px 16px #0003 }
 durably-dev-controls button { font: inherit; padding: 4px 10px; border: 1px solid #8886; border-radius: 6px; background: ButtonFace; color: ButtonText; cursor: pointer }
