@@ -1,5 +1,5 @@
 // `durably dev` as a process, driven over HTTP as its page does it.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, get } from 'node:http'
 import { join } from 'node:path'
 import { httpClient } from '@coji/durably/client'
@@ -74,6 +74,7 @@ describe('in a folder without job files', () => {
     const [, script = ''] = /src="([^"]*controls[^"]*)"/.exec(await page.text()) ?? []
     expect((await fetch(url + script)).headers.get('Content-Type')).toContain('text/javascript')
     expect(existsSync(join(folder, '.durably/dev.db'))).toBe(true)
+    expect(readFileSync(join(folder, '.durably/.gitignore'), 'utf8')).toBe('*\n')
     await endsWithItsWorker(program, await state())
   })
 

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from '../command.ts'
 import { playDemo } from '../dev/demo.ts'
@@ -96,6 +96,9 @@ async function prepare(database: string): Promise<void> {
   if (place.kind !== 'sqlite')
     throw new CliError('durably dev keeps its runs in a SQLite file; for Postgres use durably worker', EXIT.usage)
   mkdirSync(dirname(resolve(database)), { recursive: true })
+  // Nobody wants the runs of an afternoon in a repository.
+  const ignore = join(dirname(DEV_FILE), '.gitignore')
+  if (database === DEV_FILE && !existsSync(ignore)) writeFileSync(ignore, '*\n')
   const { state, what, remedy } = await checkSchema(place)
   if (state === 'bad' && what.includes('too new')) throw new CliError(`${database}: ${what}\n  ${remedy}`, EXIT.database)
 }
