@@ -2,8 +2,10 @@
 import { join } from 'node:path'
 import type { Durably } from '@coji/durably'
 import { withLogPersistence } from '@coji/durably/plugins'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { OF_RUNS } from '../src/copy/tables.ts'
 import { cli, openAt, temporaryFolder } from './cli.ts'
 import { temporaryDatabase } from './temporary-database.ts'
 
@@ -52,7 +54,12 @@ async function setup() {
   const [done, fails, waits] = [await trigger('done'), await trigger('fails'), await trigger('waits')]
   await source.processUntilIdle()
   await source.schedule({ job: order, every: '1h', payload: { id: 'scheduled' } })
+  await source.send('order.wanted', { id: 'sent' }, { dedupeKey: 'sent-1' })
   return { file, url, source, executed, held, trigger, done, fails, waits }
+}
+
+function inboxOf({ db }: Durably) {
+  return db.selectFrom('inbox').select(['dedupe_key', 'processed_at']).execute()
 }
 
 test('ended runs, waiting runs, one in the middle of a step, and schedules', { timeout: 40_000 }, async () => {
@@ -64,7 +71,13 @@ test('ended runs, waiting runs, one in the middle of a step, and schedules', { t
   expect(await cli(['copy', file, url])).toMatchObject({ code: 1, err: expect.stringContaining('4 runs and their histories would go to') })
   const copied = await cli(['copy', file, url, '--yes', '--json'])
   expect(copied).toMatchObject({ code: 0, err: '' })
-  expect(JSON.parse(copied.out)).toMatchObject({ runs: 4, fenced: 2, schedules: 1, checksum: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  expect(JSON.parse(copied.out)).toMatchObject({
+    runs: 4,
+    fenced: 2,
+    schedules: 1,
+    events: 1,
+    checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
   // The step in the file ends now, and is refused.
   held.open()
   await source.stop()
@@ -80,6 +93,8 @@ test('ended runs, waiting runs, one in the middle of a step, and schedules', { t
     expect(await target.getLogs(id)).toEqual(await source.getLogs(id))
   }
   expect(await target.schedules.get('order')).toMatchObject({ paused: false, every: 3_600_000 })
+  // The leader of the source had delivered it; its key must not be taken again.
+  expect(await inboxOf(target)).toMatchObject([{ dedupe_key: 'sent-1', processed_at: expect.anything() }])
   expect((await target.getRuns({ labels: { order: 'waits' } })).map(({ id }) => id)).toEqual([waits.id])
   await target.signal(waits.id, 'approval', true)
   await target.processUntilIdle()
@@ -116,4 +131,16 @@ test('a copy that was interrupted after the fence goes on', { timeout: 40_000 },
     .execute()
   expect(await cli(['copy', file, url, '--yes'])).toMatchObject({ code: 0 })
   expect(await target.getRun(waits.id)).toMatchObject({ id: waits.id, status: 'pending' })
+  expect(await inboxOf(target)).toEqual([{ dedupe_key: 'sent-1', processed_at: null }])
+  expect(await inboxOf(source)).toMatchObject([{ dedupe_key: 'sent-1', processed_at: expect.any(Number) }])
+})
+
+test('every table of the engine is copied, or is known to stay', async () => {
+  const durably = await openAt(join(temporaryFolder(), 'test.db'))
+  const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`.execute(
+    durably.db,
+  )
+  const copied = ['runs', ...OF_RUNS.map(({ table }) => table), 'schedules', 'inbox', 'job_definitions', 'settings', 'leaders']
+  const stay = ['workers', 'archive_removals', 'schema_versions']
+  expect(rows.map(({ name }) => name).sort()).toEqual([...copied, ...stay].sort())
 })

@@ -25,6 +25,10 @@ describe.each(PLACES)('durably worker on $name', { timeout: 40_000 }, ({ create 
     expect(metrics).toContain('durably_runs{phase="completed"} 1\n')
     expect(metrics).toMatch(/^durably_store_up 1$/m)
 
+    const wrong = await json<Run>(['trigger', 'greet', '--input', '{"name":7}', ...at])
+    for await (const _ of durably.subscribe(wrong.id));
+    expect(await durably.getRun(wrong.id)).toMatchObject({ status: 'failed', reason: 'invalid_input' })
+
     const slow = await json<Run>(['trigger', 'slow', ...at])
     for await (const event of durably.subscribe(slow.id)) if (event.type === 'step:complete') break
     worker.child.kill('SIGTERM')

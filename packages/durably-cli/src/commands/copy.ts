@@ -3,7 +3,7 @@ import { schemaState } from '@coji/durably/schema'
 import type { Command } from '../command.ts'
 import { copyCluster } from '../copy/copy-cluster.ts'
 import { copyEndedRuns, copyMovedRuns } from '../copy/copy-runs.ts'
-import { fenceRuns, prepareFence } from '../copy/fence.ts'
+import { fenceRuns, fenceSources, prepareFence } from '../copy/fence.ts'
 import { Checksum } from '../copy/row.ts'
 import { CliError, EXIT, UsageError } from '../exit-code.ts'
 import type { Given } from '../given.ts'
@@ -19,7 +19,7 @@ export const copy: Command = {
   name: 'copy',
   summary: 'move everything from a SQLite file to Postgres: same ids, live runs fenced and moved, each row compared',
   about:
-    'Live runs end in the file as cancelled and go on in Postgres after their last recorded step; schedules of the file are paused.\n' +
+    'Live runs end in the file as cancelled and go on in Postgres after their last recorded step; schedules of the file are paused, and its events count as delivered.\n' +
     'Let programs trigger in Postgres first. After an interruption the same command goes on. Runs that are triggered in the file later need it again.',
   args: [
     { name: 'from', what: 'the SQLite file' },
@@ -57,16 +57,17 @@ async function move(
   const deps = { source: untypedDb(source), target: untypedDb(target), now: Date.now, checksum, onCopied }
   await prepareFence(deps.source)
   await copyEndedRuns(deps)
+  await fenceSources(deps.source, Date.now())
   let fenced = 0
   for (let more = FENCED_AT_ONCE; more > 0; fenced += more) more = await fenceRuns(deps.source, to.shown, Date.now(), FENCED_AT_ONCE)
   await copyMovedRuns(deps)
-  const schedules = await copyCluster(deps)
+  const { schedules, events } = await copyCluster(deps)
   io.status('')
-  const summary = { runs: copied, fenced, schedules, rows: checksum.rows, checksum: String(checksum) }
+  const summary = { runs: copied, fenced, schedules, events, rows: checksum.rows, checksum: String(checksum) }
   if (given.has('json')) io.out(JSON.stringify(summary))
   else
     io.out(
-      `${copied} runs (${fenced} of them were alive) and ${schedules} schedules are in ${to.shown}; ${checksum.rows} rows compared, checksum ${summary.checksum.slice(0, 16)}`,
+      `${copied} runs (${fenced} of them were alive), ${schedules} schedules and ${events} events are in ${to.shown}; ${checksum.rows} rows compared, checksum ${summary.checksum.slice(0, 16)}`,
     )
   return EXIT.done
 }

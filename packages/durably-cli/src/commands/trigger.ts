@@ -1,4 +1,4 @@
-import type { Durably, JobHandle, Run, TriggerOptions } from '@coji/durably'
+import type { Durably, Run, TriggerOptions } from '@coji/durably'
 import type { Command } from '../command.ts'
 import { labelsOf } from '../conditions.ts'
 import { CliError, EXIT } from '../exit-code.ts'
@@ -8,13 +8,13 @@ import { suggestion } from '../nearest.ts'
 import { withDurably } from '../open.ts'
 import { runTable } from '../output/run-table.ts'
 import { readValue } from '../read-value.ts'
-import { uncheckedJob } from '../unchecked-job.ts'
 import { waitForEnd } from '../wait-for-end.ts'
 
 export const trigger: Command = {
   name: 'trigger',
   summary: 'store a new run of a job; a worker of any process executes it',
-  about: 'Without --jobs the input is stored as it is: nothing checks it before the job gets it.',
+  about:
+    'Without --jobs the input is checked by what workers published of the job (publishJobs), and in any case by the worker: a run with a wrong one fails.',
   args: [{ name: 'job', what: 'the name of the job' }],
   options: {
     input: { value: 'json', short: 'i', what: 'the input: JSON, @file.json, or - for standard input; {} by default' },
@@ -33,22 +33,20 @@ export const trigger: Command = {
   run: (given, io) =>
     withDurably(given, io, async (durably, { now }) => {
       const input = await readValue('--input', given.text('input') ?? '{}', io)
-      const job = await jobOf(durably, given)
-      let run: Run = await job.trigger(input, optionsOf(given))
+      const [name, file] = [given.arg('job'), given.text('jobs')]
+      if (file !== undefined) await defineFrom(file, durably, name)
+      let run: Run = await durably.trigger(name, input, optionsOf(given))
       if (given.has('wait')) run = await waitForEnd(durably, run.id, io.interrupted)
       io.out(given.has('json') ? JSON.stringify(run) : runTable(io, [run], now()))
       return given.has('wait') && run.status !== 'completed' ? EXIT.refused : EXIT.done
     }),
 }
 
-async function jobOf(durably: Durably, given: Given): Promise<JobHandle<string, unknown, unknown>> {
-  const name = given.arg('job')
-  const file = given.text('jobs')
-  if (file === undefined) return uncheckedJob(durably, name)
+/** With the job at hand, its schema checks the input here. */
+async function defineFrom(file: string, durably: Durably, name: string): Promise<void> {
   await defineJobs(durably, await loadJobFile(file))
-  const job = durably.jobs.get(name)
-  if (!job) throw new CliError(`${file} defines no job ${JSON.stringify(name)}; ${suggestion(name, [...durably.jobs.keys()])}`, EXIT.usage)
-  return job
+  if (durably.jobs.has(name)) return
+  throw new CliError(`${file} defines no job ${JSON.stringify(name)}; ${suggestion(name, [...durably.jobs.keys()])}`, EXIT.usage)
 }
 
 function optionsOf(given: Given): TriggerOptions {

@@ -4,7 +4,7 @@ import { CliError } from '../exit-code.ts'
 import { arrivedRun, releaseEvent } from './arrived.ts'
 import { type Moved, movedRows } from './fence.ts'
 import { type Checksum, printOf, type Row } from './row.ts'
-import { type Database, insert, OF_RUNS, rowsById, rowsOfRuns } from './tables.ts'
+import { type Database, insert, OF_RUNS, rowsByKey, rowsOfRuns } from './tables.ts'
 
 const BATCH = 200
 
@@ -49,12 +49,12 @@ async function copyBatch(
   runs: readonly Row[],
   moreEvents: (ids: string[]) => Row[],
 ): Promise<void> {
-  const known = new Set((await rowsById(target, 'runs', runs.map(idOf))).map(idOf))
+  const known = new Set((await rowsByKey(target, 'runs', 'id', runs.map(idOf))).map(idOf))
   const fresh = runs.filter((run) => !known.has(idOf(run)))
   const ids = fresh.map(idOf)
   await target.transaction().execute(async (trx) => {
     await insert(trx, 'runs', fresh)
-    compare('runs', fresh, await rowsById(trx, 'runs', ids), checksum)
+    compare('runs', fresh, await rowsByKey(trx, 'runs', 'id', ids), checksum)
     for (const { table, order } of OF_RUNS) {
       const rows = [...(await rowsOfRuns(source, table, order, ids)), ...(table === 'run_events' ? moreEvents(ids) : [])]
       await insert(trx, table, rows)

@@ -1,7 +1,7 @@
-// Takes live runs and schedules away from the workers of the source.
+// Takes live runs, schedules and events away from the workers of the source.
 //   F1. In one transaction the row of a run is kept in `moved_rows`, gets a new lease generation and ends as cancelled: its owner's next write is refused, and
 //       nobody claims it again. So at no time two databases have the run alive, and after a crash the kept row is still there to be copied.
-//   F2. Schedules are paused in the same way.
+//   F2. Schedules are paused in the same way, and events that were not delivered count as delivered. They come before the runs, so that they make no new ones.
 import { sql } from 'kysely'
 import { writeSqlite } from '../sqlite-write.ts'
 import type { Row } from './row.ts'
@@ -36,18 +36,20 @@ export function fenceRuns(db: Database, target: string, nowMs: number, limit: nu
   })
 }
 
-export function fenceSchedules(db: Database): Promise<number> {
+/** What would make new runs in the source: schedules, and events that were not delivered. */
+export function fenceSources(db: Database, nowMs: number): Promise<void> {
   return writeSqlite(db, async (connection) => {
-    const { rows } = await sql<Row>`SELECT * FROM schedules WHERE id NOT IN (SELECT id FROM moved_rows WHERE kind = 'schedule')`.execute(
-      connection,
-    )
-    for (const row of rows) await keep(connection, 'schedule', row)
+    const isNew = (kind: string) => sql`id NOT IN (SELECT id FROM moved_rows WHERE kind = ${kind})`
+    const schedules = await sql<Row>`SELECT * FROM schedules WHERE ${isNew('schedule')}`.execute(connection)
+    for (const row of schedules.rows) await keep(connection, 'schedule', row)
     await sql`UPDATE schedules SET paused = 1, version = version + 1 WHERE paused = 0`.execute(connection)
-    return rows.length
+    const events = await sql<Row>`SELECT * FROM inbox WHERE processed_at IS NULL`.execute(connection)
+    for (const row of events.rows) await keep(connection, 'event', row)
+    await sql`UPDATE inbox SET processed_at = ${nowMs} WHERE processed_at IS NULL`.execute(connection)
   })
 }
 
-export async function movedRows(db: Database, kind: 'run' | 'schedule', after: string, limit: number): Promise<Moved[]> {
+export async function movedRows(db: Database, kind: 'run' | 'schedule' | 'event', after: string, limit: number): Promise<Moved[]> {
   const { rows } = await sql<{
     id: string
     row: string

@@ -24,9 +24,9 @@ export async function rowsOfRuns(db: Database, table: string, order: string, run
   return rows
 }
 
-export async function rowsById(db: Database, table: string, ids: readonly string[]): Promise<Row[]> {
-  if (ids.length === 0) return []
-  const { rows } = await sql<Row>`SELECT * FROM ${sql.table(table)} WHERE id IN (${sql.join(ids)})`.execute(db)
+export async function rowsByKey(db: Database, table: string, key: 'id' | 'name', values: readonly string[]): Promise<Row[]> {
+  if (values.length === 0) return []
+  const { rows } = await sql<Row>`SELECT * FROM ${sql.table(table)} WHERE ${sql.ref(key)} IN (${sql.join(values)})`.execute(db)
   return rows
 }
 
