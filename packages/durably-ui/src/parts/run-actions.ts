@@ -1,0 +1,81 @@
+// What can be done about a run in its present state. Each asks before it acts.
+import type { Run } from '@coji/durably/client'
+import { html, nothing, type TemplateResult } from 'lit'
+import type { App } from '../app.ts'
+import { confirmDialog } from '../dialogs/confirm-dialog.ts'
+import { decideDialog } from '../dialogs/decide-dialog.ts'
+import { signalDialog } from '../dialogs/signal-dialog.ts'
+import { HOME } from '../route.ts'
+import { hasEnded } from '../state/watched-run.ts'
+import { icon } from './icon.ts'
+
+export function runActions(app: App, run: Run, acted: () => void): TemplateResult {
+  const { waitingFor } = run
+  const open = (dialog: TemplateResult) => () => app.open(dialog)
+  return html`<div class="actions">
+    ${
+      waitingFor?.kind === 'decision'
+        ? html`<button class="primary" @click=${open(decideDialog(app, run.id, waitingFor.step, acted))}>${icon('check')}Decide…</button>`
+        : nothing
+    }
+    ${
+      hasEnded(run)
+        ? nothing
+        : html`<button
+            class=${waitingFor?.kind === 'signal' ? 'primary' : 'quiet'}
+            @click=${open(signalDialog(app, run.id, waitingFor?.kind === 'signal' ? waitingFor.name : '', acted))}
+          >
+            ${icon('send')}Signal…
+          </button>`
+    }
+    ${run.status === 'failed' ? html`<button class="primary" @click=${open(retryDialog(app, run, acted))}>${icon('retry')}Retry…</button>` : nothing}
+    ${
+      hasEnded(run)
+        ? html`<button class="quiet danger" @click=${open(deleteDialog(app, run))}>${icon('trash')}Delete…</button>`
+        : html`<button class="quiet danger" @click=${open(cancelDialog(app, run, acted))}>${icon('stop')}Cancel…</button>`
+    }
+  </div>`
+}
+
+function retryDialog(app: App, { id, version }: Run, acted: () => void): TemplateResult {
+  return confirmDialog(app, {
+    heading: 'Retry this run?',
+    text: 'It goes on after its last recorded step. Steps that completed are not executed again.',
+    button: 'Retry',
+    act: async () => {
+      await app.client.retry(id, { ifVersion: version })
+      acted()
+      return 'The run is tried again.'
+    },
+  })
+}
+
+function cancelDialog(app: App, { id }: Run, acted: () => void): TemplateResult {
+  return confirmDialog(app, {
+    heading: 'Cancel this run?',
+    text: 'It and the unfinished runs that it has triggered stop. What its steps have done stays done.',
+    button: 'Cancel the run',
+    isDangerous: true,
+    act: async () => {
+      const outcome = await app.client.cancel(id)
+      acted()
+      return { cancelled: 'The run was cancelled.', requested: 'The run was asked to stop.', refused: 'The run had already ended.' }[
+        outcome
+      ]
+    },
+  })
+}
+
+function deleteDialog(app: App, { id, version }: Run): TemplateResult {
+  return confirmDialog(app, {
+    heading: 'Delete this run?',
+    text: 'Its steps, logs, events and signals are deleted with it. This cannot be undone.',
+    button: 'Delete',
+    isDangerous: true,
+    act: async () => {
+      await app.client.deleteRun(id, { ifVersion: version })
+      app.go(HOME)
+      return 'The run was deleted.'
+    },
+  })
+}

@@ -1,0 +1,93 @@
+// A server with the dashboard and its API on one port, over a real engine on a SQLite file, and a Chromium to look at it.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createDurably, type Durably } from '@coji/durably'
+import { withLogPersistence } from '@coji/durably/plugins'
+import { allowAll, durablyHandler, nodeListener } from '@coji/durably/server'
+import { sqlite } from '@coji/durably/sqlite'
+import { dashboardPage } from '@coji/durably-ui/page'
+import { defineJobs } from './jobs.ts'
+
+export interface World {
+  readonly address: string
+  readonly durably: Durably
+  readonly jobs: ReturnType<typeof defineJobs>
+  /** A run of `monthly-report` that another process has begun and was killed in. It resolves before anybody takes the run over. */
+  loseWorker(): Promise<string>
+  /** The server ends, and comes back on the same port. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'durably-ui-'))
+  const file = join(folder, 'app.db')
+  const durably = createDurably({
+    dialect: sqlite(file),
+    staleThreshold: 1500,
+    pollingInterval: 100,
+    concurrency: 4,
+    workerId: 'worker-b',
+    logger: false,
+  })
+  durably.use(withLogPersistence())
+  const jobs = defineJobs(durably)
+  await durably.migrate()
+  let site = await serve(durably, 0)
+  const { port } = site
+  return {
+    address: `http://127.0.0.1:${port}/`,
+    durably,
+    jobs,
+    async loseWorker() {
+      const { id } = await jobs.monthlyReport.trigger({ month: '2026-10' }, { labels: { tenant: 'acme' } })
+      const doomed = fork(fileURLToPath(new URL('./fixtures/doomed-worker.mjs', import.meta.url)), [file], { execArgv: ['--no-warnings'] })
+      await once(doomed, 'message')
+      await killed(doomed)
+      return id
+    },
+    async restart() {
+      await site.close()
+      site = await serve(durably, port)
+    },
+    async close() {
+      await site.close()
+      await durably[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
+}
+
+async function serve(durably: Durably, port: number): Promise<{ port: number; close(): Promise<void> }> {
+  const handler = durablyHandler(durably, { basePath: '/api', authorize: allowAll(), exposeFailures: true, executes: false })
+  const api = nodeListener(handler)
+  const files = new Map(dashboardPage({ api: '/api' }).map((page) => [`/${page.path}`, page]))
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0] ?? '/'
+    if (path.startsWith('/api/')) return void api(request, response)
+    const found = files.get(path === '/' ? '/index.html' : path)
+    if (found) response.writeHead(200, { 'content-type': found.contentType }).end(found.body)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      handler.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
