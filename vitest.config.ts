@@ -16,6 +16,7 @@ const CROSS_ORIGIN_ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'C
 const IN_PAGE_PACKAGES = [
   ...['react', 'react/jsx-dev-runtime', 'react-dom/client', 'react-dom/server', 'vitest-browser-react'],
   ...['kysely', 'zod'],
+  ...['lit', 'lit/async-directive.js', 'lit/directives/keyed.js', 'lit/directives/repeat.js', 'd3-scale', 'd3-shape'],
 ]
 
 /** Without a profile Chromium keeps what an origin stores in its main process, and every access to a file in OPFS is a message to it. */

@@ -12,6 +12,8 @@ export interface DashboardOptions {
   cluster?: ClusterClient | null
   /** Buttons at the top, for what only this page can do. */
   controls?: readonly DashboardControl[]
+  /** How far the clock of the server is ahead of that of the reader, in milliseconds: “2 s ago” is by the server’s clock. Default 0. */
+  clockOffset?: number
   /** `hash`: the address of the page names the page of the dashboard, so it can be linked to. `memory`: the address is left alone. Default `memory`. */
   routing?: 'hash' | 'memory'
   /** The colours. Default `auto`: those that the system prefers, or those that the reader chose last. */

@@ -29,6 +29,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
     jobs: { attribute: false },
     cluster: { attribute: false },
     controls: { attribute: false },
+    clockOffset: { type: Number },
     routing: { type: String },
     theme: { type: String, reflect: true },
     route: { state: true },
@@ -40,6 +41,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
   declare jobs: readonly DashboardJob[] | null
   declare cluster: ClusterClient | null
   declare controls: readonly DashboardControl[]
+  declare clockOffset: number
   declare routing: 'hash' | 'memory'
   declare theme: Theme
   declare private route: Route
@@ -52,16 +54,8 @@ class Dashboard extends LitElement implements DurablyDashboard {
 
   constructor() {
     super()
-    Object.assign(this, {
-      client: null,
-      jobs: null,
-      cluster: null,
-      controls: [],
-      routing: 'memory',
-      dialog: null,
-      route: HOME,
-      time: now(),
-    })
+    Object.assign(this, { client: null, jobs: null, cluster: null, controls: [], clockOffset: 0, routing: 'memory' })
+    Object.assign(this, { dialog: null, route: HOME, time: now() })
     this.theme = storedTheme()
   }
 
@@ -75,7 +69,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
       () => TICK_MS,
       signal,
       async () => {
-        this.time = now()
+        this.time = now() + this.clockOffset
       },
     )
     if (this.hasUpdated) this.#begin()
@@ -125,7 +119,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
 
   /** What the views share has changed; they show it with the time. */
   #refresh(): void {
-    this.time = Math.max(now(), this.time + 1)
+    this.time = Math.max(now() + this.clockOffset, this.time + 1)
   }
 
   #go(route: Route, { replace = false } = {}): void {

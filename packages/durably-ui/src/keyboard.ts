@@ -35,6 +35,7 @@ export function pressKey(event: KeyboardEvent, host: HTMLElement, actions: KeyAc
       actions.help()
       return true
     case 'Escape':
+      if (closeMenu(root)) return true
       actions.back()
       return true
     default:
@@ -59,6 +60,12 @@ function moveFocus(root: ShadowRoot, by: number): boolean {
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })
   return next !== undefined
+}
+
+function closeMenu(root: ShadowRoot): boolean {
+  const menu = root.querySelector('.menu[open]')
+  menu?.removeAttribute('open')
+  return menu !== null
 }
 
 function click(root: ShadowRoot, selector: string): boolean {

@@ -70,14 +70,15 @@ export function defineJobs(durably: Durably) {
   )
 
   const monthlyReport = durably.defineJob({ name: 'monthly-report', input: z.object({ month: z.string() }) }, async (ctx, { month }) => {
-    await ctx.run('open ledger', () => pause(250))
-    await ctx.run('fetch orders', () => pause(500))
-    await ctx.run('match refunds', () => pause(400))
-    await ctx.run('sum by region', () => pause(350))
-    await ctx.run('render report', () => pause(600))
+    await ctx.run('open ledger', () => pause(100))
+    await ctx.run('fetch orders', () => pause(200))
+    await ctx.run('match refunds', () => pause(180))
+    await ctx.run('sum by region', () => pause(150))
+    await ctx.run('render report', () => pause(300))
     return { month, total: 48_120.5 }
   })
 
+  const pay = durably.defineJob({ name: 'pay', input: z.object({}) }, (ctx) => ctx.run('transfer', { effect: 'once' }, () => 'paid'))
   const quick = durably.defineJob({ name: 'quick', input: z.unknown() }, async () => null)
   const echo = durably.defineJob({ name: 'echo', input: z.unknown() }, async (ctx, input) => ctx.run('echo', () => input))
   const hostile = durably.defineJob({ name: HOSTILE, input: z.unknown() }, async (ctx) => {
@@ -87,5 +88,5 @@ export function defineJobs(durably: Durably) {
     await ctx.stream(`stream ${HOSTILE}`, async (emit) => emit(HOSTILE))
     throw new Error(HOSTILE)
   })
-  return { resize, importCsv, approveInvoice, chargeCard, syncCrm, summarize, monthlyReport, quick, echo, hostile }
+  return { resize, importCsv, approveInvoice, chargeCard, syncCrm, summarize, monthlyReport, pay, quick, echo, hostile }
 }

@@ -66,7 +66,7 @@ test.runIf(process.env.UI_SCREENSHOT)('pictures of the dashboard', async () => {
 /** Some runs of each kind, as a small shop has them. */
 async function populate({ durably, jobs, loseWorker }: World): Promise<string> {
   const labels = (tenant: string) => ({ labels: { tenant } })
-  const id = await loseWorker()
+  const id = await loseWorker('monthlyReport')
   durably.start()
   for (let i = 0; i < 9; i++) await jobs.resize.trigger({ image: `cover-${i}.png`, width: 256 })
   await jobs.importCsv.trigger({ file: 'cities.csv', rows: 80, mode: 'replace' }, labels('acme'))

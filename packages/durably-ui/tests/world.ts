@@ -18,10 +18,11 @@ export interface World {
   readonly address: string
   readonly durably: Durably
   readonly jobs: ReturnType<typeof defineJobs>
-  /** A run of `monthly-report` that another process has begun and was killed in. It resolves before anybody takes the run over. */
-  loseWorker(): Promise<string>
-  /** The server ends, and comes back on the same port. */
-  restart(): Promise<void>
+  /** A run that another process has begun and was killed in. It resolves to its id, before anybody takes the run over. */
+  loseWorker(job: 'monthlyReport' | 'pay'): Promise<string>
+  stopServing(): Promise<void>
+  /** On the same port. */
+  serveAgain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -30,7 +31,7 @@ export async function openWorld(): Promise<World> {
   const file = join(folder, 'app.db')
   const durably = createDurably({
     dialect: sqlite(file),
-    staleThreshold: 1500,
+    staleThreshold: 900,
     pollingInterval: 100,
     concurrency: 4,
     workerId: 'worker-b',
@@ -45,15 +46,17 @@ export async function openWorld(): Promise<World> {
     address: `http://127.0.0.1:${port}/`,
     durably,
     jobs,
-    async loseWorker() {
-      const { id } = await jobs.monthlyReport.trigger({ month: '2026-10' }, { labels: { tenant: 'acme' } })
+    async loseWorker(job) {
+      const { id } = await (job === 'pay'
+        ? jobs.pay.trigger({})
+        : jobs.monthlyReport.trigger({ month: '2026-10' }, { labels: { tenant: 'acme' } }))
       const doomed = fork(fileURLToPath(new URL('./fixtures/doomed-worker.mjs', import.meta.url)), [file], { execArgv: ['--no-warnings'] })
       await once(doomed, 'message')
       await killed(doomed)
       return id
     },
-    async restart() {
-      await site.close()
+    stopServing: () => site.close(),
+    async serveAgain() {
       site = await serve(durably, port)
     },
     async close() {

@@ -17,26 +17,47 @@ export function fieldControls(field: FormField, draft = ''): TemplateResult {
       <input type="checkbox" name=${controlName(field)} value="true" ?checked=${field.initial === true} />
       <span><b>${field.label}</b>${hint(field)}</span>
     </label>`
-  return html`<label><span>${field.label}${optional(field)}</span>${control(field, draft)}${hint(field)}</label>`
+  const name = controlName(field)
+  return html`<div class="field">
+    <label for=${name}>${field.label}${optional(field)}</label>
+    ${control(field, draft)}
+    <span id=${`${name}-hint`} class="hint">${field.description}</span>
+  </div>`
 }
 
 function control(field: Exclude<FormField, { kind: 'group' | 'yes or no' }>, draft: string): TemplateResult {
   const name = controlName(field)
+  const hintId = `${name}-hint`
   const text = initialText(field, draft)
   switch (field.kind) {
     case 'text':
       return field.isLong
-        ? html`<textarea name=${name} rows="4" .value=${text}></textarea>`
-        : html`<input name=${name} maxlength=${field.maxLength ?? nothing} .value=${text} />`
+        ? html`<textarea id=${name} name=${name} aria-describedby=${hintId} rows="4" .value=${text}></textarea>`
+        : html`<input id=${name} name=${name} aria-describedby=${hintId} maxlength=${field.maxLength ?? nothing} .value=${text} />`
     case 'number':
-      return html`<input name=${name} inputmode=${field.isWhole ? 'numeric' : 'decimal'} .value=${text} />`
+      return html`<input
+        id=${name}
+        name=${name}
+        aria-describedby=${hintId}
+        inputmode=${field.isWhole ? 'numeric' : 'decimal'}
+        .value=${text}
+      />`
     case 'choice':
-      return html`<select name=${name}>
+      return html`<select id=${name} name=${name} aria-describedby=${hintId}>
         ${field.isRequired ? nothing : html`<option value=""></option>`}
         ${field.choices.map((choice, i) => html`<option value=${i} ?selected=${choice === field.initial}>${String(choice)}</option>`)}
       </select>`
     case 'json':
-      return html`<textarea name=${name} rows=${field.path.length === 0 ? 8 : 3} class="mono" placeholder="JSON" spellcheck="false" .value=${text}></textarea>`
+      return html`<textarea
+        id=${name}
+        name=${name}
+        aria-describedby=${hintId}
+        rows=${field.path.length === 0 ? 8 : 3}
+        class="mono"
+        placeholder="JSON"
+        spellcheck="false"
+        .value=${text}
+      ></textarea>`
   }
 }
 

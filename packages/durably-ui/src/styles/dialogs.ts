@@ -60,6 +60,7 @@ export const dialogs = css`
     border-top: 1px solid var(--border);
   }
   dialog label,
+  .field,
   fieldset {
     display: grid;
     gap: 4px;
@@ -80,7 +81,13 @@ export const dialogs = css`
     border-radius: var(--radius);
     min-width: 0;
   }
-  .option {
+  .field > label {
+    display: block;
+  }
+  .field > .hint:empty {
+    display: none;
+  }
+  dialog .option {
     display: flex;
     align-items: flex-start;
     gap: 10px;

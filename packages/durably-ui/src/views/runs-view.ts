@@ -9,7 +9,6 @@ import { emptyNotice, errorNotice, loadingNotice } from '../parts/notice.ts'
 import { runRow } from '../parts/run-row.ts'
 import { ALL_RUNS, type RunsQuery, SINCE_MS, type Since } from '../route.ts'
 import { parseSearch, type Search } from '../search/parse-search.ts'
-import { now } from '../state/clock.ts'
 import { RunsPage } from '../state/runs-page.ts'
 import { PHASE_WORDS, PHASES } from '../words/phase.ts'
 import { numberInWords } from '../words/plural.ts'
@@ -54,7 +53,7 @@ class RunsView extends FollowingView {
       ...conditions,
       ...(phases.length > 0 && { phase: phases }),
       ...(jobName !== null && { jobName }),
-      ...(since && { createdAfter: new Date(now() - SINCE_MS[since]) }),
+      ...(since && { createdAfter: new Date(this.now - SINCE_MS[since]) }),
     }
   }
 
@@ -146,8 +145,15 @@ class RunsView extends FollowingView {
   }
 
   #manyButtons(): TemplateResult {
-    const open = (verb: 'retryRuns' | 'cancelRuns' | 'deleteRuns') => () => this.app.open(manyRunsDialog(this.app, verb, this.#conditions))
-    return html`<details class="menu">
+    const close = () => this.querySelector('.menu')?.removeAttribute('open')
+    const open = (verb: 'retryRuns' | 'cancelRuns' | 'deleteRuns') => () => {
+      close()
+      this.app.open(manyRunsDialog(this.app, verb, this.#conditions))
+    }
+    const leave = ({ relatedTarget, currentTarget }: FocusEvent) => {
+      if (relatedTarget !== null && !(currentTarget as Element).contains(relatedTarget as Element)) close()
+    }
+    return html`<details class="menu" @focusout=${leave}>
       <summary class="quiet" aria-label="All runs that match">All that match${icon('down')}</summary>
       <div class="menu-items">
         <button @click=${open('retryRuns')}>${icon('retry')}Retry those that failed…</button>

@@ -1,0 +1,327 @@
+// The dashboard as people use it: served as files, over HTTP, from a real engine on SQLite, in a real Chromium.
+import { readFileSync } from 'node:fs'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HOSTILE } from './jobs.ts'
+import { openBrowser, openPage, type PageLook } from './open-page.ts'
+import { openWorld, type World } from './world.ts'
+
+const PATIENCE = { timeout: 20_000 }
+
+let browser: { context: BrowserContext; close(): Promise<void> }
+let world: World
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  world = await openWorld()
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+}, 60_000)
+
+const open = (hash = '', look?: PageLook) => openPage(browser.context, `${world.address}#${hash}`, look)
+const rows = (page: Page) => page.getByRole('list', { name: 'Runs' }).getByRole('link')
+const confirm = (page: Page, button: string) => page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
+
+test('without runs it says so, and a run that is triggered elsewhere appears at once, with its progress', async () => {
+  const page = await open()
+  await page.getByText('No runs yet').waitFor()
+  world.durably.start()
+  await world.jobs.importCsv.trigger({ file: 'a.csv', rows: 40, mode: 'append' }, { labels: { tenant: 'acme' } })
+  await page.getByText(/^\d+ of 40 · importing rows/).waitFor()
+  const row = rows(page).filter({ hasText: 'import-csv' })
+  await row.getByText('Completed').waitFor()
+  await row.click()
+  await page.getByRole('heading', { name: 'import-csv', level: 1 }).waitFor()
+  await page.getByText('Date 2026-11-01T10:00:00.000Z').waitFor()
+  await page.getByText('2 rows have no city').first().waitFor()
+  await page.getByRole('region', { name: 'Runs that it triggered' }).getByRole('link', { name: 'resize-image' }).first().click()
+  await page.getByRole('link', { name: 'parent', exact: true }).waitFor()
+})
+
+test('a run that was taken over from a killed worker shows who held it when', async () => {
+  await world.durably.stop()
+  const id = await world.loseWorker('monthlyReport')
+  const page = await open(`/runs/${id}`)
+  await page.getByRole('heading', { name: 'Its worker is silent, and its lease is over. Another worker takes it over.' }).waitFor()
+  world.durably.start()
+  await page.getByText(/^worker-a held it for .*, and was lost \(silent for/).waitFor()
+  await page.getByText(/^worker-b took it over from worker-a and held it for .*, and completed it\.$/).waitFor()
+  await page.getByTitle(/^No sign of worker-a for/).waitFor()
+  expect(await page.getByTitle(/^open ledger: completed after .* on worker-a$/).count()).toBe(1)
+  expect(await page.getByTitle(/^render report: completed after .* on worker-b$/).count()).toBe(1)
+  await page.getByRole('button', { name: /^match refunds/ }).click()
+  await page.getByRole('region', { name: 'Result of match refunds' }).waitFor()
+})
+
+describe('actions', () => {
+  test('a signal is sent with a form, and JSON that is wrong is explained', async () => {
+    const { id } = await world.jobs.approveInvoice.trigger({ invoice: 'I-1', cents: 5 })
+    const page = await open(`/runs/${id}`)
+    await page.getByRole('heading', { name: 'It waits for the signal “approval”, and gives up in 7 d.' }).waitFor()
+    await page.getByRole('button', { name: 'Signal…' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('approval')
+    await dialog.getByLabel('Value, as JSON').fill('yes')
+    await confirm(page, 'Send')
+    await dialog.getByText('The value must be JSON. A text needs quotes, such as "yes".').waitFor()
+    await dialog.getByLabel('Value, as JSON').fill('{ "by": "grace" }')
+    await confirm(page, 'Send')
+    await page.getByText('The signal “approval” was sent.').waitFor()
+    await page.getByRole('region', { name: 'Output' }).getByText('"by": "grace"').waitFor()
+  })
+
+  test('a failed run shows its error and causes, and is retried and deleted after a question', async () => {
+    const { id } = await world.jobs.chargeCard.trigger({ customer: 'Ada' })
+    const page = await open(`/runs/${id}`)
+    await page.getByRole('region', { name: 'Error' }).getByText('caused by Error').waitFor()
+    await page.getByRole('button', { name: 'Retry…' }).click()
+    await confirm(page, 'Leave it')
+    expect((await world.durably.getRun(id))?.status).toBe('failed')
+    await page.getByRole('button', { name: 'Retry…' }).click()
+    await confirm(page, 'Retry')
+    await page.getByText('The run is tried again.').waitFor()
+    // It fails once more.
+    await page.getByText(/^worker-b went on with it for .*, and it failed/).waitFor()
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await confirm(page, 'Delete')
+    await page.getByText('The run was deleted.').waitFor()
+    expect(await world.durably.getRun(id)).toBeNull()
+  })
+
+  test('a run is cancelled', async () => {
+    const { id } = await world.jobs.approveInvoice.trigger({ invoice: 'I-2', cents: 5 })
+    const page = await open(`/runs/${id}`)
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await confirm(page, 'Cancel the run')
+    await page.getByText('Cancelled', { exact: true }).waitFor()
+    expect((await world.durably.getRun(id))?.status).toBe('cancelled')
+  })
+
+  test('somebody decides what became of a step that must not run twice', async () => {
+    await world.durably.stop()
+    const id = await world.loseWorker('pay')
+    world.durably.start()
+    const page = await open(`/runs/${id}`)
+    await page.getByRole('heading', { name: /Its worker was lost during step “transfer”, which must not run twice/ }).waitFor()
+    await page.getByRole('button', { name: 'Decide…' }).click()
+    await page.getByLabel('Result, as JSON').fill('"by hand"')
+    await confirm(page, 'Decide')
+    await page.getByRole('region', { name: 'Output' }).getByText('"by hand"').waitFor()
+  })
+
+  test('a job is triggered with a form made of its schema; what is wrong is said, and what was entered stays', async () => {
+    const page = await open()
+    await page.keyboard.press('t')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Job').selectOption('import-csv')
+    await dialog.getByLabel('file').fill('form.csv')
+    await dialog.getByLabel('rows').fill('0')
+    await dialog.getByLabel('mode').selectOption('replace')
+    await confirm(page, 'Trigger')
+    await dialog.getByText('rows must be at least 1, got 0.').waitFor()
+    await dialog.getByLabel('rows').fill('7')
+    await dialog.getByText('Options').click()
+    await dialog.getByLabel('Delay').fill('soon')
+    await confirm(page, 'Trigger')
+    await dialog.getByRole('alert').getByText(/delay/).waitFor()
+    await dialog.getByLabel('Delay').fill('2h')
+    await dialog.getByLabel('Labels').fill('tenant=form')
+    await confirm(page, 'Trigger')
+    await page.getByRole('heading', { name: 'It starts in 2 h.' }).waitFor()
+    const [run] = await world.durably.getRuns({ labels: { tenant: 'form' } })
+    expect(run?.payload).toEqual({ file: 'form.csv', rows: 7, mode: 'replace', dryRun: false })
+  })
+
+  test('all runs that match are cancelled and deleted, and no other', async () => {
+    await world.jobs.quick.batchTrigger(
+      Array.from({ length: 130 }, () => ({ payload: null, options: { labels: { many: 'yes' }, delay: '1h' as const } })),
+    )
+    const other = await world.jobs.quick.trigger(null, { delay: '1h' })
+    const page = await open('/runs?q=many%3Dyes')
+    await rows(page).first().waitFor()
+    const many = async (item: string, button: string, done: string) => {
+      await page.locator('summary').getByText('All that match').click()
+      await page.getByRole('button', { name: item }).click()
+      await page.getByRole('dialog').getByText('with label many=yes').waitFor()
+      await confirm(page, button)
+      await page.getByText(done).waitFor()
+    }
+    await many('Cancel those that are open…', 'Cancel them', 'Cancelled 130 runs.')
+    await many('Delete those that ended…', 'Delete them', 'Deleted 130 runs.')
+    await page.getByText('No run matches').waitFor()
+    expect((await world.durably.getRun(other.id))?.status).toBe('pending')
+  })
+})
+
+test('names, errors, logs and values that are code are shown as text, on every page', async () => {
+  const run = await world.jobs.hostile.trigger({ [HOSTILE]: HOSTILE }, { labels: { tenant: HOSTILE }, concurrencyKey: HOSTILE })
+  const page = await open(`/runs/${run.id}`)
+  await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor()
+  await page.getByRole('region', { name: 'Logs' }).getByText(HOSTILE).first().waitFor()
+  await page.getByRole('region', { name: 'Stream output' }).getByText(HOSTILE).first().waitFor()
+  await page.getByRole('button', { name: HOSTILE }).first().click()
+  await page.getByRole('region', { name: `Result of ${HOSTILE}` }).waitFor()
+  await page.getByRole('button', { name: 'Retry…' }).waitFor()
+  await page.getByRole('link', { name: 'Runs', exact: true }).first().click()
+  await rows(page).filter({ hasText: HOSTILE }).first().waitFor()
+  await page.getByRole('link', { name: 'Jobs' }).click()
+  await page.getByRole('heading', { name: HOSTILE }).getByRole('link').click()
+  await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor()
+  await page.keyboard.press('t')
+  expect(await page.getByRole('dialog').getByLabel('Job').inputValue()).toBe(HOSTILE)
+})
+
+test('of 5 MB only the beginning is shown, and a file has all of it', async () => {
+  const payload = { text: 'x'.repeat(5_000_000), end: 'the end' }
+  const { id } = await world.jobs.quick.trigger(payload)
+  const page = await open(`/runs/${id}`)
+  const input = page.getByRole('region', { name: 'Input' })
+  await input.getByText('The first 20,000 characters. Download it to see all of it.').waitFor()
+  expect((await input.locator('pre').textContent())?.length).toBeLessThan(20_100)
+  const [download] = await Promise.all([page.waitForEvent('download'), input.getByRole('button', { name: 'Download' }).click()])
+  expect(download.suggestedFilename()).toBe(`${id}-input.json`)
+  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toEqual(payload)
+  await world.durably.deleteRun(id)
+})
+
+test('a server that went away and came back: nothing is lost, and the page says what it does', async () => {
+  const page = await open()
+  await rows(page).first().waitFor()
+  await world.stopServing()
+  await page.getByText('Reconnecting…').waitFor()
+  const { id } = await world.jobs.quick.trigger('while away')
+  await world.serveAgain()
+  await rows(page)
+    .filter({ hasText: id.slice(-8) })
+    .waitFor()
+  await page.getByText('Reconnecting…').waitFor({ state: 'detached' })
+})
+
+describe('a reader', () => {
+  test('uses the keys alone', async () => {
+    const page = await open()
+    await rows(page).nth(2).waitFor()
+    const focused = () => rows(page).evaluateAll((links) => links.findIndex((link) => link.matches(':focus')))
+    for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key)
+    expect(await focused()).toBe(1)
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Timeline' }).waitFor()
+    await page.keyboard.press('Escape')
+    await rows(page).first().waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    await page.keyboard.type('charge-nothing')
+    await page.keyboard.press('Enter')
+    await page.getByText('No run matches').waitFor()
+    await page.keyboard.press('Escape')
+    expect(page.url()).toContain('q=charge-nothing')
+  })
+
+  test('filters by phase, job and search, and the address keeps it', async () => {
+    const page = await open()
+    await page
+      .getByRole('group', { name: 'Phases' })
+      .getByRole('button', { name: /^Cancelled/ })
+      .click()
+    await page.getByLabel('Job', { exact: true }).selectOption('approve-invoice')
+    await page.waitForURL(/phase=cancelled&job=approve-invoice/)
+    await expect.poll(() => rows(page).count(), PATIENCE).toBe(1)
+    await page.reload()
+    await expect.poll(() => rows(page).count(), PATIENCE).toBe(1)
+    await page.getByLabel('Search runs').fill('stat:x')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('“stat:” is not a field.').waitFor()
+    const [run] = await world.durably.getRuns({ limit: 1 })
+    await page.getByLabel('Search runs').fill(run?.id ?? '')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`#/runs/${run?.id}$`))
+  })
+
+  test('has the colours of the system, or the chosen ones, which stay', async () => {
+    const colourOf = (page: Page) => page.locator('durably-dashboard').evaluate((host) => getComputedStyle(host).backgroundColor)
+    const dark = await open('', { scheme: 'dark' })
+    const light = await open('', { scheme: 'light' })
+    expect([await colourOf(dark), await colourOf(light)]).toEqual(['rgb(17, 17, 19)', 'rgb(251, 251, 250)'])
+    await dark.getByRole('button', { name: 'Colours: auto' }).click()
+    expect(await colourOf(dark)).toBe('rgb(251, 251, 250)')
+    await dark.reload()
+    await dark.getByRole('button', { name: 'Colours: light' }).click()
+    await dark.getByRole('button', { name: 'Colours: dark' }).click()
+    await dark.getByRole('button', { name: 'Colours: auto' }).waitFor()
+  })
+
+  test.each(['/runs', '/jobs', '/activity', '/jobs/import-csv', 'run', 'hostile'])('has room for %s on 360 px', async (place) => {
+    const [run] = await world.durably.getRuns({ limit: 1, ...(place === 'hostile' ? { jobName: HOSTILE } : { jobName: 'monthly-report' }) })
+    const page = await open(place.startsWith('/') ? place : `/runs/${run?.id}`, { width: 360, height: 640 })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByRole('status', { name: 'Loading…' }).waitFor({ state: 'detached' })
+    const widths = await page.locator('main').evaluate((main) => [main.scrollWidth, main.ownerDocument.documentElement.scrollWidth])
+    expect(widths).toEqual([360, 360])
+  })
+
+  test('who does not see it hears a name for everything that can be pressed or filled in', async () => {
+    for (const place of ['/runs', '/jobs', '/activity']) {
+      const page = await open(place)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const nameless = await page
+        .locator('button, a, input, select, summary')
+        .evaluateAll((all) =>
+          all.filter((one) => !(one.textContent?.trim() || one.getAttribute('aria-label'))).map(({ outerHTML }) => outerHTML),
+        )
+      expect(nameless).toEqual([])
+    }
+  })
+})
+
+test('figures of jobs say of how many runs they are, and counts are drawn over time', async () => {
+  const page = await open('/jobs')
+  await page.getByText(/^Figures are of all \d+ runs\.$/).waitFor()
+  await page.getByRole('link', { name: 'resize-image' }).click()
+  await page.getByRole('img', { name: /^Durations\. .*: \d+ runs?/ }).waitFor()
+  await page.getByRole('link', { name: 'Activity' }).click()
+  await page.getByRole('img', { name: /^Runs by phase over time; now: / }).waitFor()
+  await expect.poll(() => page.locator('path.line').first().getAttribute('d'), PATIENCE).toMatch(/^M[\d.,]+L/)
+})
+
+test('1,200 runs are read a page at a time, there and back', async () => {
+  await world.durably.stop()
+  for (let i = 0; i < 2; i++)
+    await world.jobs.quick.batchTrigger(Array.from({ length: 600 }, (_, n) => ({ payload: n, options: { labels: { big: 'yes' } } })))
+  const page = await openPage(browser.context, `${world.address}#/runs?q=big%3Dyes`)
+  const answered: number[] = []
+  page.on('response', async (response) => {
+    if (!/\/api\/runs\?/.test(response.url())) return
+    const { runs } = (await response.json()) as { runs: unknown[] }
+    answered.push(runs.length)
+  })
+  const ids = () =>
+    rows(page)
+      .locator('.id')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('title')))
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(50)
+  const first = await ids()
+  const seen = new Set(first)
+  for (let i = 0; i < 3; i++) {
+    const before = await ids()
+    await page.keyboard.press('n')
+    await expect.poll(ids, PATIENCE).not.toEqual(before)
+    for (const id of await ids()) seen.add(id)
+  }
+  expect(seen.size).toBe(200)
+  for (let i = 0; i < 3; i++) {
+    const before = await ids()
+    await page.getByRole('button', { name: 'Newer' }).click()
+    await expect.poll(ids, PATIENCE).not.toEqual(before)
+  }
+  expect(await ids()).toEqual(first)
+  // The first page is live again.
+  const { id } = await world.jobs.quick.trigger(null, { labels: { big: 'yes' } })
+  await expect.poll(async () => (await ids())[0], PATIENCE).toBe(id)
+  expect(Math.max(...answered)).toBeLessThanOrEqual(51)
+})

@@ -1,0 +1,105 @@
+// The dashboard inside the page whose jobs run in it, over a local client.
+import { createDurably } from '@coji/durably'
+import { localClient } from '@coji/durably/client'
+import { memoryStore } from '@coji/durably/memory'
+import { createDashboard } from '@coji/durably-ui'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { z } from 'zod'
+
+function mount(options: Partial<Parameters<typeof createDashboard>[0]> = {}) {
+  const durably = createDurably({ store: memoryStore(), pollingInterval: 50 })
+  const greet = durably.defineJob({ name: 'greet', input: z.object({ name: z.string() }) }, (ctx, { name }) =>
+    ctx.run('compose', () => `Hello, ${name}!`),
+  )
+  const dashboard = createDashboard({ client: localClient(durably), ...options })
+  document.body.append(dashboard)
+  onTestFinished(async () => {
+    dashboard.remove()
+    await durably.stop()
+  })
+  const shown = () => dashboard.shadowRoot?.querySelector('main')?.textContent ?? ''
+  const press = (selector: string, text: string) => {
+    const found = Array.from(dashboard.shadowRoot?.querySelectorAll<HTMLElement>(selector) ?? []).find(({ textContent }) =>
+      textContent?.includes(text),
+    )
+    if (!found) throw new Error(`there is no ${selector} with ${text}`)
+    found.click()
+  }
+  return { durably, greet, dashboard, shown, press }
+}
+
+test('shows the runs of the tab live, and leaves the address of the page alone', async () => {
+  const { durably, greet, shown, press } = mount()
+  const address = location.href
+  await vi.waitFor(() => expect(shown()).toContain('No runs yet'))
+  durably.start()
+  await greet.trigger({ name: 'Ada' })
+  await vi.waitFor(() => press('.row', 'greet'))
+  await vi.waitFor(() => expect(shown()).toContain('"Hello, Ada!"'))
+  expect(location.href).toBe(address)
+})
+
+test('pages of schedules and workers are there when somebody reads them', async () => {
+  const paused: string[] = []
+  const schedule = {
+    id: 'nightly',
+    jobName: 'greet',
+    cron: '0 3 * * *',
+    every: null,
+    timezone: 'UTC',
+    paused: false,
+    nextAt: null,
+    lastScheduledFor: null,
+  }
+  const { shown, press, dashboard } = mount()
+  await vi.waitFor(() => expect(dashboard.shadowRoot?.querySelector('nav')?.textContent).not.toContain('Schedules'))
+  dashboard.cluster = {
+    schedules: { list: async () => [{ ...schedule, paused: paused.length > 0 }], pause: async (id) => paused.push(id) },
+    workers: {
+      list: async () => [
+        { id: 'w-1', state: 'attached', isSilent: true, capacity: 4, running: 2, heartbeatAt: new Date().toISOString(), version: null },
+      ],
+    },
+    leader: async () => ({ workerId: 'w-1', epoch: 7, electedAt: new Date().toISOString(), isLeading: true }),
+  }
+  await vi.waitFor(() => press('.entry', 'Schedules'))
+  await vi.waitFor(() => expect(shown()).toContain('0 3 * * *'))
+  press('button', 'Pause')
+  await vi.waitFor(() => expect(shown()).toContain('Paused'))
+  expect(paused).toEqual(['nightly'])
+  press('.entry', 'Workers')
+  await vi.waitFor(() => expect(shown()).toContain('w-1 leads, in epoch 7'))
+  expect(shown()).toContain('Silent')
+})
+
+test('a button of the page says what it did, and what went wrong', async () => {
+  let presses = 0
+  const press = async () => {
+    if (presses++ > 0) throw new Error('no worker to kill')
+    return 'The worker was killed.'
+  }
+  const { dashboard, press: pressButton } = mount({ controls: [{ label: 'Kill', title: 'Kills the worker', press }] })
+  const said = () => dashboard.shadowRoot?.querySelector('.toasts')?.textContent
+  await vi.waitFor(() => pressButton('button', 'Kill'))
+  await vi.waitFor(() => expect(said()).toContain('The worker was killed.'))
+  pressButton('button', 'Kill')
+  await vi.waitFor(() => expect(said()).toContain('no worker to kill'))
+})
+
+test('another client is another world', async () => {
+  const first = mount()
+  const second = mount()
+  await first.greet.trigger({ name: 'one' }, { labels: { of: 'first' } })
+  await vi.waitFor(() => expect(first.shown()).toContain('of=first'))
+  first.dashboard.client = localClient(second.durably)
+  await vi.waitFor(() => expect(first.shown()).toContain('No runs yet'))
+})
+
+test('a dashboard that was taken out of the page and put back goes on', async () => {
+  const { dashboard, greet, shown, press } = mount()
+  await vi.waitFor(() => expect(shown()).toContain('No runs yet'))
+  dashboard.remove()
+  await greet.trigger({ name: 'Ada' })
+  document.body.append(dashboard)
+  await vi.waitFor(() => press('.row', 'greet'))
+})
