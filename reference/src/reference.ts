@@ -43,7 +43,11 @@ async function symbolsOf(folder: string): Promise<[string, DeclarationReflection
   })
 }
 
-const entries = new Map([...(await symbolsOf('packages/durably')), ...(await symbolsOf('packages/durably-react'))])
+const entries = new Map([
+  ...(await symbolsOf('packages/durably')),
+  ...(await symbolsOf('packages/durably-react')),
+  ...(await symbolsOf('packages/durably-ui')),
+])
 const text = page(entries)
 if (!process.argv.includes('--check')) writeFileSync(PAGE, text)
 else if (readFileSync(PAGE, 'utf8') !== text) {

@@ -5,7 +5,7 @@ export interface ClusterClient {
   /** Reads the schedules, and acts on them. */
   readonly schedules?: ScheduleReader
   /** Reads the workers that are in the register. */
-  readonly workers?: { list(): Promise<readonly ListedWorker[]> }
+  readonly workers?: WorkerReader
   /** Reads which process is elected; null if none ever was. */
   leader?(): Promise<ListedLeader | null>
 }
@@ -40,6 +40,12 @@ export interface ListedSchedule {
   readonly nextAt: string | null
   /** The last time that was used, as ISO-8601 text; null before the first. */
   readonly lastScheduledFor: string | null
+}
+
+/** Reads workers. */
+export interface WorkerReader {
+  /** Lists the workers of the register, by name. */
+  list(): Promise<readonly ListedWorker[]>
 }
 
 /** The part of a worker that is shown. */

@@ -1,9 +1,8 @@
-/// <reference lib="dom" preserve="true" />
 // @coji/durably-ui — defines the element <durably-dashboard>.
 import './dashboard.ts'
 import type { DashboardOptions, DurablyDashboard } from './dashboard-options.ts'
 
-export type { ClusterClient, ListedLeader, ListedSchedule, ListedWorker, ScheduleReader } from './cluster-client.ts'
+export type { ClusterClient, ListedLeader, ListedSchedule, ListedWorker, ScheduleReader, WorkerReader } from './cluster-client.ts'
 export type { DashboardControl, DashboardJob, DashboardOptions, DurablyDashboard } from './dashboard-options.ts'
 
 /**

@@ -1,11 +1,11 @@
 // An empty project in which somebody installs the packages as they would be published, and pastes the program of the README.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { REPO } from '../engine-build.ts'
 import { npm } from './execute.ts'
 
-export const PACKAGES = ['durably', 'durably-react', 'durably-cli'] as const
+export const PACKAGES = ['durably', 'durably-react', 'durably-cli', 'durably-ui'] as const
 
 export interface PackedProject {
   folder: string
@@ -48,14 +48,15 @@ async function pack(folder: string): Promise<string[]> {
 function copyOf(name: string, copy: string): string {
   const source = join(REPO, 'packages', name)
   const target = join(copy, 'packages', name)
-  for (const part of PARTS) cpSync(join(source, part), join(target, part), { recursive: true })
+  for (const part of PARTS) if (existsSync(join(source, part))) cpSync(join(source, part), join(target, part), { recursive: true })
   // As a build of an older version leaves it.
   mkdirSync(join(target, 'dist'))
   writeFileSync(join(target, 'dist/left-over.js'), 'export {}')
   return target
 }
 
-const PARTS = ['src', 'package.json', 'tsconfig.json', 'README.md', 'LICENSE']
+/** Not every package has scripts for its build. */
+const PARTS = ['src', 'scripts', 'package.json', 'tsconfig.json', 'README.md', 'LICENSE']
 
 /** `zod3` of the repository is an alias: it is installed by its real name. */
 function atOwnVersion(folderName: string): string {

@@ -47,7 +47,8 @@ describe.each(PACKAGES.map((name, i) => ({ name, i })))('the tarball of $name', 
     const modules = files.flatMap((file) => /^package\/dist\/(.*)\.js$/.exec(file)?.[1] ?? [])
     const sources = readdirSync(join(REPO, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.tsx?$/.test(file) && !file.includes('.test.'))
-      .map((file) => file.replace(/\.tsx?$/, ''))
+      // A declaration alone is that of a module which the build writes.
+      .map((file) => file.replace(/(?:\.d)?\.tsx?$/, ''))
     expect(modules.sort()).toEqual(sources.sort())
   })
 
@@ -108,7 +109,29 @@ test.each([
     ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
   }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
-  const lines = subpaths().map((path, i) => `export * as part${i} from '${path}'`)
+  const lines = subpaths()
+    .filter((path) => path !== IN_A_PAGE)
+    .map((path, i) => `export * as part${i} from '${path}'`)
   writeFileSync(join(folder, 'program.ts'), `${firstProgram('README.md')?.code}\n${lines.join('\n')}\n`)
+  expect(await execute(process.execPath, [join(TOOLS, 'typescript/bin/tsc'), '-p', folder], folder)).toBe('')
+})
+
+/** Its element is one of the DOM. */
+const IN_A_PAGE = '@coji/durably-ui'
+
+test('the types of the dashboard compile with the DOM, and with skipLibCheck off', async () => {
+  const folder = mkdtempSync(join(project.folder, 'types-'))
+  const compilerOptions = {
+    ...{ module: 'esnext', moduleResolution: 'bundler', target: 'es2022', lib: ['es2022', 'dom'], types: [] },
+    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+  const program = `import { httpClient } from '@coji/durably/client'
+import { createDashboard } from '${IN_A_PAGE}'
+document.body.append(createDashboard({ client: httpClient({ url: '/api' }) }))
+const element = document.querySelector('durably-dashboard')
+if (element) element.theme = 'dark'
+`
+  writeFileSync(join(folder, 'program.ts'), program)
   expect(await execute(process.execPath, [join(TOOLS, 'typescript/bin/tsc'), '-p', folder], folder)).toBe('')
 })
