@@ -13,6 +13,8 @@ export interface App {
   readonly counts: CountSamples
   /** The address of a page of the dashboard. */
   href(route: Route): string
+  /** The list of runs as it was last shown, with its filters. */
+  list(): Route
   go(route: Route, options?: { replace?: boolean }): void
   /** Shows a dialog until it is closed. */
   open(dialog: TemplateResult): void

@@ -50,6 +50,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
 
   readonly #toasts = new Toasts(() => this.requestUpdate())
   #app: App | null = null
+  #list: Route = HOME
   #disconnected = new AbortController()
 
   constructor() {
@@ -84,6 +85,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('routing')) this.#readAddress()
+    if (this.route.page === 'runs') this.#list = this.route
     if (changed.has('client') || changed.has('cluster') || changed.has('jobs')) this.#begin()
   }
 
@@ -104,6 +106,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
       counts,
       cluster: this.cluster,
       href: (route) => (this.routing === 'hash' ? `#${formatRoute(route)}` : '#'),
+      list: () => this.#list,
       go: (route, options) => this.#go(route, options),
       open: (dialog) => {
         this.dialog = dialog
@@ -130,7 +133,15 @@ class Dashboard extends LitElement implements DurablyDashboard {
     }
     const isOtherPage = route.page !== this.route.page
     this.route = route
-    if (isOtherPage) void this.updateComplete.then(() => this.renderRoot.querySelector('main')?.scrollTo(0, 0))
+    if (isOtherPage) void this.#beginPage()
+  }
+
+  /** A screen reader goes on where the new page is. */
+  async #beginPage(): Promise<void> {
+    await this.updateComplete
+    const main = this.renderRoot.querySelector('main')
+    main?.scrollTo(0, 0)
+    if (!this.dialog) main?.focus()
   }
 
   #readAddress(): void {
@@ -145,7 +156,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
       trigger: () => app.open(triggerDialog(app, this.route.page === 'job' ? this.route.name : null)),
       help: () => app.open(helpDialog(app)),
       back: () => {
-        if (this.route.page !== 'runs') this.#go(HOME)
+        if (this.route.page !== 'runs') this.#go(this.#list)
       },
     })
     if (isMeant) event.preventDefault()

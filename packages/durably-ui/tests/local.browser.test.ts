@@ -6,8 +6,8 @@ import { createDashboard } from '@coji/durably-ui'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 
-function mount(options: Partial<Parameters<typeof createDashboard>[0]> = {}) {
-  const durably = createDurably({ store: memoryStore(), pollingInterval: 50 })
+function mount(options: Partial<Parameters<typeof createDashboard>[0]> = {}, eventLog = true) {
+  const durably = createDurably({ store: memoryStore({ eventLog }), pollingInterval: 50 })
   const greet = durably.defineJob({ name: 'greet', input: z.object({ name: z.string() }) }, (ctx, { name }) =>
     ctx.run('compose', () => `Hello, ${name}!`),
   )
@@ -102,4 +102,13 @@ test('a dashboard that was taken out of the page and put back goes on', async ()
   await greet.trigger({ name: 'Ada' })
   document.body.append(dashboard)
   await vi.waitFor(() => press('.row', 'greet'))
+})
+
+test('without an event log a run is shown without its history, and the page says why', async () => {
+  const { durably, greet, shown, press } = mount({}, false)
+  durably.start()
+  await greet.trigger({ name: 'Ada' })
+  await vi.waitFor(() => press('.row', 'greet'))
+  await vi.waitFor(() => expect(shown()).toContain('"Hello, Ada!"'))
+  await vi.waitFor(() => expect(shown()).toContain('The engine keeps no event log (eventLog: false), so there is no timeline.'))
 })

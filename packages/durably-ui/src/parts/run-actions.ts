@@ -5,7 +5,6 @@ import type { App } from '../app.ts'
 import { confirmDialog } from '../dialogs/confirm-dialog.ts'
 import { decideDialog } from '../dialogs/decide-dialog.ts'
 import { signalDialog } from '../dialogs/signal-dialog.ts'
-import { HOME } from '../route.ts'
 import { hasEnded } from '../state/watched-run.ts'
 import { icon } from './icon.ts'
 
@@ -74,7 +73,7 @@ function deleteDialog(app: App, { id, version }: Run): TemplateResult {
     isDangerous: true,
     act: async () => {
       await app.client.deleteRun(id, { ifVersion: version })
-      app.go(HOME)
+      app.go(app.list())
       return 'The run was deleted.'
     },
   })

@@ -39,6 +39,8 @@ export class WatchedRun {
   /** How many of the first events were left out. */
   skipped = 0
   connection: ConnectionState | 'ended' = 'connecting'
+  /** The engine keeps no event log, so there is no history. */
+  isLogOff = false
   error: string | null = null
 
   readonly #client: DurablyClient
@@ -78,7 +80,7 @@ export class WatchedRun {
       if (signal.aborted) return
       Object.assign(this, { run, explanation, error: null })
       const isBehind = run !== null && (run.lastEventSequence > this.view.sequence || !hasEnded(run))
-      if (isBehind && !this.#isFollowing) void this.#follow(run)
+      if (isBehind && !this.#isFollowing && !this.isLogOff) void this.#follow(run)
     } catch (error) {
       if (!signal.aborted) this.error = errorText(error)
     }
@@ -110,7 +112,8 @@ export class WatchedRun {
   #lost(error: unknown): void {
     this.connection = 'ended'
     if (error instanceof DurablyError && error.firstSequence !== undefined) this.skipped = error.firstSequence - 1
-    else if (!(error instanceof DurablyError && error.code === 'event_log_off')) this.error = errorText(error)
+    else if (error instanceof DurablyError && error.code === 'event_log_off') this.isLogOff = true
+    else this.error = errorText(error)
   }
 
   #take(event: RunLogEvent): void {

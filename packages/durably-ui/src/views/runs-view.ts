@@ -77,7 +77,7 @@ class RunsView extends FollowingView {
         <h1>Runs</h1>
         ${page?.connection === 'reconnecting' ? html`<span class="badge warn" role="status">${icon('spin')}Reconnecting…</span>` : nothing}
         <span class="grow"></span>
-        ${this.#manyButtons()}
+        ${problem === null ? this.#manyButtons() : nothing}
         <button class="primary" @click=${() => this.app.open(triggerDialog(this.app, this.query.jobName))}>${icon('plus')}Trigger</button>
       </header>
       ${this.#phases()} ${this.#filters()} ${errorNotice(problem ?? page?.error ?? null)}

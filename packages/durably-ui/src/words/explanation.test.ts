@@ -1,0 +1,66 @@
+// The words are those of explanations that a real engine gives.
+import { createDurably } from '@coji/durably'
+import { memoryStore } from '@coji/durably/memory'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { causeInWords, remedyInWords } from './explanation.ts'
+
+function world() {
+  const store = memoryStore()
+  const durably = createDurably({ store, logger: false })
+  onTestFinished(() => durably.stop())
+  const wait = durably.defineJob({ name: 'wait', input: z.unknown() }, (ctx) => ctx.waitFor('approval'))
+  const parent = durably.defineJob({ name: 'parent', input: z.unknown() }, (ctx) => ctx.invoke(wait, null))
+  const fail = durably.defineJob({ name: 'fail', input: z.unknown() }, async () => {
+    throw new Error('no card')
+  })
+  const said = async (id: string) => {
+    const run = await durably.getRun(id)
+    if (!run) throw new Error('there is no such run')
+    const explanation = await durably.explain(id)
+    return [causeInWords(run, explanation, Date.now()), remedyInWords(explanation.remedy, Date.now())]
+  }
+  return { store, durably, wait, parent, fail, said }
+}
+
+test('a run without a worker says to start one', async () => {
+  const { wait, said } = world()
+  const { id } = await wait.trigger(null)
+  expect(await said(id)).toEqual([
+    'It is due, but no worker of the answering process executes its job.',
+    'Unless another process does so, start a worker that has the job “wait”.',
+  ])
+})
+
+test('a job that the server does not know is named', async () => {
+  const { wait, store } = world()
+  const { id } = await wait.trigger(null)
+  const other = createDurably({ store, logger: false })
+  const explanation = await other.explain(id)
+  expect(causeInWords({ status: 'pending', error: null }, explanation, Date.now())).toBe(
+    'It is due, but the server that was asked knows no job of its name.',
+  )
+})
+
+test('a run that waits for a child says so, and what the child needs', async () => {
+  const { durably, parent, said } = world()
+  const { id } = await parent.trigger(null)
+  await durably.processUntilIdle()
+  expect(await said(id)).toEqual([
+    'It waits for the run that step “invoke wait” invoked, of job “wait”.',
+    'Somebody must send the signal “approval”.',
+  ])
+})
+
+test('a failed run says its error and to retry it', async () => {
+  const { durably, fail, said } = world()
+  const { id } = await fail.trigger(null)
+  await durably.processUntilIdle()
+  expect(await said(id)).toEqual(['no card', 'When its reason is gone, retry it.'])
+})
+
+test('a delay says when it is over', async () => {
+  const { wait, said } = world()
+  const { id } = await wait.trigger(null, { delay: '2h' })
+  expect(await said(id)).toEqual(['It starts in 2 h.', 'Nobody has to act: it goes on in 2 h.'])
+})
