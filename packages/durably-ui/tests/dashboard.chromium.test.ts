@@ -9,24 +9,27 @@ import { openWorld, type World } from './world.ts'
 const PATIENCE = { timeout: 20_000 }
 
 let browser: { context: BrowserContext; close(): Promise<void> }
-let world: World
 
 beforeAll(async () => {
   browser = await openBrowser()
-  world = await openWorld()
 }, 60_000)
 
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-}, 60_000)
+afterAll(() => browser?.close(), 60_000)
 
-const open = (hash = '', look?: PageLook) => openPage(browser.context, `${world.address}#${hash}`, look)
+/** With a worker at work. */
+async function workingWorld(): Promise<World> {
+  const world = await openWorld()
+  world.durably.start()
+  return world
+}
+
+const open = ({ address }: World, hash = '', look?: PageLook) => openPage(browser.context, `${address}#${hash}`, look)
 const rows = (page: Page) => page.getByRole('list', { name: 'Runs' }).getByRole('link')
 const confirm = (page: Page, button: string) => page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
 
 test('without runs it says so, and a run that is triggered elsewhere appears at once, with its progress', async () => {
-  const page = await open()
+  const world = await openWorld()
+  const page = await open(world)
   await page.getByText('No runs yet').waitFor()
   world.durably.start()
   await world.jobs.importCsv.trigger({ file: 'a.csv', rows: 40, mode: 'append' }, { labels: { tenant: 'acme' } })
@@ -42,9 +45,9 @@ test('without runs it says so, and a run that is triggered elsewhere appears at 
 })
 
 test('a run that was taken over from a killed worker shows who held it when', async () => {
-  await world.durably.stop()
+  const world = await openWorld()
   const id = await world.loseWorker('monthlyReport')
-  const page = await open(`/runs/${id}`)
+  const page = await open(world, `/runs/${id}`)
   await page.getByRole('heading', { name: 'Its worker is silent, and its lease is over.' }).waitFor()
   await page.getByText('Unless another process does so, start a worker that has the job “monthly-report”.').waitFor()
   world.durably.start()
@@ -59,8 +62,9 @@ test('a run that was taken over from a killed worker shows who held it when', as
 
 describe('actions', () => {
   test('a signal is sent with a form, and JSON that is wrong is explained', async () => {
+    const world = await workingWorld()
     const { id } = await world.jobs.approveInvoice.trigger({ invoice: 'I-1', cents: 5 })
-    const page = await open(`/runs/${id}`)
+    const page = await open(world, `/runs/${id}`)
     await page.getByRole('heading', { name: 'It waits for the signal “approval”, and gives up in 7 d.' }).waitFor()
     await page.getByRole('button', { name: 'Signal…' }).click()
     const dialog = page.getByRole('dialog')
@@ -75,8 +79,9 @@ describe('actions', () => {
   })
 
   test('a failed run shows its error and causes, and is retried and deleted after a question', async () => {
+    const world = await workingWorld()
     const { id } = await world.jobs.chargeCard.trigger({ customer: 'Ada' })
-    const page = await open(`/runs/${id}`)
+    const page = await open(world, `/runs/${id}`)
     await page.getByRole('region', { name: 'Error' }).getByText('caused by Error').waitFor()
     await page.getByRole('button', { name: 'Retry…' }).click()
     await confirm(page, 'Leave it')
@@ -93,8 +98,9 @@ describe('actions', () => {
   })
 
   test('a run is cancelled', async () => {
+    const world = await workingWorld()
     const { id } = await world.jobs.approveInvoice.trigger({ invoice: 'I-2', cents: 5 })
-    const page = await open(`/runs/${id}`)
+    const page = await open(world, `/runs/${id}`)
     await page.getByRole('button', { name: 'Cancel…' }).click()
     await confirm(page, 'Cancel the run')
     await page.getByText('Cancelled', { exact: true }).waitFor()
@@ -102,10 +108,10 @@ describe('actions', () => {
   })
 
   test('somebody decides what became of a step that must not run twice', async () => {
-    await world.durably.stop()
+    const world = await openWorld()
     const id = await world.loseWorker('pay')
     world.durably.start()
-    const page = await open(`/runs/${id}`)
+    const page = await open(world, `/runs/${id}`)
     await page.getByRole('heading', { name: /Its worker was lost during step “transfer”, which must not run twice/ }).waitFor()
     await page.getByRole('button', { name: 'Decide…' }).click()
     await page.getByLabel('Result, as JSON').fill('"by hand"')
@@ -114,7 +120,8 @@ describe('actions', () => {
   })
 
   test('a job is triggered with a form made of its schema; what is wrong is said, and what was entered stays', async () => {
-    const page = await open()
+    const world = await workingWorld()
+    const page = await open(world)
     await page.keyboard.press('t')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Job').selectOption('import-csv')
@@ -137,11 +144,12 @@ describe('actions', () => {
   })
 
   test('all runs that match are cancelled and deleted, and no other', async () => {
+    const world = await openWorld()
     await world.jobs.quick.batchTrigger(
       Array.from({ length: 130 }, () => ({ payload: null, options: { labels: { many: 'yes' }, delay: '1h' as const } })),
     )
     const other = await world.jobs.quick.trigger(null, { delay: '1h' })
-    const page = await open('/runs?q=many%3Dyes')
+    const page = await open(world, '/runs?q=many%3Dyes')
     await rows(page).first().waitFor()
     const many = async (item: string, button: string, done: string) => {
       await page.locator('summary').getByText('All that match').click()
@@ -158,8 +166,9 @@ describe('actions', () => {
 })
 
 test('names, errors, logs and values that are code are shown as text, on every page', async () => {
+  const world = await workingWorld()
   const run = await world.jobs.hostile.trigger({ [HOSTILE]: HOSTILE }, { labels: { tenant: HOSTILE }, concurrencyKey: HOSTILE })
-  const page = await open(`/runs/${run.id}`)
+  const page = await open(world, `/runs/${run.id}`)
   await page.getByRole('heading', { name: HOSTILE, level: 1 }).waitFor()
   await page.getByRole('region', { name: 'Logs' }).getByText(HOSTILE).first().waitFor()
   await page.getByRole('region', { name: 'Stream output' }).getByText(HOSTILE).first().waitFor()
@@ -176,21 +185,22 @@ test('names, errors, logs and values that are code are shown as text, on every p
 })
 
 test('of 5 MB only the beginning is shown, and a file has all of it', async () => {
+  const world = await workingWorld()
   const payload = { text: 'x'.repeat(5_000_000), end: 'the end' }
   const { id } = await world.jobs.quick.trigger(payload)
-  const page = await open(`/runs/${id}`)
+  const page = await open(world, `/runs/${id}`)
   const input = page.getByRole('region', { name: 'Input' })
   await input.getByText('The first 20,000 characters. Download it to see all of it.').waitFor()
   expect((await input.locator('pre').textContent())?.length).toBeLessThan(20_100)
   const [download] = await Promise.all([page.waitForEvent('download'), input.getByRole('button', { name: 'Download' }).click()])
   expect(download.suggestedFilename()).toBe(`${id}-input.json`)
   expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toEqual(payload)
-  await world.durably.deleteRun(id)
 })
 
 test('a server that went away and came back: nothing is lost, and the page says what it does', async () => {
-  const page = await open()
-  await rows(page).first().waitFor()
+  const world = await workingWorld()
+  const page = await open(world)
+  await page.getByText('No runs yet').waitFor()
   await world.stopServing()
   await page.getByText('Reconnecting…').waitFor()
   const { id } = await world.jobs.quick.trigger('while away')
@@ -203,7 +213,9 @@ test('a server that went away and came back: nothing is lost, and the page says 
 
 describe('a reader', () => {
   test('uses the keys alone', async () => {
-    const page = await open()
+    const world = await openWorld()
+    for (const n of [1, 2, 3]) await world.jobs.quick.trigger(n)
+    const page = await open(world)
     await rows(page).nth(2).waitFor()
     const focused = () => rows(page).evaluateAll((links) => links.findIndex((link) => link.matches(':focus')))
     for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key)
@@ -225,7 +237,12 @@ describe('a reader', () => {
   })
 
   test('filters by phase, job and search, and the address keeps it', async () => {
-    const page = await open()
+    const world = await openWorld()
+    const { approveInvoice, quick } = world.jobs
+    for (const { id } of [await approveInvoice.trigger({ invoice: 'I-1', cents: 5 }), await quick.trigger(null)])
+      await world.durably.cancel(id)
+    await approveInvoice.trigger({ invoice: 'I-2', cents: 5 })
+    const page = await open(world)
     await page
       .getByRole('group', { name: 'Phases' })
       .getByRole('button', { name: /^Cancelled/ })
@@ -251,9 +268,10 @@ describe('a reader', () => {
   })
 
   test('has the colours of the system, or the chosen ones, which stay', async () => {
+    const world = await openWorld()
     const colourOf = (page: Page) => page.locator('durably-dashboard').evaluate((host) => getComputedStyle(host).backgroundColor)
-    const dark = await open('', { scheme: 'dark' })
-    const light = await open('', { scheme: 'light' })
+    const dark = await open(world, '', { scheme: 'dark' })
+    const light = await open(world, '', { scheme: 'light' })
     expect([await colourOf(dark), await colourOf(light)]).toEqual(['rgb(17, 17, 19)', 'rgb(251, 251, 250)'])
     await dark.getByRole('button', { name: 'Colours: auto' }).click()
     expect(await colourOf(dark)).toBe('rgb(251, 251, 250)')
@@ -263,19 +281,32 @@ describe('a reader', () => {
     await dark.getByRole('button', { name: 'Colours: auto' }).waitFor()
   })
 
-  test.each(['/runs', '/jobs', '/activity', '/jobs/import-csv', 'run', 'hostile'])('has room for %s on 360 px', async (place) => {
-    const [run] = await world.durably.getRuns({ limit: 1, ...(place === 'hostile' ? { jobName: HOSTILE } : { jobName: 'monthly-report' }) })
-    const page = await open(place.startsWith('/') ? place : `/runs/${run?.id}`, { width: 360, height: 640 })
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.getByRole('status', { name: 'Loading…' }).waitFor({ state: 'detached' })
-    const widths = await page.locator('main').evaluate((main) => [main.scrollWidth, main.ownerDocument.documentElement.scrollWidth])
-    expect(widths).toEqual([360, 360])
+  test('has room for everything on 360 px', async () => {
+    const world = await workingWorld()
+    const { monthlyReport, hostile, approveInvoice } = world.jobs
+    const report = await monthlyReport.triggerAndWait({ month: '2026-10' }, { labels: { tenant: 'acme' } })
+    const { id } = await hostile.trigger(HOSTILE, { labels: { tenant: HOSTILE } })
+    const waiting = await approveInvoice.trigger({ invoice: 'I-9', cents: 1 })
+    const page = await open(world, '', { width: 360, height: 640 })
+    await rows(page).getByText('Failed').first().waitFor()
+    const places = ['/runs', '/jobs', '/activity', '/jobs/monthly-report', `/runs/${report.id}`, `/runs/${id}`, `/runs/${waiting.id}`]
+    const tooWide: string[] = []
+    for (const place of places) {
+      await page.goto(`${world.address}#${place}`)
+      await page.locator('main .card, main .runs').first().waitFor()
+      const width = await page.locator('main').evaluate((main) => Math.max(main.scrollWidth, document.documentElement.scrollWidth))
+      if (width > 360) tooWide.push(`${place} ${width}`)
+    }
+    expect(tooWide).toEqual([])
   })
 
   test('who does not see it hears a name for everything that can be pressed or filled in', async () => {
-    for (const place of ['/runs', '/jobs', '/activity']) {
-      const page = await open(place)
-      await page.getByRole('heading', { level: 1 }).waitFor()
+    const world = await workingWorld()
+    const { id } = await world.jobs.monthlyReport.triggerAndWait({ month: '2026-10' })
+    const page = await open(world)
+    for (const place of ['/runs', '/jobs', '/activity', '/jobs/monthly-report', `/runs/${id}`]) {
+      await page.goto(`${world.address}#${place}`)
+      await page.locator('main .card, main .runs').first().waitFor()
       const nameless = await page
         .locator('button, a, input, select, summary')
         .evaluateAll((all) =>
@@ -287,17 +318,23 @@ describe('a reader', () => {
 })
 
 test('figures of jobs say of how many runs they are, and counts are drawn over time', async () => {
-  const page = await open('/jobs')
-  await page.getByText(/^Figures are of all \d+ runs\.$/).waitFor()
+  const world = await workingWorld()
+  for (const width of [64, 256]) await world.jobs.resize.triggerAndWait({ image: 'a.png', width })
+  const page = await open(world, '/jobs')
+  await page.getByText('Figures are of all 2 runs.').waitFor()
   await page.getByRole('link', { name: 'resize-image' }).click()
   await page.getByRole('img', { name: /^Durations\. .*: \d+ runs?/ }).waitFor()
   await page.getByRole('link', { name: 'Activity' }).click()
+  await page
+    .getByRole('group', { name: 'Lines of the chart' })
+    .getByRole('button', { name: /^Completed/ })
+    .click()
   await page.getByRole('img', { name: /^Runs by phase over time; now: / }).waitFor()
   await expect.poll(() => page.locator('path.line').first().getAttribute('d'), PATIENCE).toMatch(/^M[\d.,]+L/)
 })
 
 test('1,200 runs are read a page at a time, there and back', async () => {
-  await world.durably.stop()
+  const world = await openWorld()
   for (let i = 0; i < 2; i++)
     await world.jobs.quick.batchTrigger(Array.from({ length: 600 }, (_, n) => ({ payload: n, options: { labels: { big: 'yes' } } })))
   const page = await openPage(browser.context, `${world.address}#/runs?q=big%3Dyes`)

@@ -6,6 +6,8 @@ import { createDashboard } from '@coji/durably-ui'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 
+const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 20_000 })
+
 function mount(options: Partial<Parameters<typeof createDashboard>[0]> = {}, eventLog = true) {
   const durably = createDurably({ store: memoryStore({ eventLog }), pollingInterval: 50 })
   const greet = durably.defineJob({ name: 'greet', input: z.object({ name: z.string() }) }, (ctx, { name }) =>
@@ -31,11 +33,11 @@ function mount(options: Partial<Parameters<typeof createDashboard>[0]> = {}, eve
 test('shows the runs of the tab live, and leaves the address of the page alone', async () => {
   const { durably, greet, shown, press } = mount()
   const address = location.href
-  await vi.waitFor(() => expect(shown()).toContain('No runs yet'))
+  await until(() => expect(shown()).toContain('No runs yet'))
   durably.start()
   await greet.trigger({ name: 'Ada' })
-  await vi.waitFor(() => press('.row', 'greet'))
-  await vi.waitFor(() => expect(shown()).toContain('"Hello, Ada!"'))
+  await until(() => press('.row', 'greet'))
+  await until(() => expect(shown()).toContain('"Hello, Ada!"'))
   expect(location.href).toBe(address)
 })
 
@@ -52,7 +54,7 @@ test('pages of schedules and workers are there when somebody reads them', async 
     lastScheduledFor: null,
   }
   const { shown, press, dashboard } = mount()
-  await vi.waitFor(() => expect(dashboard.shadowRoot?.querySelector('nav')?.textContent).not.toContain('Schedules'))
+  await until(() => expect(dashboard.shadowRoot?.querySelector('nav')?.textContent).not.toContain('Schedules'))
   dashboard.cluster = {
     schedules: { list: async () => [{ ...schedule, paused: paused.length > 0 }], pause: async (id) => paused.push(id) },
     workers: {
@@ -62,13 +64,13 @@ test('pages of schedules and workers are there when somebody reads them', async 
     },
     leader: async () => ({ workerId: 'w-1', epoch: 7, electedAt: new Date().toISOString(), isLeading: true }),
   }
-  await vi.waitFor(() => press('.entry', 'Schedules'))
-  await vi.waitFor(() => expect(shown()).toContain('0 3 * * *'))
+  await until(() => press('.entry', 'Schedules'))
+  await until(() => expect(shown()).toContain('0 3 * * *'))
   press('button', 'Pause')
-  await vi.waitFor(() => expect(shown()).toContain('Paused'))
+  await until(() => expect(shown()).toContain('Paused'))
   expect(paused).toEqual(['nightly'])
   press('.entry', 'Workers')
-  await vi.waitFor(() => expect(shown()).toContain('w-1 leads, in epoch 7'))
+  await until(() => expect(shown()).toContain('w-1 leads, in epoch 7'))
   expect(shown()).toContain('Silent')
 })
 
@@ -80,35 +82,35 @@ test('a button of the page says what it did, and what went wrong', async () => {
   }
   const { dashboard, press: pressButton } = mount({ controls: [{ label: 'Kill', title: 'Kills the worker', press }] })
   const said = () => dashboard.shadowRoot?.querySelector('.toasts')?.textContent
-  await vi.waitFor(() => pressButton('button', 'Kill'))
-  await vi.waitFor(() => expect(said()).toContain('The worker was killed.'))
+  await until(() => pressButton('button', 'Kill'))
+  await until(() => expect(said()).toContain('The worker was killed.'))
   pressButton('button', 'Kill')
-  await vi.waitFor(() => expect(said()).toContain('no worker to kill'))
+  await until(() => expect(said()).toContain('no worker to kill'))
 })
 
 test('another client is another world', async () => {
   const first = mount()
   const second = mount()
   await first.greet.trigger({ name: 'one' }, { labels: { of: 'first' } })
-  await vi.waitFor(() => expect(first.shown()).toContain('of=first'))
+  await until(() => expect(first.shown()).toContain('of=first'))
   first.dashboard.client = localClient(second.durably)
-  await vi.waitFor(() => expect(first.shown()).toContain('No runs yet'))
+  await until(() => expect(first.shown()).toContain('No runs yet'))
 })
 
 test('a dashboard that was taken out of the page and put back goes on', async () => {
   const { dashboard, greet, shown, press } = mount()
-  await vi.waitFor(() => expect(shown()).toContain('No runs yet'))
+  await until(() => expect(shown()).toContain('No runs yet'))
   dashboard.remove()
   await greet.trigger({ name: 'Ada' })
   document.body.append(dashboard)
-  await vi.waitFor(() => press('.row', 'greet'))
+  await until(() => press('.row', 'greet'))
 })
 
 test('without an event log a run is shown without its history, and the page says why', async () => {
   const { durably, greet, shown, press } = mount({}, false)
   durably.start()
   await greet.trigger({ name: 'Ada' })
-  await vi.waitFor(() => press('.row', 'greet'))
-  await vi.waitFor(() => expect(shown()).toContain('"Hello, Ada!"'))
-  await vi.waitFor(() => expect(shown()).toContain('The engine keeps no event log (eventLog: false), so there is no timeline.'))
+  await until(() => press('.row', 'greet'))
+  await until(() => expect(shown()).toContain('"Hello, Ada!"'))
+  await until(() => expect(shown()).toContain('The engine keeps no event log (eventLog: false), so there is no timeline.'))
 })

@@ -15,7 +15,6 @@ const LOOKS: readonly (PageLook & { name: string })[] = [
 
 test.runIf(process.env.UI_SCREENSHOT)('pictures of the dashboard', async () => {
   const world = await openWorld()
-  onTestFinished(() => world.close())
   const { context, close } = await openBrowser()
   onTestFinished(close)
   const id = await populate(world)

@@ -12,6 +12,7 @@ import { withLogPersistence } from '@coji/durably/plugins'
 import { allowAll, durablyHandler, nodeListener } from '@coji/durably/server'
 import { sqlite } from '@coji/durably/sqlite'
 import { dashboardPage } from '@coji/durably-ui/page'
+import { onTestFinished } from 'vitest'
 import { defineJobs } from './jobs.ts'
 
 export interface World {
@@ -23,9 +24,9 @@ export interface World {
   stopServing(): Promise<void>
   /** On the same port. */
   serveAgain(): Promise<void>
-  close(): Promise<void>
 }
 
+/** Closed with the test. Its worker, `worker-b`, is not started. */
 export async function openWorld(): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'durably-ui-'))
   const file = join(folder, 'app.db')
@@ -42,6 +43,11 @@ export async function openWorld(): Promise<World> {
   await durably.migrate()
   let site = await serve(durably, 0)
   const { port } = site
+  onTestFinished(async () => {
+    await site.close()
+    await durably[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true, force: true })
+  })
   return {
     address: `http://127.0.0.1:${port}/`,
     durably,
@@ -58,11 +64,6 @@ export async function openWorld(): Promise<World> {
     stopServing: () => site.close(),
     async serveAgain() {
       site = await serve(durably, port)
-    },
-    async close() {
-      await site.close()
-      await durably[Symbol.asyncDispose]()
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
@@ -90,7 +91,7 @@ async function serve(durably: Durably, port: number): Promise<{ port: number; cl
     async close() {
       handler.close()
       server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      if (server.listening) await new Promise((resolve) => server.close(resolve))
     },
   }
 }
