@@ -46,13 +46,23 @@ function axis(scale: Scale, from: number): TemplateResult {
     <span class="lane-name"></span>
     <div class="track">
       <span class="tick first">${new Date(from).toLocaleTimeString([], { hour12: false })}</span>
-      ${scale.breaks.map(
-        ({ from, to }) =>
-          html`<span class="tick" .style=${`left:${(50 * (scale.position(from) + scale.position(to))).toFixed(2)}%`}>⋯ ${durationInWords(to - from)}</span>`,
-      )}
+      ${breakTicks(scale).map(({ percent, text }) => html`<span class="tick" .style=${`left:${percent.toFixed(2)}%`}>${text}</span>`)}
       <span class="tick last">${durationInWords(scale.end - from)}</span>
     </div>
   </div>`
+}
+
+/** Only where they have room beside the others; the bars say the rest. */
+const TICK_PERCENT = 14
+
+function breakTicks(scale: Scale): { percent: number; text: string }[] {
+  const ticks: { percent: number; text: string }[] = []
+  for (const { from, to } of scale.breaks) {
+    const percent = 50 * (scale.position(from) + scale.position(to))
+    const before = ticks.at(-1)?.percent ?? 0
+    if (percent - before >= TICK_PERCENT && percent <= 100 - TICK_PERCENT) ticks.push({ percent, text: durationInWords(to - from) })
+  }
+  return ticks
 }
 
 function turnBars(scale: Scale, turn: Turn, now: number): unknown {

@@ -112,7 +112,8 @@ export const frame = css`
     margin-bottom: 12px;
   }
   .card > header h2 {
-    flex: 1;
+    flex: 1 0 auto;
+    max-width: 100%;
   }
   .empty {
     text-align: center;
