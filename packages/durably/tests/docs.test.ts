@@ -197,7 +197,15 @@ test('no page holds the marks of an unresolved merge', () => {
 
 test('every file that a page names exists', () => {
   const readersOwn = ['app.ts', 'worker.ts', 'instrumentation.ts', 'lib/durably.ts']
-  const folders = ['packages/durably', 'packages/durably-react/src', 'packages/durably-cli/src', 'packages/durably-ui/src', 'proof/src', 'examples', 'docs']
+  const folders = [
+    'packages/durably',
+    'packages/durably-react/src',
+    'packages/durably-cli/src',
+    'packages/durably-ui/src',
+    'proof/src',
+    'examples',
+    'docs',
+  ]
   const files = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join('/', folder, file)),
   )
