@@ -79,8 +79,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.#disconnected.abort()
-    this.#app?.counts.stop()
-    this.#app = null
+    this.#end()
   }
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -91,14 +90,11 @@ class Dashboard extends LitElement implements DurablyDashboard {
 
   /** Another client is another world: everything is read anew. */
   #begin(): void {
-    this.#app?.counts.stop()
+    this.#end()
     const { client } = this
-    if (!client) {
-      this.#app = null
-      return
-    }
+    if (!client) return
     const changed = () => this.#refresh()
-    const jobs = new JobList(changed)
+    const jobs = new JobList(client, this.jobs, changed)
     const counts = new CountSamples(client, changed)
     this.#app = {
       client,
@@ -116,8 +112,14 @@ class Dashboard extends LitElement implements DurablyDashboard {
       },
       say: (text, tone = 'good') => this.#toasts.say(text, tone),
     }
-    void jobs.read(client, this.jobs)
+    void jobs.start()
     void counts.start()
+  }
+
+  #end(): void {
+    this.#app?.counts.stop()
+    this.#app?.jobs.stop()
+    this.#app = null
   }
 
   /** What the views share has changed; they show it with the time. */
@@ -162,11 +164,13 @@ class Dashboard extends LitElement implements DurablyDashboard {
     if (isMeant) event.preventDefault()
   }
 
-  /** From another page it leads to the list, where the field is. */
+  /** From another page it leads to the list, where the field is. On the list it is at once: the next key is already meant for it. */
   async #search(): Promise<void> {
-    if (this.route.page !== 'runs') this.#go(HOME)
-    await this.updateComplete
-    await new Promise(requestAnimationFrame)
+    if (this.route.page !== 'runs') {
+      this.#go(HOME)
+      await this.updateComplete
+      await new Promise(requestAnimationFrame)
+    }
     this.renderRoot.querySelector<HTMLInputElement>('input[type=search]')?.select()
   }
 

@@ -114,3 +114,16 @@ test('without an event log a run is shown without its history, and the page says
   await until(() => expect(shown()).toContain('"Hello, Ada!"'))
   await until(() => expect(shown()).toContain('The engine keeps no event log (eventLog: false), so there is no timeline.'))
 })
+
+test('a job that is defined while the dialog is open can be triggered in it', async () => {
+  const durably = createDurably({ store: memoryStore() })
+  const dashboard = createDashboard({ client: localClient(durably) })
+  document.body.append(dashboard)
+  onTestFinished(() => dashboard.remove())
+  const text = (selector: string) => dashboard.shadowRoot?.querySelector(selector)?.textContent ?? ''
+  await until(() => expect(text('main')).toContain('No runs yet'))
+  dashboard.shadowRoot?.querySelector<HTMLElement>('button.primary')?.click()
+  await until(() => expect(text('dialog')).toContain('The server lists no jobs that can be triggered yet.'))
+  durably.defineJob({ name: 'late', input: z.object({ size: z.number() }) }, async () => null)
+  await until(() => expect(text('dialog')).toContain('size'))
+})

@@ -6,19 +6,39 @@ import type { DashboardJob } from '../dashboard-options.ts'
 import { fieldControls } from '../form/field-controls.ts'
 import { type FormField, fieldOf } from '../form/form-field.ts'
 import { readInput } from '../form/read-input.ts'
+import { repeatedly } from '../state/clock.ts'
 import { jsonOf } from '../values/json-of.ts'
 import { define } from '../views/view.ts'
 import { DialogView, entered } from './dialog-view.ts'
+
+const LOOK_AGAIN_MS = 2000
 
 class TriggerDialog extends DialogView {
   static override properties = { jobName: { attribute: false }, asJson: { state: true } }
   declare jobName: string | null
   declare private asJson: boolean
   #draft = ''
+  readonly #closed = new AbortController()
 
   constructor() {
     super()
     this.asJson = false
+  }
+
+  /** A worker that brings the jobs may just be starting. */
+  override connectedCallback(): void {
+    super.connectedCallback()
+    const look = async () => {
+      await this.app.jobs.read()
+      this.requestUpdate()
+    }
+    void look()
+    void repeatedly(() => LOOK_AGAIN_MS, this.#closed.signal, look)
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.#closed.abort()
   }
 
   #job(): DashboardJob | undefined {
@@ -37,7 +57,7 @@ class TriggerDialog extends DialogView {
   protected override body(): TemplateResult {
     const { jobs } = this.app.jobs
     const job = this.#job()
-    if (!job) return html`<p>The server lists no jobs that can be triggered.${this.app.jobs.error ? ` ${this.app.jobs.error}` : ''}</p>`
+    if (!job) return html`<p>The server lists no jobs that can be triggered yet.${this.app.jobs.error ? ` ${this.app.jobs.error}` : ''}</p>`
     const choose = (event: Event) => {
       this.jobName = (event.target as HTMLSelectElement).value
       this.#draft = ''

@@ -1,5 +1,5 @@
 // What can be done about a run in its present state. Each asks before it acts.
-import type { Run } from '@coji/durably/client'
+import type { Run, WaitingFor } from '@coji/durably/client'
 import { html, nothing, type TemplateResult } from 'lit'
 import type { App } from '../app.ts'
 import { confirmDialog } from '../dialogs/confirm-dialog.ts'
@@ -8,21 +8,23 @@ import { signalDialog } from '../dialogs/signal-dialog.ts'
 import { hasEnded } from '../state/watched-run.ts'
 import { icon } from './icon.ts'
 
-export function runActions(app: App, run: Run, acted: () => void): TemplateResult {
-  const { waitingFor } = run
+/** `waits`: what it waits for. */
+export function runActions(app: App, run: Run, waits: readonly WaitingFor[], acted: () => void): TemplateResult {
+  const decision = waits.find((wait) => wait.kind === 'decision')
+  const signal = waits.find((wait) => wait.kind === 'signal')
   const open = (dialog: TemplateResult) => () => app.open(dialog)
   return html`<div class="actions">
     ${
-      waitingFor?.kind === 'decision'
-        ? html`<button class="primary" @click=${open(decideDialog(app, run.id, waitingFor.step, acted))}>${icon('check')}Decide…</button>`
+      decision
+        ? html`<button class="primary" @click=${open(decideDialog(app, run.id, decision.step, acted))}>${icon('check')}Decide…</button>`
         : nothing
     }
     ${
       hasEnded(run)
         ? nothing
         : html`<button
-            class=${waitingFor?.kind === 'signal' ? 'primary' : 'quiet'}
-            @click=${open(signalDialog(app, run.id, waitingFor?.kind === 'signal' ? waitingFor.name : '', acted))}
+            class=${signal ? 'primary' : 'quiet'}
+            @click=${open(signalDialog(app, run.id, signal?.name ?? '', acted))}
           >
             ${icon('send')}Signal…
           </button>`

@@ -12,7 +12,7 @@ export function runFacts(app: App, run: Run, now: number): TemplateResult {
   const isDueLater = run.status === 'pending' && Date.parse(run.runAt) > now
   return html`<dl class="facts">
     ${fact('Job', link(app, { page: 'job', name: run.jobName }, run.jobName))}
-    ${fact('Worker', run.workerId && html`<span class="dot ${workerColour(run.workerId)}"></span>${run.workerId}`)}
+    ${fact('Worker', run.workerId && html`<span class="worker"><span class="dot ${workerColour(run.workerId)}"></span><span>${run.workerId}</span></span>`)}
     ${fact('Triggered', moment(run.createdAt, now))} ${fact('Started', run.startedAt && moment(run.startedAt, now))}
     ${fact('Ended', run.finishedAt && moment(run.finishedAt, now))} ${fact('Took', run.startedAt && elapsed(run.startedAt, run.finishedAt, now))}
     ${fact('Due', isDueLater && moment(run.runAt, now))} ${fact('Deadline', run.deadlineAt && moment(run.deadlineAt, now))}

@@ -12,6 +12,7 @@ import {
   type Run,
   type RunLogEvent,
   reduceRun,
+  type WaitingFor,
 } from '@coji/durably/client'
 import { type Fact, factOf } from '../timeline/fact.ts'
 import { pause, repeatedly } from './clock.ts'
@@ -54,6 +55,12 @@ export class WatchedRun {
     this.#client = client
     this.runId = id
     this.#changed = changed
+  }
+
+  /** What it waits for, as far as that is known. The explanation is newer than the run. */
+  get waits(): readonly WaitingFor[] {
+    const { waitingFor } = this.run ?? {}
+    return this.explanation?.chain[0]?.waitingFor ?? (waitingFor ? [waitingFor] : [])
   }
 
   async start(): Promise<void> {

@@ -7,6 +7,9 @@ export const frame = css`
     grid-template-columns: 200px minmax(0, 1fr);
     height: 100%;
   }
+  .dialogs {
+    position: fixed;
+  }
   .side {
     display: flex;
     flex-direction: column;

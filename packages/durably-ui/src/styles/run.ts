@@ -128,6 +128,10 @@ export const run = css`
   .facts dd {
     overflow-wrap: anywhere;
   }
+  .worker {
+    display: flex;
+    align-items: baseline;
+  }
 
   .timeline {
     display: grid;

@@ -53,6 +53,8 @@ class DurablyDevControls extends HTMLElement {
     this.#kill.disabled = pid === null
     const clock = offsetMs === 0 ? '' : ` · clock +${Math.round(offsetMs / 36_000) / 100} h`
     this.#status.textContent = `${pid === null ? 'a worker starts …' : `worker ${pid}`}${isPaused ? ' · paused' : ''}${clock}`
+    // The dashboard says “2 s ago” by the clock of the runs.
+    Object.assign(document.querySelector('durably-dashboard') ?? {}, { clockOffset: offsetMs })
     this.#failures.hidden = failures.length === 0
     this.#failures.textContent = failures.map(({ file, message }) => `${file}\n${message}`).join('\n\n')
   }
