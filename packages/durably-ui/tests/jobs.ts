@@ -26,7 +26,7 @@ export function defineJobs(durably: Durably) {
     ctx.log.info(`reading ${file}`, { rows, mode })
     const batches = 4
     for (let i = 0; i < batches; i++) {
-      await ctx.run(`import rows ${i + 1}/${batches}`, () => pause(200))
+      await ctx.run(`import rows ${i + 1}/${batches}`, () => pause(4 * rows))
       ctx.progress(Math.round(((i + 1) / batches) * rows), rows, 'importing rows')
       if (i === 1) ctx.log.warn('2 rows have no city', { lines: [17, 41] })
     }

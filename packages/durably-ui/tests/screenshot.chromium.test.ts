@@ -33,32 +33,6 @@ test.runIf(process.env.UI_SCREENSHOT)('pictures of the dashboard', async () => {
     await page.goto(`${world.address}#/runs/${id}`)
     await page.getByText('took it over').waitFor()
     await shoot('run')
-    if (process.env.UI_SCREENSHOT === 'all') {
-      const extra = async (what: string, hash: string) => {
-        await page.goto(`${world.address}#${hash}`)
-        await pause(1500)
-        await page.screenshot({ path: `/tmp/ui-${what}-${name}.png` })
-      }
-      await extra('jobs', '/jobs')
-      await extra('job', '/jobs/import-csv')
-      await extra('activity', '/activity')
-      const [failed, waiting] = await Promise.all([
-        world.durably.getRuns({ status: 'failed', limit: 1 }),
-        world.durably.getRuns({ phase: 'waiting', limit: 1 }),
-      ])
-      await extra('failed', `/runs/${failed[0]?.id}`)
-      await extra('waiting', `/runs/${waiting[0]?.id}`)
-      await page.getByRole('button', { name: 'Signal…' }).click()
-      await pause(200)
-      await page.screenshot({ path: `/tmp/ui-signal-${name}.png` })
-      await page.keyboard.press('Escape')
-      const [imported] = await world.durably.getRuns({ jobName: 'import-csv', limit: 1 })
-      await extra('import', `/runs/${imported?.id}`)
-      await page.keyboard.press('t')
-      await page.getByLabel('Job').last().selectOption('import-csv')
-      await pause(200)
-      await page.screenshot({ path: `/tmp/ui-trigger-${name}.png` })
-    }
   }
 })
 

@@ -12,8 +12,8 @@ export interface CountSample {
 /** Half an hour at the shortest pause. */
 const SAMPLES_MAX = 900
 const PAUSE_MS = 2000
-const PAUSE_MS_MAX = 60_000
-const PAUSE_PER_COUNT = 10
+const PAUSE_MS_MAX = 300_000
+const PAUSE_PER_COUNT = 30
 
 export class CountSamples {
   samples: readonly CountSample[] = []
