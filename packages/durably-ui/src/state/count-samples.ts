@@ -1,5 +1,6 @@
 // CountSamples — how many runs are in each phase, counted again and again while the page is open, and kept for a while. A database with many
-// runs takes longer to count them, so the pause grows with the time that the last count took.
+// runs takes longer to count them, so the pause grows with the time that a count took: the shorter of the last two, because one alone may have
+// been slow for another reason, such as a page that loads.
 import type { DurablyClient, Phase } from '@coji/durably/client'
 import { now, pause, repeatedly } from './clock.ts'
 import { errorText } from './error-text.ts'
@@ -22,7 +23,7 @@ export class CountSamples {
   readonly #client: DurablyClient
   readonly #changed: () => void
   readonly #ended = new AbortController()
-  #tookMs = 0
+  #tookMs: readonly [before: number, last: number] = [0, 0]
 
   constructor(client: DurablyClient, changed: () => void) {
     this.#client = client
@@ -39,7 +40,7 @@ export class CountSamples {
     await pause(0, signal)
     if (!signal.aborted) await this.#count()
     await repeatedly(
-      () => Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS, this.#tookMs * PAUSE_PER_COUNT)),
+      () => Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS, Math.min(...this.#tookMs) * PAUSE_PER_COUNT)),
       signal,
       () => this.#count(),
     )
@@ -58,7 +59,7 @@ export class CountSamples {
     } catch (error) {
       this.error = errorText(error)
     }
-    this.#tookMs = now() - begin
+    this.#tookMs = [this.#tookMs[1], now() - begin]
     if (!this.#ended.signal.aborted) this.#changed()
   }
 }
