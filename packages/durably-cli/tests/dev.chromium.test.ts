@@ -30,7 +30,7 @@ test('the kill button kills and the run goes on; the clock moves, and the worker
   const first = await status()
 
   const client = httpClient({ url: `${url}/api` })
-  const run = await client.trigger('monthly-report', { stepMs: 100 })
+  const run = await client.trigger('monthly-report', { stepMs: 1000 })
   for await (const { type } of client.subscribe(run.id)) if (type === 'step:complete') break
   await bar.getByRole('button', { name: 'Kill the worker' }).click()
   await expect.poll(status, SOON).not.toBe(first)
