@@ -1,5 +1,6 @@
 // The dashboard as people use it: served as files, over HTTP, from a real engine on SQLite, in a real Chromium.
 import { readFileSync } from 'node:fs'
+import { cluster } from '@coji/durably/cluster'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HOSTILE } from './jobs.ts'
@@ -42,6 +43,23 @@ test('without runs it says so, and a run that is triggered elsewhere appears at 
   await page.getByText('2 rows have no city').first().waitFor()
   await page.getByRole('region', { name: 'Runs that it triggered' }).getByRole('link', { name: 'resize-image' }).first().click()
   await page.getByRole('link', { name: 'parent', exact: true }).waitFor()
+})
+
+test('schedules, workers and the leader are shown, and a schedule is paused and resumed', async () => {
+  const world = await openWorld()
+  cluster(world.durably, { dispatch: 'leader' })
+  world.durably.start()
+  await world.durably.schedule('nightly', { job: 'import-csv', cron: '0 3 * * *', payload: { file: 'a.csv', rows: 1, mode: 'append' } })
+  const page = await open(world, '/schedules')
+  await page.getByText('0 3 * * *').waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('Paused').waitFor()
+  expect(await world.durably.schedules.get('nightly')).toMatchObject({ paused: true })
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await page.getByRole('link', { name: 'Workers' }).click()
+  await page.getByText(/worker-b leads, in epoch \d+/).waitFor()
+  await page.getByRole('heading', { name: 'worker-b' }).waitFor()
 })
 
 test('a run that was taken over from a killed worker shows who held it when', async () => {
