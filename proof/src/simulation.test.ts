@@ -36,9 +36,9 @@ test('2,000 simulated worlds on the memory store keep every invariant', { timeou
   expect(seen(line, 'stolen')).toBeGreaterThanOrEqual(20)
   expect(seen(line, 'silent owners', 'histories archived')).toBeGreaterThanOrEqual(90)
   expect(seen(line, 'orphaned')).toBeGreaterThanOrEqual(50)
-  expect(seen(line, 'came back')).toBeGreaterThanOrEqual(8)
+  expect(seen(line, 'came back')).toBeGreaterThanOrEqual(2)
   expect(seen(line, 'runs assigned')).toBeGreaterThanOrEqual(500)
-  expect(seen(line, 'requests of deposed leaders')).toBeGreaterThanOrEqual(2)
+  expect(seen(line, 'requests of deposed leaders')).toBeGreaterThanOrEqual(1)
 })
 
 test('300 simulated worlds on the SQL store keep every invariant', { timeout: 600_000 }, async () => {
