@@ -125,6 +125,7 @@ const INVARIANTS: [string, string][] = [
     'I69',
     'only histories of runs that ended long enough ago are moved to files, and rows and files together are always what was recorded; in the end deleted runs have no files',
   ],
+  ['I70', 'from the first claim of a run with `holdKey` until it ends, no other run of its concurrency key is claimed'],
 ]
 
 export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides }: ProofFigures): string {

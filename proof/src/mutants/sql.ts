@@ -31,6 +31,21 @@ export const SQL_MUTANTS: Mutant[] = [
     replace: "AND p.job_name = job.value AND p.run_at <= ${p('now')} + 60000",
   },
   {
+    name: 'sql-key-held-only-while-running',
+    guard: 'SQL: a run with holdKey has its key while it is pending, by the pick and by its index',
+    store: 'sqlite',
+    file: 'store/sql/shared/guards.ts',
+    find: "k.status = 'pending' AND k.hold_key = 1",
+    replace: "k.status = 'pending' AND k.hold_key = 0",
+    also: [
+      {
+        file: 'store/sql/migrations/0013-held-keys.ts',
+        find: "status = 'pending' AND hold_key = 1",
+        replace: "status = 'pending' AND hold_key = 0",
+      },
+    ],
+  },
+  {
     name: 'sql-signal-meets-park',
     guard: 'SQL: a run parks only if no signal came meanwhile (N3)',
     store: 'sqlite',

@@ -48,8 +48,36 @@ export const STORE_MUTANTS: Mutant[] = [
     name: 'key-not-held',
     guard: 'one running run per concurrency key',
     file: 'store/memory/tables.ts',
-    find: 'if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey, row)',
-    replace: 'if (row.concurrencyKey === undefined) this.#hold(row.concurrencyKey, row)',
+    find: 'if (key !== null) this.#hold(key, row)',
+    replace: "if (key !== null && row.status === 'pending') this.#hold(key, row)",
+  },
+  {
+    name: 'key-held-only-while-running',
+    guard: 'a run with holdKey has its key while it is parked, put back or taken back',
+    file: 'model/key-in-use.ts',
+    find: "status === 'pending' && leaseGeneration > retryGeneration",
+    replace: "status === 'running' && leaseGeneration > retryGeneration",
+  },
+  {
+    name: 'retried-run-holds-at-once',
+    guard: 'a run that is retried waits for its key like a new one',
+    file: 'model/key-in-use.ts',
+    find: 'leaseGeneration > retryGeneration',
+    replace: 'leaseGeneration > 0 && retryGeneration >= 0',
+  },
+  {
+    name: 'holder-waits-for-itself',
+    guard: 'a run is not kept from starting by the key that it holds',
+    file: 'store/memory/job-queue.ts',
+    find: 'if (run.concurrencyKey === null || holdsKey(run)) return this.#ready.add(run)',
+    replace: 'if (run.concurrencyKey === null) return this.#ready.add(run)',
+    also: [
+      {
+        file: 'store/memory/job-queue.ts',
+        find: 'if (run.concurrencyKey === null || holdsKey(run)) return void this.#ready.delete(run)',
+        replace: 'if (run.concurrencyKey === null) return void (holdsKey(run) || this.#ready.delete(run))',
+      },
+    ],
   },
   {
     name: 'retry-anything',

@@ -11,7 +11,8 @@ export function publishingCommands(runs: RunStore, publish: (change: Change) => 
         if (outcome === 'cancelled') publish({ type: 'events', runId })
         if (outcome === 'requested') publish({ type: 'cancel', runId })
       }
-      if (answer.outcome === 'cancelled' && answer.run.parentRunId !== null) publish({ type: 'work' })
+      // A parent may have waited for this end, or another run for the key that it held.
+      if (answer.outcome === 'cancelled' && (answer.run.parentRunId ?? answer.run.concurrencyKey) !== null) publish({ type: 'work' })
       return answer
     },
     async retry(id, options) {

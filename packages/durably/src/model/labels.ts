@@ -56,7 +56,7 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-function kindOf(value: unknown): string {
+export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   return typeof value === 'object' ? (value.constructor?.name ?? 'an object') : typeof value
 }

@@ -15,6 +15,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     status: 'pending',
     idempotencyKey: null,
     concurrencyKey: null,
+    holdKey: false,
     labels: null,
     currentStepIndex: 0,
     progress: null,

@@ -45,6 +45,8 @@ export interface RunRow {
   idempotencyKey: string | null
   /** Of all runs with this key, at most one is `running`. */
   concurrencyKey: string | null
+  /** Whether it keeps that key from its first claim until it has ended, also while it is pending. */
+  holdKey: boolean
   /** Its labels, a JSON object whose values are texts; null without labels. */
   labels: string | null
   /** The number of completed steps. */

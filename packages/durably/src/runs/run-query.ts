@@ -1,4 +1,4 @@
-// Turns a filter into a query of the store, and checks labels. It is loaded when it is first used (ADR 0009).
+// Turns a filter into a query of the store, and reads rare options of `trigger`. It is loaded when it is first used (ADR 0009).
 import { checkFilter, isByEnd } from '../model/check-filter.ts'
 import { timeMs } from '../model/duration.ts'
 import { DurablyError } from '../model/errors.ts'
@@ -8,8 +8,8 @@ import type { RunConditions, RunFilter, Time } from '../model/run-filter.ts'
 import { monotonicUlids } from '../model/ulid.ts'
 import type { RunPlace, RunQuery } from '../store/runs.ts'
 
-export { labelsOf } from '../model/labels.ts'
 export { countsByPhase } from './counts-by-phase.ts'
+export { readRareOptions } from './rare-options.ts'
 
 /** A limit, because each job is looked up in each status. */
 const JOBS_MAX = 20

@@ -36,16 +36,9 @@ export class RunReader {
 
   /** With what its own row does not say of what it waits for: which child, who holds its key, whether there is a worker. */
   async inFull<T extends Run>(run: T): Promise<T> {
-    const { id, jobName, concurrencyKey, waitingFor } = run
-    const { store, hasWorker } = this.#deps
-    if (waitingFor?.kind === 'child') {
-      const child = await store.runs.getChild(id, waitingFor.step)
-      return child ? { ...run, waitingFor: { ...waitingFor, runId: child.id, jobName: child.jobName } } : run
-    }
-    if (waitingFor?.kind !== 'slot') return run
-    const holder = concurrencyKey === null ? null : await store.runs.getHolder(concurrencyKey)
-    if (holder) return { ...run, waitingFor: { kind: 'key', heldBy: holder.id } }
-    return hasWorker(jobName) ? run : { ...run, waitingFor: { kind: 'worker' } }
+    if (!run.waitingFor) return run
+    const { withWait } = await lazyRunRows(this.#deps.env)
+    return withWait(this.#deps, run)
   }
 
   /** Newest first, also a page that was read backwards. */

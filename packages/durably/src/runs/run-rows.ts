@@ -1,10 +1,11 @@
-// The recorded steps and the log lines of a run, in pages, and its signals.
+// The recorded steps and the log lines of a run, in pages, its signals, and what it waits for.
 import type { Codec } from '../model/codec.ts'
 import { DECISION_PREFIX } from '../model/decision-name.ts'
 import { DurablyError } from '../model/errors.ts'
 import { isUlid } from '../model/is-ulid.ts'
 import type { Log, LogRow } from '../model/log.ts'
 import { type PageOptions, readPage } from '../model/page-options.ts'
+import type { Run } from '../model/run.ts'
 import { wrong } from '../model/run-filter.ts'
 import type { SentSignal } from '../model/signal.ts'
 import type { Step, StepRow } from '../model/step.ts'
@@ -35,6 +36,22 @@ export async function getSignals({ store, codec }: RunRowsDeps, runId: string): 
     for await (const steps of pagesOf((page) => store.steps.list(runId, page)))
       for (const { name, status, output } of steps ?? []) if (status === 'completed' && output !== '[]') received.add(name)
   return sent.map(({ name, value, createdAt }) => ({ name, value: codec.decode(value), createdAt, received: received.has(name) }))
+}
+
+/** The run with what its own row does not say of what it waits for. */
+export async function withWait<T extends Run>(
+  { store, hasWorker }: Pick<RunRowsDeps, 'store'> & { hasWorker: (jobName: string) => boolean },
+  run: T,
+): Promise<T> {
+  const { id, jobName, concurrencyKey, waitingFor } = run
+  if (waitingFor?.kind === 'child') {
+    const child = await store.runs.getChild(id, waitingFor.step)
+    return child ? { ...run, waitingFor: { ...waitingFor, runId: child.id, jobName: child.jobName } } : run
+  }
+  if (waitingFor?.kind !== 'slot') return run
+  const holder = concurrencyKey === null ? null : await store.runs.getHolder(concurrencyKey)
+  if (holder && holder.id !== id) return { ...run, waitingFor: { kind: 'key', heldBy: holder.id } }
+  return hasWorker(jobName) ? run : { ...run, waitingFor: { kind: 'worker' } }
 }
 
 export async function* stepPages(store: Store, runId: string, options?: PageOptions): AsyncGenerator<StepRow[]> {

@@ -24,6 +24,11 @@ export interface TriggerOptions {
   idempotencyKey?: string
   /** Of all runs with the same key, also of different jobs, at most one executes at a time; the others wait. At most 512 bytes. */
   concurrencyKey?: string
+  /**
+   * True: the run keeps its concurrency key from its first start until it has ended, also while it sleeps, waits or is to be tried again, so
+   * that no other run with the key starts in between. Needs `concurrencyKey`. Default false: it has the key only while it executes.
+   */
+  holdKey?: boolean
   /** By which the run is found: `getRuns({ labels })`. Runs that it triggers have them too. At most 16; see `Labels`. */
   labels?: Labels
   /** The run starts this much later: milliseconds, or a text such as `'5m'`. Give either this or `runAt`. */
@@ -42,6 +47,7 @@ export interface TriggerOptions {
 export const TRIGGER_OPTIONS: KeysOf<TriggerOptions> = {
   idempotencyKey: 1,
   concurrencyKey: 1,
+  holdKey: 1,
   labels: 1,
   delay: 1,
   runAt: 1,
@@ -123,13 +129,15 @@ export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerIn
   }
 }
 
-/** Not a promise if the schema is synchronous and no code has to be loaded to check labels. */
+/** Not a promise if the schema is synchronous and no code has to be loaded to read the options. */
 function readInputs(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
   const payloads = readPayloads(job, inputs)
-  const labels = inputs.some(({ options }) => options?.labels !== undefined) ? lazyRunQuery(deps.env) : undefined
-  if (payloads instanceof Promise || labels instanceof Promise)
-    return Promise.all([payloads, labels]).then(([read, code]) => newRunsOf(deps, job, inputs, read, code))
-  return newRunsOf(deps, job, inputs, payloads, labels)
+  const code = inputs.some(({ options }) => options?.labels !== undefined || options?.holdKey !== undefined)
+    ? lazyRunQuery(deps.env)
+    : undefined
+  if (payloads instanceof Promise || code instanceof Promise)
+    return Promise.all([payloads, code]).then(([read, loaded]) => newRunsOf(deps, job, inputs, read, loaded))
+  return newRunsOf(deps, job, inputs, payloads, code)
 }
 
 function readPayloads(job: Job, inputs: readonly BatchTriggerInput<unknown>[]): unknown[] | Promise<unknown[]> {
@@ -159,7 +167,7 @@ function newRunsOf(
 ): NewRun[] {
   return inputs.map(({ options = {} }, i) => {
     const run = newRun(deps, job, payloads[i], options, inputName(job, inputs, i))
-    if (code && options.labels !== undefined) run.labels = code.labelsOf(options.labels, run.labels)
+    code?.readRareOptions(run, options)
     return run
   })
 }
@@ -199,6 +207,7 @@ function newRun({ env, codec }: TriggerDeps, job: Job, payload: unknown, options
     payload: codec.encode(payload, what),
     idempotencyKey: key('idempotencyKey', options.idempotencyKey),
     concurrencyKey: key('concurrencyKey', options.concurrencyKey),
+    holdKey: false,
     // The id's own time, so that ids and creation times give the same order (ADR 0003).
     createdAt: iso(timeOfId(id)),
     ...times(options),

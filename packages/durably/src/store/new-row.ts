@@ -3,7 +3,7 @@ import type { NewRun } from './runs.ts'
 
 /** The row of a run that is stored at this time, without its events. */
 export function newRow(run: NewRun, nowMs: number): RunRow {
-  const { id, jobName, payload, idempotencyKey, concurrencyKey, labels, createdAt, parentRunId, parentStep } = run
+  const { id, jobName, payload, idempotencyKey, concurrencyKey, holdKey, labels, createdAt, parentRunId, parentStep } = run
   const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)
   const deadlineAt = run.deadlineMs === null ? run.deadlineAt : nowMs + run.deadlineMs
   return {
@@ -13,6 +13,7 @@ export function newRow(run: NewRun, nowMs: number): RunRow {
     status: 'pending',
     idempotencyKey,
     concurrencyKey,
+    holdKey,
     labels,
     currentStepIndex: 0,
     progress: null,

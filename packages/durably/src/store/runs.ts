@@ -55,7 +55,7 @@ export interface RunStore {
   get(id: string): Promise<RunRow | null>
   /** The run that a step of another run has triggered; null if there is none. */
   getChild(parentRunId: string, step: string): Promise<RunRow | null>
-  /** The running run that holds a concurrency key; null if the key is free. */
+  /** The run that has a concurrency key: it is running, or pending and holds the key (`holdKey`). Null if the key is free. */
   getHolder(concurrencyKey: string): Promise<RunRow | null>
   /** The runs that match, the newest first, which is the greatest id; ordered by when they ended if the query has a range of ends. */
   list(query: RunQuery): Promise<RunRow[]>
@@ -93,6 +93,8 @@ export interface NewRun {
   idempotencyKey: string | null
   /** Of all runs with this key, at most one is `running`. */
   concurrencyKey: string | null
+  /** It keeps that key from its first claim until it has ended: meanwhile no other run of the key is claimed. */
+  holdKey: boolean
   /** Its labels, a JSON object whose values are texts; null without labels. */
   labels: string | null
   /** When it was triggered, as ISO-8601 text. */

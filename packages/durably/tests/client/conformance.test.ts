@@ -69,6 +69,21 @@ describe.each(CLIENTS)('the %s client', (name) => {
     expect(done).toHaveProperty('output.zero', -0)
   })
 
+  test('a run that is triggered with holdKey keeps its key while it waits', async () => {
+    const { client, durably, within } = await setup(name)
+    const options = { concurrencyKey: 'c', holdKey: true }
+    const first = await within(100, client.trigger('asks', 1, options))
+    const [second] = await within(100, client.batchTrigger('echo', [{ payload: 2, options }]))
+    await within(1000, durably.processUntilIdle())
+    expect(await within(100, client.getRun(second?.id ?? ''))).toMatchObject({
+      status: 'pending',
+      waitingFor: { kind: 'key', heldBy: first.id },
+    })
+    await within(100, client.signal(first.id, 'answer/to "it"?', 'yes'))
+    await within(1000, durably.processUntilIdle())
+    expect(await within(100, client.getRun(second?.id ?? ''))).toMatchObject({ status: 'completed' })
+  })
+
   test('another version is refused with both versions', async () => {
     const { client, within } = await setup(name)
     const { id, version } = await within(100, client.trigger('echo', 1))

@@ -266,13 +266,14 @@ describe.each(WORLDS)('what an unfinished run waits for, on %s', (name) => {
   })
 
   test('reads that do not fit together make no endless chain', async () => {
-    let holder = ''
-    const wrap = (store: Store): Store => ({ ...store, runs: { ...store.runs, getHolder: () => store.runs.get(holder) } })
+    // Each of the two seems to hold the key that the other one waits for.
+    const holders: string[] = []
+    const wrap = (store: Store): Store => ({ ...store, runs: { ...store.runs, getHolder: () => store.runs.get(holders.shift() ?? '') } })
     const world = await setup(name, { wrap })
     const job = define(world.durably, () => 1)
     const { id } = await world.soon(job.trigger(null, { concurrencyKey: 'k' }))
     const other = await world.soon(job.trigger(null, { concurrencyKey: 'k' }))
-    holder = other.id
+    holders.push(other.id, id)
     const { chain, cause } = await world.soon(world.durably.explain(id))
     expect(chain.map(({ runId }) => runId)).toStrictEqual([id, other.id])
     expect(cause satisfies Cause).toBe('key')

@@ -122,7 +122,7 @@ describe.each(WORLDS)('labels on %s', (world) => {
     const { durably, store, env } = await setup(world)
     defineJob(durably)
     const times = { createdAt: new Date(env.wall()).toISOString(), delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
-    const keys = { idempotencyKey: null, concurrencyKey: null, parentRunId: null, parentStep: null, parentToken: null }
+    const keys = { idempotencyKey: null, concurrencyKey: null, holdKey: false, parentRunId: null, parentStep: null, parentToken: null }
     const id = env.id()
     const creating = store.runs.create([{ id, jobName: 'job', payload: '1', labels: '{broken', ...times, ...keys }])
     // A database that writes the rows of its labels refuses it.

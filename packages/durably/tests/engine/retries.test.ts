@@ -518,7 +518,15 @@ describe.each(WORLDS)('an unreadable payload on %s', (world) => {
     durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 3, delay: 1000 }) }, async () => 'done')
     const id = env.id()
     const times = { createdAt: new Date(env.wall()).toISOString(), delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
-    const keys = { idempotencyKey: null, concurrencyKey: null, labels: null, parentRunId: null, parentStep: null, parentToken: null }
+    const keys = {
+      idempotencyKey: null,
+      concurrencyKey: null,
+      holdKey: false,
+      labels: null,
+      parentRunId: null,
+      parentStep: null,
+      parentToken: null,
+    }
     await store.runs.create([{ id, jobName: 'job', payload: '{broken', ...times, ...keys }])
     durably.start()
     await env.advance(10_000)

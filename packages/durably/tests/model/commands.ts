@@ -44,6 +44,8 @@ const newRun = fc.record({
     { parentStep: 's2' },
   ),
   concurrencyKey: often(null, 'c1', 'c2'),
+  /** Without a key it holds none. */
+  holdKey: fc.boolean(),
   labels: often(null, '{"l":"1"}', '{"l":"2"}', '{"m":"1","l":"1"}', '{"m":""}'),
   /** From the moment that the store has it, or a time of the clock. */
   due: often(null, { delayMs: 1 }, { delayMs: LEASE_MS }, { runAtMs: 0 }, { runAtMs: 2 * LEASE_MS }),
@@ -272,6 +274,10 @@ const get = command('get', some, async (world, store, n) => {
   await world.same(store, `get(${id})`, store.runs.get(id), model.get(world.model, id), [id])
 })
 
+const getHolder = command('getHolder', fc.constantFrom('c1', 'c2'), async (world, store, key) => {
+  await world.same(store, `getHolder(${key})`, store.runs.getHolder(key), model.getHolder(world.model, key), [])
+})
+
 const query = fc.record(
   {
     statuses: fc.subarray([...RUN_STATUSES]),
@@ -412,6 +418,7 @@ const WEIGHTS: [number, fc.Arbitrary<StoreCommand>][] = [
   [1, orphan],
   [3, sendSignal],
   [1, get],
+  [1, getHolder],
   [1, purge],
   [2, count],
   [3, list],

@@ -26,6 +26,8 @@ export interface Model {
 
 export interface ModelRun {
   row: RunRow
+  /** It has its concurrency key until it ends. */
+  holds: boolean
   /** In the order they were recorded; so are events. */
   steps: StepRow[]
   events: ModelEvent[]
@@ -58,7 +60,7 @@ export function create(model: Model, runs: readonly port.NewRun[]): port.Created
     if (sentBefore) return { run: { ...sentBefore.row }, created: true }
     const known = knownAs(model, given)
     if (known) return { run: { ...known.row }, created: false }
-    const run: ModelRun = { row: newRow(given, model.now()), steps: [], events: [], logs: [], signals: [] }
+    const run: ModelRun = { row: newRow(given, model.now()), holds: false, steps: [], events: [], logs: [], signals: [] }
     model.runs.push(run)
     tell(run, 'run:trigger', {}, iso(model.now()))
     return { run: { ...run.row }, created: true }
@@ -81,10 +83,9 @@ function claimOne(
   asked: ReadonlyMap<string, number | null>,
 ): RunRow | null {
   const now = model.now()
-  const isHeld = (key: string) => model.runs.some(({ row }) => row.status === 'running' && row.concurrencyKey === key)
   const [oldest] = model.runs
     .filter(({ row }) => row.status === 'pending' && row.runAt <= now && jobNames.includes(row.jobName))
-    .filter(({ row }) => row.concurrencyKey === null || !isHeld(row.concurrencyKey))
+    .filter(({ row, holds }) => holds || row.concurrencyKey === null || !holderOf(model, row.concurrencyKey))
     .sort((a, b) => byTurn(a.row, b.row))
   if (!oldest) return null
   const { row } = oldest
@@ -97,9 +98,19 @@ function claimOne(
   row.cancelRequestedAt = asked.get(row.id) ?? null
   row.heartbeatAt = iso(now)
   row.startedAt ??= now
+  oldest.holds = row.holdKey
   move(model, oldest, 'claim', { generation: row.leaseGeneration, workerId: row.workerId })
   for (const { stepName, kept } of decodeStreams(row.streams)) tell(oldest, 'stream:reset', { stepName, to: kept }, iso(now))
   return { ...row }
+}
+
+function holderOf(model: Model, key: string): ModelRun | undefined {
+  return model.runs.find(({ row, holds }) => row.concurrencyKey === key && (row.status === 'running' || holds))
+}
+
+export function getHolder(model: Model, key: string): RunRow | null {
+  const holder = holderOf(model, key)
+  return holder ? { ...holder.row } : null
 }
 
 export function adopt(model: Model, tokens: readonly string[]): RunRow[] {
@@ -437,7 +448,9 @@ function move(model: Model, run: ModelRun, name: Move, payload: RecordedPayload)
   if (to !== 'running' && name !== 'assign' && name !== 'orphan')
     Object.assign(row, { leaseOwner: null, leaseExpiresAt: null, assignedWorkerId: null, assignedAt: null, ...NOT_MARKED })
   tell(run, event, payload, iso(model.now()))
-  if (isTerminal(to)) wakeParent(model, row)
+  if (!isTerminal(to)) return
+  run.holds = false
+  wakeParent(model, row)
 }
 
 function wakeParent(model: Model, { parentRunId }: RunRow): void {

@@ -66,7 +66,7 @@ describe('groupedCreate', () => {
 
 function newRun(id: string, given: Partial<NewRun> = {}): NewRun {
   return {
-    ...{ id, jobName: 'job', payload: null, idempotencyKey: null, concurrencyKey: null, labels: null, createdAt: '' },
+    ...{ id, jobName: 'job', payload: null, idempotencyKey: null, concurrencyKey: null, holdKey: false, labels: null, createdAt: '' },
     ...{ delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null, parentRunId: null, parentStep: null, parentToken: null },
     ...given,
   }

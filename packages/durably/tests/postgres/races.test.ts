@@ -21,6 +21,21 @@ describe('one concurrency key', () => {
     }
   }, 60_000)
 
+  test('a claim that began before another run took the key to hold it gets nothing', async () => {
+    const { store, url } = await migratedPostgres()
+    const holding = newRun({ concurrencyKey: 'k', holdKey: true })
+    await store.runs.create([holding, newRun({ jobName: 'other', concurrencyKey: 'k' })])
+    const taking = await session(url)
+    await taking.query('BEGIN')
+    // As if it was claimed and parked while the claim below is under way.
+    await taking.query('UPDATE runs SET lease_generation = 1, started_at = 1, run_at = 9e12::bigint WHERE id = $1', [holding.id])
+    const claim = store.runs.claim({ jobNames: ['other'], tokens: [realEnv.id()], leaseMs: 60_000 })
+    await untilOneWaits(url)
+    await taking.query('COMMIT')
+    expect(await claim).toEqual([])
+    expect(await store.runs.getHolder('k')).toMatchObject({ id: holding.id, status: 'pending' })
+  })
+
   test('the control: without its index, NOT EXISTS and SKIP LOCKED let several through', async () => {
     const { store, url } = await migratedPostgres()
     await ask(url, 'DROP INDEX runs_running_key')

@@ -152,6 +152,13 @@ describe('fields', () => {
     [{ job: 'greet', input: { to: 1 }, options: { idempotencyKey: 1 } }, 'invalid_name', 'idempotencyKey'],
     [{ job: 'greet', input: { to: 1 }, options: { concurrencyKey: '' } }, 'invalid_name', 'concurrencyKey'],
     [{ job: 'greet', input: { to: 1 }, options: { concurrencyKey: 'x'.repeat(513) } }, 'invalid_name', '512'],
+    [{ job: 'greet', input: { to: 1 }, options: { holdKey: true } }, 'invalid_argument', 'holdKey needs a concurrencyKey'],
+    [{ job: 'greet', input: { to: 1 }, options: { concurrencyKey: 'k', holdKey: 1 } }, 'invalid_argument', 'holdKey must be true or false'],
+    [
+      { job: 'greet', input: { to: 1 }, options: { concurrencyKey: 'k', holdKey: 5n } },
+      'invalid_argument',
+      'holdKey must be true or false',
+    ],
     [{ job: 'greet', input: { to: 1 }, options: { delay: 'soon' } }, 'invalid_argument', 'delay'],
     [{ job: 'greet', input: { to: 1 }, options: { delay: null } }, 'invalid_argument', 'delay'],
     [{ job: 'greet', input: { to: 1 }, options: { runAt: 'noon' } }, 'invalid_argument', 'runAt'],
@@ -304,7 +311,7 @@ describe('any JSON at all', () => {
   )
   /** Now and then something that is meant, so that it comes further. */
   const members = (shape: Record<string, fc.Arbitrary<unknown>>) => fc.record(shape, { requiredKeys: [] })
-  const option = fc.constantFrom('idempotencyKey', 'concurrencyKey', 'delay', 'runAt', 'deadline')
+  const option = fc.constantFrom('idempotencyKey', 'concurrencyKey', 'holdKey', 'delay', 'runAt', 'deadline')
   const options = fc.oneof(
     { weight: 5, arbitrary: fc.tuple(option, json).map(([name, value]) => ({ [name]: value })) },
     { weight: 1, arbitrary: fc.dictionary(fc.oneof(option, fc.string()), json, { maxKeys: 3 }) },

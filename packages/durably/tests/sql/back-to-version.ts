@@ -1,6 +1,15 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
+/** On SQLite and on Postgres. */
+export const BACK_TO_VERSION_12 = [
+  'DROP INDEX runs_running_key',
+  `CREATE UNIQUE INDEX runs_running_key ON runs (concurrency_key) WHERE status = 'running' AND concurrency_key IS NOT NULL`,
+  'ALTER TABLE runs DROP COLUMN hold_key',
+  'DELETE FROM schema_versions WHERE version > 12',
+]
+
 const BACK_TO_VERSION_11 = [
+  ...BACK_TO_VERSION_12,
   ...['DROP TABLE inbox', 'DROP TABLE job_definitions', 'DROP TABLE settings', 'ALTER TABLE runs DROP COLUMN unchecked'],
   'DELETE FROM schema_versions WHERE version > 11',
 ]

@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../../src/store/sql/migrations/schema-version.ts
 import type { SqlStore } from '../../src/store/sql/sql-store.ts'
 import { rejects } from '../../src/testing/assert.ts'
 import { countingDialect } from '../../src/testing/counting-dialect.ts'
-import { BACK_TO_VERSION_5, BACK_TO_VERSION_6 } from './back-to-version.ts'
+import { BACK_TO_VERSION_5, BACK_TO_VERSION_6, BACK_TO_VERSION_12 } from './back-to-version.ts'
 import { asVersion4, expectChildrenByStep } from './children-of-version-4.ts'
 import { DRIVERS } from './drivers.ts'
 import { answering } from './fake-driver.ts'
@@ -105,6 +105,26 @@ describe('migrate', () => {
     await expectChildrenByStep(store, runs)
   })
 
+  test('a database that version 12 has filled goes on with its runs, and new ones may hold their key', async () => {
+    const store = await migratedStore(sqlite(temporaryFile()))
+    await store.runs.create([newRun({ concurrencyKey: 'k' }), newRun({ concurrencyKey: 'k' })])
+    const claim = await claimed(store)
+    for (const statement of BACK_TO_VERSION_12) await run(store, statement)
+    await store.migrate()
+    expect(await versions(store)).toEqual(KNOWN)
+    expect(await store.runs.getHolder('k')).toMatchObject({ id: claim.runId, holdKey: false })
+    expect(await store.runs.apply([{ ...recordStep(claim, 1), verb: { type: 'release' } }])).toEqual([{ ok: true, cancelRequested: false }])
+    expect(await store.runs.getHolder('k')).toBe(null)
+    const holding = newRun({ concurrencyKey: 'new', holdKey: true, jobName: 'new' })
+    await store.runs.create([holding])
+    const [{ leaseGeneration: generation, leaseOwner } = { leaseGeneration: 0, leaseOwner: null }] = await store.runs.claim({
+      ...{ jobNames: ['new'], tokens: ['a'], leaseMs: 1000 },
+    })
+    const held = { runId: holding.id, generation, token: leaseOwner ?? '' }
+    await store.runs.apply([{ ...recordStep(held, 1), verb: { type: 'release' } }])
+    expect(await store.runs.getHolder('new')).toMatchObject({ id: holding.id, status: 'pending' })
+  })
+
   test('a database that is newer than the code is left alone', async () => {
     const store = await migratedStore(sqlite(temporaryFile()))
     await run(store, `INSERT INTO schema_versions VALUES (99, 'tomorrow', 99)`)
@@ -171,7 +191,8 @@ describe('migrate', () => {
         ' ON "runs" (id) WHERE assigned_at IS NOT NULL',
         ' ON "inbox" (processed_at, created_at, id)',
         ' ON "steps" (run_id, "index")',
-        'UNIQUE  ON "runs" (concurrency_key) WHERE status = \'running\' AND concurrency_key IS NOT NULL',
+        `UNIQUE  ON "runs" (concurrency_key)
+    WHERE (status = 'running' OR status = 'pending' AND hold_key = 1 AND lease_generation > retry_generation) AND concurrency_key IS NOT NULL`,
         'UNIQUE  ON "runs" (idempotency_key, job_name) WHERE idempotency_key IS NOT NULL',
         'UNIQUE  ON "runs" (parent_run_id, parent_step) WHERE parent_run_id IS NOT NULL',
         'UNIQUE  ON "runs" (schedule_id, scheduled_for) WHERE schedule_id IS NOT NULL',
@@ -188,6 +209,14 @@ describe('the database is the last line', () => {
     ['a pending run with an owner', `UPDATE runs SET lease_owner = 'me'`],
     ['a running run without a lease', `UPDATE runs SET status = 'running'`],
     ['two running runs of one key', `UPDATE runs SET status = 'running', lease_owner = id, lease_expires_at = 1`],
+    ['two pending runs that hold one key', `UPDATE runs SET hold_key = 1, lease_generation = 1`],
+    [
+      'a running run of a key that a pending one holds',
+      `UPDATE runs SET hold_key = CASE WHEN id = (SELECT min(id) FROM runs) THEN 1 END, lease_generation = 1,
+        status = CASE WHEN id = (SELECT min(id) FROM runs) THEN 'pending' ELSE 'running' END,
+        lease_owner = CASE WHEN id = (SELECT min(id) FROM runs) THEN NULL ELSE id END,
+        lease_expires_at = CASE WHEN id = (SELECT min(id) FROM runs) THEN NULL ELSE 1 END`,
+    ],
     ['one idempotency key twice', `UPDATE runs SET idempotency_key = 'k'`],
     ['two children of one step', `UPDATE runs SET parent_run_id = 'p', parent_step = 's'`],
   ])('%s is refused', async (_, sql) => {

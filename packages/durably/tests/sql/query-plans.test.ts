@@ -62,6 +62,23 @@ test('rows that are asked for by their ids are each found by its id', async () =
     ])
 })
 
+// By the index of all runs of a key, SQLite would read its whole history for each candidate of a claim.
+test.each(['an empty database', 'a database with statistics'])(
+  'in %s the run that has a key is found by the index of keys in use',
+  async (what) => {
+    const seen = new Set<string>()
+    const store = await migratedStore(recording(sqlite(':memory:'), seen))
+    if (what !== 'an empty database') await fill(store)
+    seen.clear()
+    await store.runs.getHolder('k')
+    await store.runs.claim({ jobNames: ['job'], tokens: ['a', 'b'], leaseMs: 1000 })
+    await store.cluster?.findUnassigned({ jobNames: ['job'], limit: 5 })
+    const plans = await Promise.all(Array.from(seen, (sql) => explain(store, sql)))
+    const searches = plans.flat().filter((line) => /^SEARCH k /.test(line) && !line.includes('runs_assigned_key'))
+    expect(searches).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('USING INDEX runs_running_key (concurrency_key=?)')))
+  },
+)
+
 test.each([1, 5])(
   'a claim of %i reads as little of 100,000 pending runs as of a hundred',
   async (wanted) => {

@@ -9,7 +9,15 @@ export const realEnv: Env = systemEnv()
 
 export function newRun(run: Partial<NewRun> = {}): NewRun {
   const id = realEnv.id()
-  const keys = { idempotencyKey: null, concurrencyKey: null, labels: null, parentRunId: null, parentStep: null, parentToken: null }
+  const keys = {
+    idempotencyKey: null,
+    concurrencyKey: null,
+    holdKey: false,
+    labels: null,
+    parentRunId: null,
+    parentStep: null,
+    parentToken: null,
+  }
   const times = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null, createdAt: iso(realEnv.wall()) }
   return { id, jobName: 'job', payload: '{}', ...keys, ...times, ...run }
 }

@@ -41,6 +41,7 @@ async function fill(store: SqlStore, nowMs: number, all: readonly Facts[]): Prom
     const nothing = {
       idempotencyKey: null,
       concurrencyKey: null,
+      holdKey: false,
       labels: null,
       payload: 'null',
       deadlineMs: null,

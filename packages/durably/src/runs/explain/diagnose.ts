@@ -62,7 +62,7 @@ async function due(runs: RunStore, row: RunRow, { hasJob, isWorking }: ProcessFa
     waitingFor: [wait],
   })
   const holder = concurrencyKey === null ? null : await runs.getHolder(concurrencyKey)
-  if (holder) return found('key', { kind: 'key', heldBy: holder.id }, 'worker', BY_ITSELF, holder)
+  if (holder && holder.id !== row.id) return found('key', { kind: 'key', heldBy: holder.id }, 'worker', BY_ITSELF, holder)
   if (row.assignedWorkerId !== null)
     return { ...found('assigned', { kind: 'slot' }, 'worker', BY_ITSELF), since: iso(row.assignedAt ?? row.runAt) }
   if (!hasJob(jobName)) return found('unknown job', { kind: 'worker' }, 'operator', startFor(jobName))

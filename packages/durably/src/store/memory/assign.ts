@@ -1,3 +1,4 @@
+import { holdsKey } from '../../model/key-in-use.ts'
 import type { RunRow } from '../../model/run.ts'
 import { canMove } from '../../model/transitions.ts'
 import type { AssignedRun, AssignRequest, OrphanRequest, UnassignedRequest, UnassignedRun } from '../cluster/assignments.ts'
@@ -13,9 +14,10 @@ export function findUnassigned(tables: Tables, { jobNames, limit }: UnassignedRe
   const found: UnassignedRun[] = []
   const pending = jobNames.flatMap((jobName) => [...(tables.queue(jobName)?.pending() ?? [])])
   const due = pending.filter(({ runAt, assignedWorkerId }) => runAt <= tables.nowMs && assignedWorkerId === null)
-  for (const { id, jobName, version, concurrencyKey } of due.sort(byTurn)) {
+  for (const row of due.sort(byTurn)) {
+    const { id, jobName, version, concurrencyKey } = row
     if (found.length === limit) break
-    if (!isFree(concurrencyKey)) continue
+    if (!holdsKey(row) && !isFree(concurrencyKey)) continue
     keys.add(concurrencyKey)
     found.push({ id, jobName, version })
   }
@@ -72,7 +74,7 @@ export function claimAssigned(tables: Tables, request: ClaimRequest & { workerId
         row.assignedWorkerId === workerId &&
         row.runAt <= tables.nowMs &&
         jobNames.includes(row.jobName) &&
-        (row.concurrencyKey === null || tables.holderOf(row.concurrencyKey) === undefined),
+        (row.concurrencyKey === null || holdsKey(row) || tables.holderOf(row.concurrencyKey) === undefined),
     )
     return mine.sort(byTurn)[0]
   })

@@ -1,7 +1,8 @@
 // JobQueue — the pending runs of one job, in their turn: by `runAt`, then by id.
 // Owns the order, and one queue per concurrency key. Does not know who holds a key: `keyTaken` and `keyFreed` are called when that changes.
-//   Q1. `#ready` holds the runs without a key and, of each free key, the first in its queue; `#behind` holds all others.
+//   Q1. `#ready` holds the runs without a key, those that hold their key and, of each free key, the first in its queue; `#behind` holds all others.
 //       So the first that is ready is the one to claim, however many wait for a key.
+import { holdsKey } from '../../model/key-in-use.ts'
 import type { RunRow } from '../../model/run.ts'
 import { SortedSet } from './sorted-set.ts'
 
@@ -17,7 +18,7 @@ export class JobQueue {
   }
 
   add(run: RunRow): void {
-    if (run.concurrencyKey === null) return this.#ready.add(run)
+    if (run.concurrencyKey === null || holdsKey(run)) return this.#ready.add(run)
     this.#changeQueue(run.concurrencyKey, (queue) => {
       queue.add(run)
       this.#behind.add(run)
@@ -25,7 +26,7 @@ export class JobQueue {
   }
 
   remove(run: RunRow): void {
-    if (run.concurrencyKey === null) return void this.#ready.delete(run)
+    if (run.concurrencyKey === null || holdsKey(run)) return void this.#ready.delete(run)
     this.#changeQueue(run.concurrencyKey, (queue) => {
       queue.delete(run)
       this.#behind.delete(run)

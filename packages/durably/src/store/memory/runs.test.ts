@@ -9,6 +9,7 @@ const facts = {
   payload: null,
   idempotencyKey: null,
   concurrencyKey: null,
+  holdKey: false,
   labels: null,
   createdAt: '',
   parentRunId: null,

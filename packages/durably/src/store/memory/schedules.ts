@@ -113,6 +113,7 @@ export function triggerSchedule(tables: Tables, { scheduleId, version, run }: Sc
 function insert(tables: Tables, scheduleId: string, { scheduledFor, ...run }: ScheduledRun): RunRow {
   const nothing = {
     idempotencyKey: null,
+    holdKey: false,
     delayMs: null,
     deadlineMs: null,
     deadlineAt: null,

@@ -7,6 +7,7 @@
 import { isStreamEvent } from '../../model/chunks.ts'
 import { type Env, iso } from '../../model/env.ts'
 import type { RecordedEvent } from '../../model/event.ts'
+import { keyInUse } from '../../model/key-in-use.ts'
 import type { LogRow } from '../../model/log.ts'
 import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from '../../model/run.ts'
 import type { ScheduleRow } from '../../model/schedule.ts'
@@ -76,7 +77,7 @@ export class Tables {
   readonly #bounds: Bounds
   #endedCount = 0
   readonly #queues = new Map<string, JobQueue>()
-  /** The running rows that hold a concurrency key, by that key. */
+  /** The rows that have a concurrency key, by that key. */
   readonly #holders = new Map<string, RunRow>()
   readonly #byToken = new Map<string, RunRow>()
   /** How many runs of a schedule have not ended. */
@@ -260,8 +261,9 @@ export class Tables {
     if (row.status === 'running') {
       this.leases.add(row)
       if (row.leaseOwner !== null) this.#byToken.set(row.leaseOwner, row)
-      if (row.concurrencyKey !== null) this.#hold(row.concurrencyKey, row)
     }
+    const key = keyInUse(row)
+    if (key !== null) this.#hold(key, row)
     if (isTerminal(row.status)) {
       this.ended[row.status].add(row)
       this.#endedCount++
@@ -274,8 +276,9 @@ export class Tables {
     if (row.status === 'running') {
       this.leases.delete(row)
       if (row.leaseOwner !== null) this.#byToken.delete(row.leaseOwner)
-      if (row.concurrencyKey !== null) this.#free(row.concurrencyKey)
     }
+    const key = keyInUse(row)
+    if (key !== null) this.#free(key)
     if (isTerminal(row.status)) {
       this.ended[row.status].delete(row)
       this.#endedCount--

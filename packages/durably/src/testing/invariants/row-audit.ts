@@ -2,12 +2,14 @@
 //   I6.  A lease is ended by its owner, or by others after it is over or its owner is known to be gone; never before.
 //   I14. version, lease_generation, last_event_sequence and the status only move as the transition table allows.
 //   I29. A failed run is not retried while the run that triggered it is asked to stop.
+//   I70. A run with `holdKey` has its key until it ends (HeldKeyAudit).
 //   I2b. A recorded step never changes.  I11. What was recorded is what replays see: outputs stay equal, byte for byte.
 import type { RunRow, RunStatus } from '../../model/run.ts'
 import type { StepRow } from '../../model/step.ts'
 import { TRANSITIONS } from '../../model/transitions.ts'
 import { LEASE_MS_MAX } from '../../store/runs.ts'
 import { runningMeansOwned } from './endings.ts'
+import { HeldKeyAudit } from './held-key-audit.ts'
 import type { Violation } from './history.ts'
 import { oneRunPerKey } from './ownership.ts'
 
@@ -18,6 +20,7 @@ export class RowAudit {
   readonly #runs = new Map<string, RunRow>()
   readonly #steps = new Map<string, StepRow>()
   readonly violations: Violation[] = []
+  readonly #heldKeys = new HeldKeyAudit()
   readonly #isAbandoned: (run: RunRow) => boolean
 
   /** `isAbandoned`: the owner of the run is known to be gone, so others may end its lease early. */
@@ -39,7 +42,7 @@ export class RowAudit {
       maxRecoveries: 0,
       faultFree: false,
     }
-    this.violations.push(...oneRunPerKey(moment), ...runningMeansOwned(moment))
+    this.violations.push(...oneRunPerKey(moment), ...runningMeansOwned(moment), ...this.#heldKeys.look(runs))
   }
 
   #isRetried({ id, status }: RunRow): boolean {

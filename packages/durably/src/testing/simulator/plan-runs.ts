@@ -6,6 +6,7 @@ import {
   type Inner,
   isHopeless,
   type Misfit,
+  mayHoldKey,
   type PlannedChild,
   type PlannedCrowd,
   type PlannedRace,
@@ -20,7 +21,7 @@ import {
   SHAPES,
 } from './planned-run.ts'
 import { steady } from './steady-jobs.ts'
-import { isRushHour, isWorldOfCrowds, isWorldOfFamilies } from './world-kinds.ts'
+import { isRushHour, isWorldOfCrowds, isWorldOfFamilies, isWorldOfHeldKeys } from './world-kinds.ts'
 
 const STREAMS_SHARE = 0.4
 const IN_STEP_SHARE = 0.7
@@ -32,6 +33,8 @@ const DEPTH_MAX = 2
 const DEPTH_MAX_OF_FAMILIES = 3
 const CROWD_SHARE = 0.1
 const LABELS_SHARE = 0.4
+const LANES_SHARE = 0.5
+const HOLDS_SHARE = 0.6
 const CROWD_MIN = 20
 const CROWD_MAX = 120
 const KINDS_OF_FAMILIES: readonly string[] = ['child', 'sleep', 'wait']
@@ -55,7 +58,12 @@ export function planRuns(seed: number, scope: Scope): PlannedRun[] {
   const runs = isWorldOfCrowds(seed) ? pick(seed, 'runs', 2, 4) : isRush ? pick(seed, 'runs', 6, 12) : pick(seed, 'runs', 3, 8)
   return Array.from({ length: runs }, (_, n) => ({
     ...planner.run(`run ${n}`),
-    ...(isRush && { idempotencyKey: undefined, concurrencyKey: undefined, atMs: pick(seed, `crowd of ${n % 2}`, 0, scope.withinMs) }),
+    ...(isRush && {
+      idempotencyKey: undefined,
+      concurrencyKey: undefined,
+      holdKey: false,
+      atMs: pick(seed, `crowd of ${n % 2}`, 0, scope.withinMs),
+    }),
   }))
 }
 
@@ -84,12 +92,16 @@ class Planner {
   run(name: string): PlannedRun {
     const seed = this.#seed
     const { withinMs } = this.#scope
+    const steps = this.#steps(name, pick(seed, `${name} steps`, 1, 4), 0)
+    const mayHold = isWorldOfHeldKeys(seed)
+    const concurrencyKey = this.#lane(name, mayHold ? 1 : LANES_SHARE)
     return {
       job: this.#job(name),
-      steps: this.#steps(name, pick(seed, `${name} steps`, 1, 4), 0),
+      steps,
       spoiled: this.#knows('spoiled', name, 0.3) ? this.#spoil(name) : undefined,
       idempotencyKey: chance(seed, `${name} key`) < 0.5 ? `key-${pick(seed, `${name} which key`, 0, 3)}` : undefined,
-      concurrencyKey: this.#lane(name),
+      concurrencyKey,
+      holdKey: mayHold && chance(seed, `${name} holds`) < HOLDS_SHARE && mayHoldKey(steps),
       labels: chance(seed, `${name} labels`) < LABELS_SHARE ? this.#labels(name) : undefined,
       delayMs: this.#knows('due', name, 0.3) ? pick(seed, `${name} delay`, 1, 20_000) : undefined,
       deadlineMs: this.#knows('deadline', name, 0.3) ? pick(seed, `${name} deadline`, 2000, 90_000) : undefined,
@@ -107,8 +119,8 @@ class Planner {
     return this.#knows('steady', name, 0.5) ? steady(shape) : shape
   }
 
-  #lane(name: string): string | undefined {
-    return chance(this.#seed, `${name} lane`) < 0.5 ? `lane-${pick(this.#seed, `${name} which lane`, 0, 1)}` : undefined
+  #lane(name: string, share = LANES_SHARE): string | undefined {
+    return chance(this.#seed, `${name} lane`) < share ? `lane-${pick(this.#seed, `${name} which lane`, 0, 1)}` : undefined
   }
 
   #steps(name: string, count: number, depth: number): PlannedStep[] {

@@ -121,6 +121,8 @@ export interface PlannedRun {
   spoiled: PlannedSpoil | undefined
   idempotencyKey: string | undefined
   concurrencyKey: string | undefined
+  /** It has that key until it ends. */
+  holdKey: boolean
   labels: Labels | undefined
   delayMs: number | undefined
   deadlineMs: number | undefined
@@ -177,6 +179,15 @@ const SHORT_WORK: PlannedWork = {
 }
 
 const REJECTED_ONCE: Pick<PlannedWork, 'throws' | 'misfit'> = { throws: 1, misfit: 'rejected' }
+
+/**
+ * Others may wait until these steps have ended: they do end without a cancel, and none of their children has a key, which the run itself, or
+ * one that waits for it, may hold.
+ */
+export function mayHoldKey(steps: readonly PlannedStep[]): boolean {
+  if (isHopeless(steps)) return false
+  return callsOf(steps).every((call) => call.kind !== 'child' || (call.concurrencyKey === undefined && mayHoldKey(call.steps)))
+}
 
 /** It waits without a timeout for a signal that nobody sends: only a cancel or a deadline ends it. */
 export function isHopeless(steps: readonly PlannedStep[]): boolean {

@@ -14,6 +14,7 @@ const NOTHING = {
   steps: [],
   spoiled: undefined,
   concurrencyKey: undefined,
+  holdKey: false,
   labels: undefined,
   delayMs: undefined,
   deadlineMs: undefined,

@@ -75,10 +75,11 @@ export class SimClient {
   }
 
   async #trigger(life: Life, planned: PlannedRun): Promise<void> {
-    const { job, steps, spoiled, idempotencyKey, concurrencyKey, labels, delayMs, deadlineMs } = planned
+    const { job, steps, spoiled, idempotencyKey, concurrencyKey, holdKey, labels, delayMs, deadlineMs } = planned
     const options = {
       ...(idempotencyKey && { idempotencyKey }),
       ...(concurrencyKey && { concurrencyKey }),
+      ...(holdKey && { holdKey }),
       ...(labels && { labels }),
       ...(delayMs !== undefined && { delay: delayMs }),
       ...(deadlineMs !== undefined && { deadline: deadlineMs }),

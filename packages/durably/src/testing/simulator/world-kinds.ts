@@ -41,6 +41,11 @@ export function hasInterruptedFamilies(seed: number): boolean {
   return isWorldOfFamilies(seed) && chance(seed, 'interrupted families') < 0.5
 }
 
+/** In some worlds runs hold their concurrency key until they end. */
+export function isWorldOfHeldKeys(seed: number): boolean {
+  return chance(seed, 'held keys') < 0.15
+}
+
 /**
  * Few worlds have runs that trigger very many others at once, over a narrow line to the store. They take long to simulate, and are
  * worth most where nothing else goes wrong: there no lease may be lost.

@@ -48,6 +48,24 @@ export const assignChapter = chapter('assignments', {
     deepEqual(await find(world), [], 'found')
   },
 
+  'a run that holds its key hides the others, and is itself assigned and started': async (world) => {
+    const owner = await held(world, { concurrencyKey: 'key', holdKey: true })
+    await owner.succeed(release())
+    const other = await assignedRun(world, { concurrencyKey: 'key' })
+    await create(world, { concurrencyKey: 'key' })
+    deepEqual(await claimAssigned(world, 'worker a', 2), [], 'started before')
+    deepEqual(ids(await find(world)), [owner.run.id], 'found, although another run of the key is assigned')
+    equal(await assignNow(world, owner.run.id), true, 'assigned')
+    const [again, ...others] = await claimAssigned(world, 'worker a', 2)
+    deepEqual([again?.run.id, others.length], [owner.run.id, 0], 'started')
+    await again?.succeed(complete())
+    deepEqual(
+      (await claimAssigned(world)).map(({ run }) => run.id),
+      [other.id],
+      'then',
+    )
+  },
+
   'a run is assigned: its row and its event say so': async (world) => {
     const { epoch, id } = await assignedRun(world)
     const run = await get(world, id)

@@ -20,6 +20,7 @@ import { effectsChapter } from './effects.ts'
 import { eventsChapter } from './events.ts'
 import { fencing } from './fencing.ts'
 import { fireChapter } from './fire.ts'
+import { heldKeys } from './held-keys.ts'
 import { inboxChapter } from './inbox.ts'
 import { keptChildren } from './kept-children.ts'
 import { labels } from './labels.ts'
@@ -62,6 +63,7 @@ export const storeContract: Chapter[] = [
   transitions,
   dueTimes,
   parking,
+  heldKeys,
   signalsChapter,
   deadlines,
   children,

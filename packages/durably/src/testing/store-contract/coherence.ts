@@ -1,5 +1,6 @@
 // What must hold in every store at every moment; looked at after each case (research/reliability.md §6).
 import { archivedUpTo } from '../../archive/log-ref.ts'
+import { keyInUse } from '../../model/key-in-use.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import type { Store } from '../../store/store.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
@@ -15,10 +16,10 @@ export async function checkCoherence(store: Store): Promise<void> {
   }
 }
 
-/** I1b, I12: a concurrency key has one running run, an idempotency key one run, and so has a step that triggers one. */
+/** I1b, I12: one run has a concurrency key, an idempotency key one run, and so has a step that triggers one. */
 function checkKeys(runs: RunRow[]): void {
-  const running = runs.filter((run) => run.status === 'running').flatMap((run) => run.concurrencyKey ?? [])
-  equal(new Set(running).size, running.length, 'I1b: running runs per concurrency key')
+  const inUse = runs.flatMap((run) => keyInUse(run) ?? [])
+  equal(new Set(inUse).size, inUse.length, 'I1b: runs that have a concurrency key')
   const keys = runs.flatMap((run) => (run.idempotencyKey === null ? [] : JSON.stringify([run.jobName, run.idempotencyKey])))
   equal(new Set(keys).size, keys.length, 'I12: runs per idempotency key')
   const steps = runs.flatMap((run) => (run.parentStep === null ? [] : JSON.stringify([run.parentRunId, run.parentStep])))

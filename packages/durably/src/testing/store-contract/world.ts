@@ -22,7 +22,7 @@ export const REFUSED: WriteOutcome = { ok: false }
 
 export function newRun({ env }: Pick<World, 'env'>, run: Partial<NewRun> = {}): NewRun {
   const createdAt = iso(env.wall())
-  const keys = { idempotencyKey: null, concurrencyKey: null, labels: null }
+  const keys = { idempotencyKey: null, concurrencyKey: null, holdKey: false, labels: null }
   const times = { delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
   return {
     id: env.id(),

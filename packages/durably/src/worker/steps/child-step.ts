@@ -23,6 +23,15 @@ function checkChild(job: unknown, options: ChildRunOptions): void {
   checkKeys('ctx.trigger and ctx.invoke', options, CHILD_RUN_OPTIONS)
 }
 
+/** It would wait for a child that waits for it. */
+function checkKey({ holdKey, concurrencyKey: held }: RunRow, { concurrencyKey }: ChildRunOptions): void {
+  if (holdKey && held !== null && held === concurrencyKey)
+    throw new DurablyError(
+      'invalid_argument',
+      `ctx.invoke cannot wait for a run with concurrencyKey ${JSON.stringify(held)}, which this run holds until it ends (holdKey); give it another key, or none`,
+    )
+}
+
 export class ChildSteps {
   readonly #queue: ChildQueue
 
@@ -87,6 +96,7 @@ export class ChildSteps {
     const { name } = call
     let child: RunRow
     try {
+      checkKey(steps.deps.execution.run, options)
       child = await this.trigger(steps, name, job, input, options)
     } catch (error) {
       return steps.fail(call, error)

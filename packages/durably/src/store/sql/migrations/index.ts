@@ -13,6 +13,7 @@ import { archive } from './0009-archive.ts'
 import { workers } from './0010-workers.ts'
 import { fewerEventIndexes } from './0011-fewer-event-indexes.ts'
 import { inboxSettings } from './0012-inbox-settings.ts'
+import { heldKeys } from './0013-held-keys.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   workers,
   fewerEventIndexes,
   inboxSettings,
+  heldKeys,
 ]
 
 /**
@@ -37,4 +39,4 @@ export const MIGRATIONS: readonly Migration[] = [
  * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, or drops indexes that no
  * statement of that code names. Others need their own code.
  */
-export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5, 9: 5, 10: 5, 11: 5, 12: 5 }
+export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5, 9: 5, 10: 5, 11: 5, 12: 5, 13: 5 }

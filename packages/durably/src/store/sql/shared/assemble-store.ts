@@ -79,6 +79,8 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       adopt: adoptRuns(deps),
       ...runQueries(deps),
       probe: probeRuns(deps),
+      getChild: (...args) => rare.getChild(...args),
+      getHolder: (...args) => rare.getHolder(...args),
       list: (...args) => rare.list(...args),
       count: (...args) => rare.count(...args),
       dueJobs: (...args) => rare.dueJobs(...args),

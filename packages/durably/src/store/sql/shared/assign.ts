@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { AssignedRun, AssignRequest, UnassignedRun } from '../../cluster/assignments.ts'
-import { canMove, eventType } from './guards.ts'
+import { canMove, eventType, holdsKey, isKeyInUse } from './guards.ts'
 import type { Tables } from './schema.ts'
 import type { Row } from './session.ts'
 import type { Param } from './statement.ts'
@@ -24,10 +24,10 @@ export interface OrphanValues extends LeaderValues {
 
 type Fragment = RawBuilder<unknown>
 
-/** Neither a running run nor one that is assigned has the key of the pending run `p`. */
+/** Neither another run has the key of the pending run `p`, nor is one of that key assigned. A run that holds its key does not wait for such a one: that one waits for it. */
 export function isKeyUnused(t: Pick<Tables, 'runs'>): Fragment {
-  return sql`(p.concurrency_key IS NULL OR NOT (
-        EXISTS (SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key)
+  return sql`(p.concurrency_key IS NULL OR ${holdsKey} OR NOT (
+        EXISTS (SELECT 1 FROM ${t.runs} AS k WHERE ${isKeyInUse} AND k.concurrency_key = p.concurrency_key)
         OR EXISTS (SELECT 1 FROM ${t.runs} AS k WHERE k.assigned_worker_id IS NOT NULL AND k.concurrency_key = p.concurrency_key)))`
 }
 

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
-import { cancelOf, eventType, target } from './guards.ts'
+import { cancelOf, eventType, holdsKey, isKeyInUse, target } from './guards.ts'
 import { runRow } from './rows.ts'
 import type { Row } from './session.ts'
 import type { Param } from './statement.ts'
@@ -60,10 +60,10 @@ export function heldUnder({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'synta
 export const turnOfKey = sql`row_number() OVER (
   PARTITION BY c.concurrency_key, CASE WHEN c.concurrency_key IS NULL THEN c.id END ORDER BY c.run_at, c.id)`
 
-/** No running run holds the key of the pending run `p`. */
+/** No other run has the key of the pending run `p`. */
 export function isKeyFree(t: Pick<SqlDeps['tables'], 'runs'>): Fragment {
-  return sql`(p.concurrency_key IS NULL OR NOT EXISTS (
-        SELECT 1 FROM ${t.runs} AS k WHERE k.status = 'running' AND k.concurrency_key = p.concurrency_key))`
+  return sql`(p.concurrency_key IS NULL OR ${holdsKey} OR NOT EXISTS (
+        SELECT 1 FROM ${t.runs} AS k WHERE ${isKeyInUse} AND k.concurrency_key = p.concurrency_key))`
 }
 
 export function claimRequestValues({ jobNames, tokens, leaseMs, confirmMs, ...worker }: ClaimRequest, now: number): ClaimValues {

@@ -33,6 +33,12 @@ export function isActive(status?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`NOT (${isTerminal(status)})`
 }
 
+/** The pending run `p` holds its concurrency key (`holdsKey`). */
+export const holdsKey = sql`p.hold_key = 1 AND p.lease_generation > p.retry_generation`
+
+/** The run `k` has its concurrency key (`keyInUse`), in the words of the index `runs_running_key`. */
+export const isKeyInUse = sql`(k.status = 'running' OR k.status = 'pending' AND k.hold_key = 1 AND k.lease_generation > k.retry_generation)`
+
 /** A partial index is only found by `=`, so one value is not written as a list. */
 export function isOneOf(column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<unknown> {
   const [first, ...others] = values.map((value) => sql.lit(value))

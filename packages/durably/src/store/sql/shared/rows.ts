@@ -14,6 +14,7 @@ export function runRow(row: Row): RunRow {
     status: read.oneOf('status', RUN_STATUSES),
     idempotencyKey: read.textOrNull('idempotency_key'),
     concurrencyKey: read.textOrNull('concurrency_key'),
+    holdKey: read.integerOrNull('hold_key') === 1,
     labels: read.textOrNull('labels'),
     currentStepIndex: read.integer('current_step_index'),
     progress: read.textOrNull('progress'),

@@ -76,6 +76,8 @@ export interface RunsTable {
   leader_epoch: number | null
   /** 1 or null. */
   unchecked: number | null
+  /** 1, or nothing. */
+  hold_key: number | null
 }
 
 export interface StepsTable {
