@@ -36,6 +36,7 @@ export type {
   StepFunction,
   StepOptions,
   StreamFunction,
+  StreamOptions,
   TransactionOptions,
   Triggers,
   WaitForOptions,

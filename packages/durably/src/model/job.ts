@@ -68,11 +68,13 @@ export interface JobContext {
   readonly attempt: number
   /**
    * A step that emits output while it runs: `subscribe()` gets every chunk, also after a crash. If an attempt does not finish, its output
-   * is removed back to its last checkpoint before the next attempt begins.
+   * is removed back to its last checkpoint before the next attempt begins. With `retry` the step is tried again by itself, and with `timeout`
+   * an attempt that takes too long fails.
    *
    * @example const answer = await ctx.stream('answer', async (emit) => { for await (const text of model()) await emit(text) })
    */
   stream<T, TState = unknown>(name: string, fn: ReturnsStorable<T> & StreamFunction<T, TState>): Promise<T>
+  stream<T, TState = unknown>(name: string, options: StreamOptions, fn: ReturnsStorable<T> & StreamFunction<T, TState>): Promise<T>
   /**
    * A step that writes rows of your own: what `fn` writes through `trx` and the record of the step are committed in one transaction of this
    * database, so both happen exactly once or not at all. It must be short (5 s by default), and `ctx` cannot be called inside.
@@ -184,6 +186,9 @@ export interface StepOptions {
    */
   reconcile?: (step: StepContext) => Decision | Promise<Decision>
 }
+
+/** The options of a stream, the second argument of `ctx.stream(name, options, fn)`. */
+export type StreamOptions = Pick<StepOptions, 'retry' | 'timeout'>
 
 /** What the function of a step gets as its argument. */
 export interface StepContext {

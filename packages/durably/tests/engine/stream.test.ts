@@ -2,6 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
+import { retry } from '../../src/index.ts'
 import { DurablyError } from '../../src/model/errors.ts'
 import type { Emit, JobContext } from '../../src/model/job.ts'
 import { withLogPersistence } from '../../src/plugins/index.ts'
@@ -332,6 +333,85 @@ describe.each(WORLDS)('a stream as a step on %s', (world) => {
     expect(typesOf(heard)).toEqual(['run:retry', 'run:start', 'run:complete'])
     expect(await countOf(store, id, 'stream:chunk')).toBe(1)
     expect(await textOf(store, id, 'text')).toBe('once')
+  })
+
+  test('with retry goes on from its checkpoint after the delay, in the same attempt of its job', async () => {
+    const { durably, env, store, soon } = await setup(world)
+    const attempts: unknown[] = []
+    const policy = retry.fixed({ maxAttempts: 3, delay: 60_000 })
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.stream('text', { retry: policy }, async (emit, checkpoint, { attempt }) => {
+        attempts.push([ctx.attempt, attempt, checkpoint.state])
+        await emit(`kept ${attempt} `)
+        await checkpoint(attempt)
+        await emit(attempt < 3 ? `lost ${attempt} ` : 'end')
+        if (attempt < 3) throw new Error('overloaded')
+        return 'done'
+      }),
+    )
+    const { id } = await soon(job.trigger(null))
+    durably.start()
+    await env.advance(30_000)
+    expect(attempts).toEqual([[1, 1, undefined]])
+    expect(await soon(durably.getRun(id))).toMatchObject({
+      phase: 'sleeping',
+      waitingFor: { kind: 'step retry', step: 'text' },
+      attempts: 0,
+    })
+    await env.advance(120_000)
+    expect(attempts).toEqual([
+      [1, 1, undefined],
+      [1, 2, 1],
+      [1, 3, 2],
+    ])
+    expect(await soon(durably.getRun(id))).toMatchObject({ status: 'completed', output: 'done' })
+    expect(await textOf(store, id, 'text')).toBe('kept 1 kept 2 kept 3 end')
+  })
+
+  test('with timeout fails when an attempt takes too long, is tried again, and a deaf source adds nothing more', async () => {
+    const { durably, env, store, soon } = await setup(world)
+    const reasons: unknown[] = []
+    const late = gate<Emit>()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.stream('text', { timeout: '5s', retry: retry.fixed({ maxAttempts: 2, delay: 0 }) }, async (emit, _, { attempt, signal }) => {
+        await emit(`attempt ${attempt}`)
+        if (attempt === 2) return attempt
+        late.open(emit)
+        signal.addEventListener('abort', () => reasons.push(signal.reason))
+        return new Promise<number>(() => {})
+      }),
+    )
+    const { id } = await soon(job.trigger(null))
+    durably.start()
+    await env.advance(10_000)
+    expect(reasons).toMatchObject([{ code: 'timeout', message: 'step "text" took longer than 5s' }])
+    const emit = await late.opened
+    await expect(emit('too late')).rejects.toThrow()
+    expect(await soon(durably.getRun(id))).toMatchObject({ status: 'completed', output: 2 })
+    expect(await textOf(store, id, 'text')).toBe('attempt 2')
+    expect((await soon(durably.getSteps(id))).map(({ status, failure }) => [status, failure?.code])).toEqual([
+      ['failed', 'timeout'],
+      ['completed', undefined],
+    ])
+  })
+
+  test('takes no other option, and is refused before its function is called', async () => {
+    const { durably, soon } = await setup(world)
+    let calls = 0
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+      ctx.stream('text', { effect: 'once' } as never, () => {
+        calls++
+        return null
+      }),
+    )
+    const { id } = await soon(job.trigger(null))
+    await soon(durably.processUntilIdle())
+    expect(await soon(durably.getRun(id))).toMatchObject({
+      status: 'failed',
+      failure: { code: 'invalid_argument' },
+      error: expect.stringMatching(/ctx.stream.*"effect"/),
+    })
+    expect(calls).toBe(0)
   })
 
   test('shares its names with all other steps, and needs a function', async () => {

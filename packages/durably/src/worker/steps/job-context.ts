@@ -8,6 +8,7 @@ import type {
   StepFunction,
   StepOptions,
   StreamFunction,
+  StreamOptions,
   TransactionOptions,
   Triggers,
   WaitForOptions,
@@ -73,8 +74,9 @@ export class RunningJobContext implements JobContext {
     return handled(functionStep(this.#steps, name, fn, () => plainStep(fn), options))
   }
 
-  stream<T, TState>(name: string, fn: StreamFunction<T, TState>): Promise<T> {
-    return handled(functionStep(this.#steps, name, fn, () => lazyStreamStep({ stepName: name, ...this.#steps.deps }, fn)))
+  stream<T, TState>(name: string, optionsOrFn: StreamOptions | StreamFunction<T, TState>, maybeFn?: StreamFunction<T, TState>): Promise<T> {
+    const [options, fn] = optional<StreamOptions, StreamFunction<T, TState>>(optionsOrFn, maybeFn)
+    return handled(functionStep(this.#steps, name, fn, () => lazyStreamStep({ stepName: name, ...this.#steps.deps }, fn, options), options))
   }
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
