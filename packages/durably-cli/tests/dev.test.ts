@@ -58,7 +58,7 @@ describe('in a folder without job files', () => {
   test('plays the demo of a killed worker without a terminal, and keeps serving', { timeout: 60_000 }, async () => {
     const folder = temporaryFolder()
     const { program, url, state, client } = await startDev(folder)
-    await program.says(/completed {2}\{"month":"2026-10","total":15500\}/)
+    await program.says(/completed {2}\{"month":"2026-10","total":15500\}\n\nhttp:\/\/localhost:\d+ goes on until it is interrupted/)
     const out = program.out()
     const [, killed] = /worker (\d+) killed with SIGKILL/.exec(out) ?? []
     expect(out).toMatch(/sample jobs: there are no job files here/)

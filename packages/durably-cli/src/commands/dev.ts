@@ -78,10 +78,12 @@ async function serve(session: DevSession, ready: Promise<void>, given: Given, io
   const giveBack = listenToKeys(session, io, quit)
   try {
     await ready
-    if (!io.isTerminal && isSample && !given.has('no-demo'))
+    if (!io.isTerminal && isSample && !given.has('no-demo')) {
       await playDemo(session, io, quitting.signal).catch((error: unknown) => {
         if (!quitting.signal.aborted) throw error
       })
+      if (!quitting.signal.aborted) io.out(`${server.url} goes on until it is interrupted (Ctrl-C)`)
+    }
     await new Promise<void>((resolve) => (quitting.signal.aborted ? resolve() : quitting.signal.addEventListener('abort', () => resolve())))
   } finally {
     giveBack()
