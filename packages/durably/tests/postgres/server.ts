@@ -26,23 +26,28 @@ export interface ServerOptions {
   binaries?: 'embedded'
   /** Other settings than those for tests. */
   settings?: Readonly<Record<string, string>>
+  /** A folder whose data stays for the next start. By default it is a temporary one, and goes with the server. */
+  folder?: string
 }
 
 /** One server takes all test files at once. */
 const CONNECTIONS_MAX = 300
 
-export async function startPostgres({ binaries, own = binaries !== undefined, settings }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
+  const { binaries, own = binaries !== undefined, settings, folder } = options
   const { DATABASE_URL } = process.env
   if (DATABASE_URL && !own) return { url: DATABASE_URL, stop: async () => {}, crash: () => Promise.reject(new Error('not our server')) }
   const bin = binaries ? await embedded() : await findBinaries()
-  const directory = mkdtempSync(join(tmpdir(), 'durably-postgres-'))
-  const remove = () => rmSync(directory, { recursive: true, force: true })
+  const directory = folder ?? mkdtempSync(join(tmpdir(), 'durably-postgres-'))
+  const remove = () => folder === undefined && rmSync(directory, { recursive: true, force: true })
   try {
     const data = join(directory, 'data')
-    mkdirSync(data, { mode: 0o700 })
-    await promisify(execFile)('sh', asUser('exec "$@"', join(bin, 'initdb'), ...INITDB, '-D', data))
+    mkdirSync(data, { mode: 0o700, recursive: true })
+    if (!existsSync(join(data, 'PG_VERSION')))
+      await promisify(execFile)('sh', asUser('exec "$@"', join(bin, 'initdb'), ...INITDB, '-D', data))
     const port = await freePort()
-    const start = () => leash(join(bin, 'postgres'), data, { ...SETTINGS, ...settings, port })
+    const leftover = folder === undefined ? directory : ''
+    const start = () => leash(join(bin, 'postgres'), data, { settings: { ...SETTINGS, ...settings, port }, leftover })
     let end = await start()
     return {
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
@@ -82,15 +87,15 @@ function asUser(script: string, ...words: string[]): string[] {
 async function leash(
   postgres: string,
   data: string,
-  given: Record<string, string | number>,
+  given: { settings: Record<string, string | number>; leftover: string },
 ): Promise<(signal: 'INT' | 'QUIT') => Promise<void>> {
-  const settings = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const settings = Object.entries(given.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // Without a word the parent is gone, and nobody else will tidy up. A signal for the whole group, as of Ctrl-C, must not end who does.
   const script =
     'trap "" INT TERM HUP; "$@" </dev/null & server=$!; read signal || { gone=yes; signal=INT; }; kill -"$signal" $server; wait $server; [ -z "$gone" ] || rm -rf "$HOME_OF_SERVER"'
   const child = spawn('sh', asUser(script, postgres, '-D', data, ...settings), {
     stdio: ['pipe', 'ignore', 'pipe'],
-    env: { ...process.env, HOME_OF_SERVER: dirname(data) },
+    env: { ...process.env, HOME_OF_SERVER: given.leftover },
   })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const said: string[] = []
