@@ -1,0 +1,67 @@
+// A turn: the message of the user, the run that answers it, and what is known of that run beside the engine's row.
+import type { RunModel } from '../wire/run.ts'
+import type { AppDatabase, AppTransaction } from './tables.ts'
+
+export interface TurnRow {
+  run_id: string
+  session_id: string
+  turn: number
+  input_text: string
+  model: RunModel | null
+  input_tokens: number
+  output_tokens: number
+}
+
+/** Counts one more message of the session, and locks its row until the transaction ends. Undefined if there is no such session. */
+export async function takeTurn(trx: AppTransaction, userId: string, sessionId: string, message: string): Promise<number | undefined> {
+  const row = await trx
+    .updateTable('agent_sessions')
+    .set((eb) => ({ last_turn: eb('last_turn', '+', 1), preview: previewOf(message), updated_at: new Date().toISOString() }))
+    .where('user_id', '=', userId)
+    .where('session_id', '=', sessionId)
+    .where('deleted_at', 'is', null)
+    .returning('last_turn')
+    .executeTakeFirst()
+  return row?.last_turn
+}
+
+const PREVIEW_LENGTH = 64
+
+function previewOf(message: string): string {
+  return Array.from(message.replace(/\s+/g, ' ').trim()).slice(0, PREVIEW_LENGTH).join('')
+}
+
+export interface NewTurn {
+  runId: string
+  sessionId: string
+  turn: number
+  message: string
+}
+
+export async function insertTurn(trx: AppTransaction, userId: string, { runId, sessionId, turn, message }: NewTurn): Promise<void> {
+  const created_at = new Date().toISOString()
+  const place = { session_id: sessionId, user_id: userId, run_id: runId, turn, created_at }
+  await trx
+    .insertInto('agent_turns')
+    .values({ ...place, input_text: message, model: null, input_tokens: 0, output_tokens: 0 })
+    .execute()
+  await trx
+    .insertInto('agent_messages')
+    .values({ ...place, position: 0, role: 'user', parts: JSON.stringify([{ type: 'text', text: message }]), interrupted: 0 })
+    .execute()
+}
+
+export async function findTurns(db: AppDatabase, userId: string, runIds: readonly string[]): Promise<Map<string, TurnRow>> {
+  if (runIds.length === 0) return new Map()
+  const rows = await db.selectFrom('agent_turns').selectAll().where('user_id', '=', userId).where('run_id', 'in', runIds).execute()
+  return new Map(rows.map((row) => [row.run_id, { ...row, model: row.model === null ? null : (JSON.parse(row.model) as RunModel) }]))
+}
+
+export async function setModel(trx: AppTransaction, userId: string, runId: string, model: RunModel): Promise<void> {
+  await trx
+    .updateTable('agent_turns')
+    .set({ model: JSON.stringify(model) })
+    .where('user_id', '=', userId)
+    .where('run_id', '=', runId)
+    .execute()
+}

@@ -1,0 +1,2 @@
+/** Until people can sign in, everything belongs to this user. */
+export const LOCAL_USER = 'local'
