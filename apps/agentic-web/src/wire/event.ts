@@ -25,7 +25,7 @@ export interface RunRestartEvent {
   timestamp: string
 }
 
-/** The run waits until a time, for example because the model's server asked for that. `run_start` follows. */
+/** The run waits until a time. `run_start` follows. */
 export interface RunWaitEvent {
   type: 'run_wait'
   until: string
@@ -109,11 +109,16 @@ export interface StepCompleteEvent {
   timestamp: string
 }
 
-/** An attempt of a step failed, and another one follows, after a `run_wait`. */
+/**
+ * An attempt of a call of the model failed, and another one follows, as a step of its own (`step_start` with another `step_id` and the same
+ * `step_number`). A `step_reset` of the failed step comes right before it: what the step had said is not part of the answer.
+ */
 export interface RetryEvent {
   type: 'retry'
   step_id: string
   message: string
+  /** When the next attempt begins, at the earliest. */
+  until: string
   timestamp: string
 }
 

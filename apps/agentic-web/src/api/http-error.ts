@@ -1,0 +1,62 @@
+// Errors of the API: `{ error: { code, message } }`, with a status.
+import { DurablyError } from '@coji/durably'
+import type { ApiErrorBody, ApiErrorCode } from '../wire/service.ts'
+
+const STATUS = {
+  invalid_request: 400,
+  invalid_cursor: 400,
+  cross_origin: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  already_ended: 409,
+  not_ended: 409,
+  not_failed: 409,
+  idempotency_conflict: 409,
+  cursor_ahead: 409,
+  version_mismatch: 412,
+  too_large: 413,
+  if_match_required: 428,
+  too_many_runs: 429,
+  too_many_streams: 429,
+  internal: 500,
+  unavailable: 503,
+} as const satisfies Record<ApiErrorCode, number>
+
+export class HttpError extends Error {
+  readonly code: ApiErrorCode
+
+  constructor(code: ApiErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export function notFound(what: string): HttpError {
+  return new HttpError('not_found', `there is no such ${what}`)
+}
+
+export function errorResponse(error: unknown, report: (error: unknown) => void): Response {
+  const known = error instanceof HttpError ? error : ofEngine(error)
+  if (!known) report(error)
+  const { code, message } = known ?? new HttpError('internal', 'something went wrong in the server; its log says what')
+  const body: ApiErrorBody = { error: { code, message } }
+  const headers = code === 'unavailable' ? { 'Retry-After': '1' } : undefined
+  return Response.json(body, { status: STATUS[code], ...(headers && { headers }) })
+}
+
+const PASSING: ReadonlySet<string> = new Set(['store_unavailable', 'store_busy', 'shutdown'])
+
+function ofEngine(error: unknown): HttpError | undefined {
+  if (isOutage(error)) return new HttpError('unavailable', 'the database cannot be reached at the moment; try again')
+  return undefined
+}
+
+/** Codes of pg and Node for a server that is gone, starting or shutting down. */
+const OUTAGE = /^(?:ECONN|ETIMEDOUT|EPIPE|57P0|08|53300)/
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof DurablyError) return PASSING.has(error.code)
+  if (!(error instanceof Error)) return false
+  const code: unknown = Reflect.get(error, 'code')
+  return (typeof code === 'string' && OUTAGE.test(code)) || /^Connection terminated/.test(error.message)
+}

@@ -1,0 +1,119 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { enqueue, requestCancel } from '../run-queue.ts'
+import type { AcceptedRun, CancelledRun, RunList, RunStatus, RunView } from '../wire/run.ts'
+import type { ApiContext } from './api-context.ts'
+import { eventStream } from './event-stream.ts'
+import { HttpError, notFound } from './http-error.ts'
+import { readBody, storableText } from './read-body.ts'
+import { findRun, findRuns } from './run-views.ts'
+
+const MESSAGE_LENGTH_MAX = 100_000
+const KEY_LENGTH_MAX = 200
+const PAGE_MAX = 100
+
+export const message = storableText(MESSAGE_LENGTH_MAX).refine((text) => text.trim() !== '', 'must not be empty')
+const newRun = z.strictObject({ session_id: z.string(), message })
+
+export function runRoutes(context: ApiContext): Hono {
+  return new Hono()
+    .post('/', async ({ req, json }) => {
+      const { session_id, message } = await readBody(req.raw, newRun)
+      const { run, isNew } = await accept(context, { sessionId: session_id, message, key: idempotencyKey(req.raw) })
+      return json(run, isNew ? 201 : 200)
+    })
+    .get('/', async ({ req, json }) => json(await listRuns(context, new URL(req.url).searchParams)))
+    .get('/:id', async ({ req, json }) => json(await visibleRun(context, req.param('id'))))
+    .post('/:id/cancel', async ({ req, json }) => json(await cancel(context, req.param('id')), 202))
+    .post('/:id/retry', async ({ req, json }) => json(await retry(context, req.param('id')), 201))
+    .get('/:id/events', ({ req }) => runEvents(context, req.raw, req.param('id')))
+}
+
+export async function accept(
+  { app, userId }: ApiContext,
+  { sessionId, message, key }: { sessionId: string; message: string; key?: string | undefined },
+): Promise<{ run: AcceptedRun; isNew: boolean }> {
+  const { queuedRuns } = app.config.limits
+  const queued = await findRuns(app.db, userId, { sessionId, statuses: ['queued', 'running'], limit: queuedRuns })
+  const enqueued =
+    queued.length < queuedRuns || key !== undefined
+      ? await enqueue(app, userId, { sessionId, message, ...(key !== undefined && { idempotencyKey: key }) })
+      : 'full'
+  if (enqueued === 'full')
+    throw new HttpError('too_many_runs', `${queuedRuns} messages of this session wait for an answer already; wait or cancel one`)
+  if (enqueued === 'no session') throw notFound('session')
+  if (enqueued === 'other message with this key')
+    throw new HttpError('idempotency_conflict', 'this Idempotency-Key was used with another session or message; use a new key')
+  const { runId, isNew } = enqueued
+  const status = isNew ? 'queued' : ((await findRun(app.db, userId, runId))?.status ?? 'queued')
+  return { run: { run_id: runId, status }, isNew }
+}
+
+function idempotencyKey(request: Request): string | undefined {
+  const key = request.headers.get('Idempotency-Key')
+  if (key === null) return undefined
+  if (key === '' || key.length > KEY_LENGTH_MAX)
+    throw new HttpError('invalid_request', `Idempotency-Key must have 1 to ${KEY_LENGTH_MAX} characters`)
+  return key
+}
+
+const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const satisfies RunStatus[]
+const listQuery = z.object({
+  session_id: z.string().optional(),
+  statuses: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(STATUSES)))
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(20),
+  before: z.string().optional(),
+})
+
+async function listRuns({ app, userId }: ApiContext, search: URLSearchParams): Promise<RunList> {
+  const checked = listQuery.safeParse(Object.fromEntries(search))
+  if (!checked.success) throw new HttpError('invalid_request', z.prettifyError(checked.error))
+  const { session_id, statuses, limit, before } = checked.data
+  const runs = await findRuns(app.db, userId, {
+    limit: limit + 1,
+    ...(session_id !== undefined && { sessionId: session_id }),
+    ...(statuses !== undefined && { statuses }),
+    ...(before !== undefined && { before }),
+  })
+  return { runs: runs.slice(0, limit), has_more: runs.length > limit }
+}
+
+async function visibleRun({ app, userId }: ApiContext, runId: string): Promise<RunView> {
+  const run = await findRun(app.db, userId, runId)
+  if (!run) throw notFound('run')
+  return run
+}
+
+async function cancel(context: ApiContext, runId: string): Promise<CancelledRun> {
+  await visibleRun(context, runId)
+  const outcome = await requestCancel(context.app, runId)
+  const { status } = await visibleRun(context, runId)
+  if (outcome === 'refused') throw new HttpError('already_ended', `the run has ended already: it is ${status}`)
+  return { run_id: runId, status }
+}
+
+async function retry(context: ApiContext, runId: string): Promise<AcceptedRun> {
+  const { status, session_id, input_text } = await visibleRun(context, runId)
+  if (status === 'queued' || status === 'running') throw new HttpError('not_ended', 'the run has not ended; cancel it first')
+  if (status === 'completed') throw new HttpError('not_failed', 'the run has completed; send its message again as a new one')
+  return (await accept(context, { sessionId: session_id, message: input_text })).run
+}
+
+export async function runEvents(context: ApiContext, request: Request, runId: string): Promise<Response> {
+  const { app, streams, userId } = context
+  const cursor = request.headers.get('Last-Event-ID') || new URL(request.url).searchParams.get('after') || '0'
+  const after = /^\d{1,15}$/.test(cursor) ? Number(cursor) : Number.NaN
+  if (Number.isNaN(after))
+    throw new HttpError('invalid_cursor', `the cursor must be the id of an event, or 0, got ${JSON.stringify(cursor.slice(0, 50))}`)
+  const { status, last_seq } = await visibleRun(context, runId)
+  if (after > last_seq) throw new HttpError('cursor_ahead', `the cursor is ${after}, and the last event of the run is ${last_seq}`)
+  const hasEnded = status !== 'queued' && status !== 'running'
+  if (hasEnded && after === last_seq) return new Response(null, { status: 204 })
+  const onClose = streams.open(userId)
+  const signal = AbortSignal.any([request.signal, streams.closing.signal])
+  return eventStream({ durably: app.durably, runId, after, signal, onClose })
+}

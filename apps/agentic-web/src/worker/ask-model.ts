@@ -1,0 +1,66 @@
+// One call of the model, with its attempts. Each attempt is a step of its own that never throws for what the model's server does: a failure
+// is its recorded result, so a run that is continued elsewhere takes the same way through its attempts.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { JobContext } from '@coji/durably'
+import { AgentError } from '../agent-error.ts'
+import type { App } from '../app.ts'
+import { readSettings, type StoredSettings } from '../db/settings.ts'
+import { callModel, type ModelAnswer, type ModelResult } from '../model/call-model.ts'
+import { type PromptMessage, promptOf } from '../model/prompt.ts'
+import { chooseModel } from '../model/provider.ts'
+import type { RunInput } from './agent-run.ts'
+import { PartEmitter } from './emit-parts.ts'
+import { modelStep } from './step-names.ts'
+
+/** What the settings said when the run began, without keys. */
+export type ModelSettings = Omit<StoredSettings, 'keys'>
+
+export interface ModelCall {
+  app: App
+  input: RunInput
+  settings: ModelSettings
+  messages: readonly PromptMessage[]
+  /** Counts the calls of this run from 0. */
+  call: number
+}
+
+export interface RecordedAttempt {
+  result: ModelResult
+  /** The step waits this long for its next attempt; null if there is none. */
+  retryInMs: number | null
+}
+
+export async function askModel(ctx: JobContext, request: ModelCall): Promise<{ step: string; answer: ModelAnswer }> {
+  const { limits } = request.app.config
+  let pauseMs = 0
+  for (let attempt = 1; ; attempt++) {
+    const step = modelStep(request.call, attempt)
+    const isLast = attempt >= limits.modelAttempts
+    const { result, retryInMs } = await ctx.stream(step, async (emit): Promise<RecordedAttempt> => {
+      // The pause is part of the step, so the run keeps its session while it waits.
+      await pause(pauseMs, undefined, { signal: ctx.signal })
+      const result = await attemptOnce(ctx, request, new PartEmitter(emit, request.call))
+      return { result, retryInMs: isLast ? null : nextPause(result, attempt, limits.retryAfterMaxMs) }
+    })
+    if ('answer' in result) return { step, answer: result.answer }
+    if (retryInMs === null) throw new AgentError(result.failure.code, result.failure.message)
+    pauseMs = retryInMs
+  }
+}
+
+async function attemptOnce(ctx: JobContext, { app, input, settings, messages }: ModelCall, parts: PartEmitter): Promise<ModelResult> {
+  // The key is read right before it is needed, and is in no step and no event.
+  const { keys } = (await readSettings(app.db, input.userId)).settings
+  const chosen = chooseModel({ ...settings, keys }, input.userId, { secrets: app.secrets, demoModelUrl: app.config.demoModelUrl })
+  const emit = (part: Parameters<PartEmitter['add']>[0]) => parts.add(part)
+  const result = await callModel({ ...chosen, messages: promptOf(messages), limits: app.config.limits, signal: ctx.signal, emit })
+  await parts.flush()
+  return result
+}
+
+/** Grows with each attempt, unless the server asked for more; one that asks for too much is not waited for. */
+function nextPause(result: ModelResult, attempt: number, maxMs: number): number | null {
+  if ('answer' in result || result.failure.retryAfterMs === null) return null
+  const ms = Math.max(result.failure.retryAfterMs, 250 * 2 ** attempt)
+  return ms <= maxMs ? ms : null
+}

@@ -1,0 +1,44 @@
+// How a run begins: it notes which model will answer, and keeps what earlier runs said before they were stopped.
+import type { JobContext } from '@coji/durably'
+import type { App } from '../app.ts'
+import { insertMessage } from '../db/messages.ts'
+import { readSettings } from '../db/settings.ts'
+import type { AppTransaction } from '../db/tables.ts'
+import { setModel } from '../db/turns.ts'
+import type { RunModel } from '../wire/run.ts'
+import type { RunInput } from './agent-run.ts'
+import type { ModelSettings } from './ask-model.ts'
+import { type CutOffAnswer, cutOffAnswers } from './cut-off-answers.ts'
+import { BEGIN, PREPARE } from './step-names.ts'
+
+export interface Prepared {
+  settings: ModelSettings
+  model: RunModel
+  cutOff: CutOffAnswer[]
+}
+
+export async function prepare(ctx: JobContext, app: App, input: RunInput): Promise<ModelSettings> {
+  const { userId } = input
+  const { settings, model, cutOff } = await ctx.run(PREPARE, async (): Promise<Prepared> => {
+    const { keys: _, ...settings } = (await readSettings(app.db, userId)).settings
+    const model = { provider: settings.provider, model: settings.model, is_demo: settings.provider === 'demo' }
+    return { settings, model, cutOff: await cutOffAnswers(app, input) }
+  })
+  await ctx.transaction(BEGIN, async (trx) => {
+    await setModel(trx, userId, ctx.runId, model)
+    for (const answer of cutOff) await saveCutOff(trx, input, answer)
+  })
+  return settings
+}
+
+async function saveCutOff(trx: AppTransaction, { userId, sessionId }: RunInput, { runId, turn, parts }: CutOffAnswer): Promise<void> {
+  const { position } = await trx
+    .selectFrom('agent_messages')
+    .select(({ fn }) => fn.max('position').as('position'))
+    .where('user_id', '=', userId)
+    .where('session_id', '=', sessionId)
+    .where('turn', '=', turn)
+    .executeTakeFirstOrThrow()
+  const place = { userId, sessionId, runId, turn, position: (position ?? 0) + 1 }
+  await insertMessage(trx, place, { role: 'assistant', parts, interrupted: true })
+}
