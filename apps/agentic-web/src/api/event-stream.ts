@@ -70,7 +70,7 @@ async function orSilence<T>(next: Promise<T>): Promise<T | 'silence'> {
 }
 
 /** E3. JSON escapes line breaks, so the data is one line. */
-export function messages(event: RunLogEvent): string {
+function messages(event: RunLogEvent): string {
   const translated = translate(event)
   return translated
     .map(({ type, ...data }, i) => {

@@ -7,7 +7,6 @@ const STATUS = {
   invalid_cursor: 400,
   cross_origin: 403,
   not_found: 404,
-  method_not_allowed: 405,
   already_ended: 409,
   not_ended: 409,
   not_failed: 409,

@@ -1,16 +1,6 @@
 // A turn: the message of the user, the run that answers it, and what is known of that run beside the engine's row.
 import type { RunModel } from '../wire/run.ts'
-import type { AppDatabase, AppTransaction } from './tables.ts'
-
-export interface TurnRow {
-  run_id: string
-  session_id: string
-  turn: number
-  input_text: string
-  model: RunModel | null
-  input_tokens: number
-  output_tokens: number
-}
+import type { AppTransaction } from './tables.ts'
 
 /** Counts one more message of the session, and locks its row until the transaction ends. Undefined if there is no such session. */
 export async function takeTurn(trx: AppTransaction, userId: string, sessionId: string, message: string): Promise<number | undefined> {
@@ -49,12 +39,6 @@ export async function insertTurn(trx: AppTransaction, userId: string, { runId, s
     .insertInto('agent_messages')
     .values({ ...place, position: 0, role: 'user', parts: JSON.stringify([{ type: 'text', text: message }]), interrupted: 0 })
     .execute()
-}
-
-export async function findTurns(db: AppDatabase, userId: string, runIds: readonly string[]): Promise<Map<string, TurnRow>> {
-  if (runIds.length === 0) return new Map()
-  const rows = await db.selectFrom('agent_turns').selectAll().where('user_id', '=', userId).where('run_id', 'in', runIds).execute()
-  return new Map(rows.map((row) => [row.run_id, { ...row, model: row.model === null ? null : (JSON.parse(row.model) as RunModel) }]))
 }
 
 export async function setModel(trx: AppTransaction, userId: string, runId: string, model: RunModel): Promise<void> {

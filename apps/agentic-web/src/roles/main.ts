@@ -42,11 +42,15 @@ async function runApi(): Promise<void> {
 
 async function runWorker(): Promise<void> {
   const app = openApp(readConfig(process.env))
-  await startWorker(app)
+  const stop = await startWorker(app)
   // Platforms that expect every service to answer on a port ask this one.
   const health = process.env.PORT ? createServer((_, res) => res.end('ok')) : undefined
   const server = health && (await listen(health, { port: Number(process.env.PORT), host: process.env.HOST ?? '127.0.0.1' }))
   ready(server?.port ?? 0, 'worker')
+  onSignal(async () => {
+    await stop()
+    await app.durably[Symbol.asyncDispose]()
+  })
 }
 
 async function runDemoModel(): Promise<void> {
@@ -71,6 +75,20 @@ function ready(port: number, what: string): void {
   } else console.log(`agentic-web: ${what} is ready${port ? ` on port ${port}` : ''}`)
 }
 
+/** A platform that stops a process kills it after ten seconds or more; what has not ended by then is taken over by its lease. */
+const END_MS = 8000
+
+/** A second signal ends the process at once. */
 function onSignal(end: () => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end().finally(() => process.exit(0)))
+  const onFirst = () => {
+    setTimeout(() => process.exit(1), END_MS).unref()
+    end().then(
+      () => process.exit(0),
+      (error) => {
+        console.error('agentic-web:', error)
+        process.exit(1)
+      },
+    )
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onFirst)
 }

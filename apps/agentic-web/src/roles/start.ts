@@ -52,8 +52,7 @@ async function inThisProcess(env: Record<string, string>, ends: End[]): Promise<
   const app = openApp(readConfig({ ...process.env, ...env }))
   ends.unshift(() => app.durably[Symbol.asyncDispose]())
   await migrate(app.durably)
-  await startWorker(app)
-  ends.unshift(() => app.durably.stop({ timeout: 0 }))
+  ends.unshift(await startWorker(app))
   const server = await serveApi(app, { role: 'all', port: PORT })
   ends.unshift(server.close)
   return server.url

@@ -3,6 +3,7 @@
 //
 //   V1. Every event may come twice, and applying it twice changes nothing. After a break the server repeats from the last `id:` that the
 //       browser saw. One entry of the log can become several events; only the last of them has an `id:`.
+//       So a connection has to last for one entry, usually one or two events, to get further.
 //   V2. `text`, `reasoning` and `tool_call` say where in the output of their step they stand (`at`). An event replaces whatever the step had
 //       at `at` and after it. So the output of a step is a list of parts with positions; a `text` of n UTF-16 units takes n positions, a
 //       `reasoning` or `tool_call` takes one. Adjacent texts are one paragraph of text: join them.

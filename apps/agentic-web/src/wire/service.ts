@@ -33,6 +33,5 @@ export type ApiErrorCode =
   | 'too_many_runs'
   | 'too_many_streams'
   | 'cross_origin'
-  | 'method_not_allowed'
   | 'unavailable'
   | 'internal'
