@@ -89,6 +89,9 @@ export default defineConfig({
         test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000 },
       },
       {
+        test: { name: 'agentic', include: ['apps/agentic-web/tests/**/*.test.ts'], testTimeout: 20_000 },
+      },
+      {
         test: {
           name: 'proof',
           include: ['proof/src/**/*.test.ts'],

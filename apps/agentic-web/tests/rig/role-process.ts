@@ -1,0 +1,47 @@
+// A role of the program in a real process that can be killed.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../dist/roles/main.js', import.meta.url))
+
+export class RoleProcess {
+  readonly #child: ChildProcess
+  readonly port: number
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.port = port
+  }
+
+  static async start(role: string, env: Record<string, string>): Promise<RoleProcess> {
+    const child = fork(MAIN, [role], {
+      execArgv: ['--no-warnings'],
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    let said = ''
+    child.stderr?.on('data', (text) => {
+      said += text
+    })
+    const ready = once(child, 'message').then(([message]: { port: number }[]) => message?.port ?? 0)
+    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${role} ended before it was ready: ${said}`)))
+    const port = await Promise.race([ready, ended])
+    ended.catch(() => {})
+    return new RoleProcess(child, port)
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** Resolves with the exit code when the process is gone. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const ended = once(this.#child, 'exit')
+      this.#child.kill(signal)
+      await ended
+    }
+    return this.#child.exitCode
+  }
+}
