@@ -84,6 +84,17 @@ describe('a worker that is lost', () => {
   })
 })
 
+test('a run that kills each of its workers is given up after the third, and others are not harmed', { timeout: 40_000 }, async () => {
+  const { client } = fleet
+  const run = await client.send(await client.newSession(), '!crash-worker')
+  const other = await client.send(await client.newSession(), 'what is 8 * 8')
+  for (let lost = 0; lost < 3; lost++) await fleet.replaceLost()
+  const transcript = await client.follow(run)
+  expect(transcript).toMatchObject({ done: 'failed', error: { code: 'worker_lost' }, starts: 3 })
+  expect(await client.run(run)).toMatchObject({ status: 'failed', attempts: 3, error: { code: 'worker_lost' } })
+  expect(await client.follow(other)).toMatchObject({ done: 'completed' })
+})
+
 describe('whichever server is asked', () => {
   test('one key makes one run, and another message with it is refused', async () => {
     const { client } = fleet

@@ -203,6 +203,7 @@ test('every file that a page names exists', () => {
     'packages/durably-cli/src',
     'packages/durably-ui/src',
     'proof/src',
+    'apps/agentic-web/src',
     'examples',
     'docs',
   ]

@@ -77,6 +77,13 @@ export class Fleet {
     return worker.end(signal)
   }
 
+  /** The next worker that ends by itself is replaced by another one. */
+  async replaceLost(): Promise<void> {
+    const lost = await Promise.race([...this.#workers].map(([name, worker]) => worker.ended().then(() => name)))
+    this.#workers.delete(lost)
+    await this.startWorker(`${lost}'`)
+  }
+
   /** What the demo model was asked. */
   async requests(): Promise<SeenRequest[]> {
     return (await (await fetch(`${this.#demo.url}/__requests`)).json()) as SeenRequest[]

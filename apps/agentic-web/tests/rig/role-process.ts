@@ -31,6 +31,11 @@ export class RoleProcess {
     return new RoleProcess(child, port)
   }
 
+  /** Resolves when the process is gone, however that came. */
+  async ended(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
+  }
+
   get url(): string {
     return `http://127.0.0.1:${this.port}`
   }
