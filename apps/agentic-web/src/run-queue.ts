@@ -3,7 +3,7 @@
 import type { Run } from '@coji/durably'
 import { translate } from './api/translate.ts'
 import type { App } from './app.ts'
-import { insertTurn, takeTurn } from './db/turns.ts'
+import { countActive, insertTurn, takeTurn } from './db/turns.ts'
 import type { AgentEvent } from './wire/event.ts'
 import type { RunInput } from './worker/agent-run.ts'
 import { sessionKey } from './worker/session-key.ts'
@@ -15,16 +15,22 @@ export interface NewMessage {
   idempotencyKey?: string
 }
 
-export type Enqueued = { runId: string; isNew: boolean } | 'no session' | 'other message with this key'
+export type Enqueued = { runId: string; isNew: boolean } | Refusal
+type Refusal = 'no session' | 'full' | 'other message with this key'
 
 /** The message, its place in the session and the run that answers it are one commit. */
-export async function enqueue({ db, job }: Pick<App, 'db' | 'job'>, userId: string, message: NewMessage): Promise<Enqueued> {
+export async function enqueue(
+  { db, job, config }: Pick<App, 'db' | 'job' | 'config'>,
+  userId: string,
+  message: NewMessage,
+): Promise<Enqueued> {
   const { sessionId, idempotencyKey } = message
   const text = message.message
   try {
     return await db.transaction().execute(async (trx): Promise<Enqueued> => {
       const turn = await takeTurn(trx, userId, sessionId, text)
       if (turn === undefined) return 'no session'
+      const waiting = await countActive(trx, userId, sessionId)
       const input: RunInput = { userId, sessionId, turn, message: text }
       const run = await job.trigger(input, {
         tx: trx,
@@ -32,25 +38,30 @@ export async function enqueue({ db, job }: Pick<App, 'db' | 'job'>, userId: stri
         labels: { user: userId, session: sessionId },
         ...(idempotencyKey !== undefined && { idempotencyKey: `${userId}/${idempotencyKey}` }),
       })
-      if (!isSame(run, input)) throw new Known(run)
+      if (!isSame(run, input)) throw new NotAccepted(answerOfKnown(run, input))
+      if (waiting >= config.limits.queuedRuns) throw new NotAccepted('full')
       await insertTurn(trx, userId, { runId: run.id, sessionId, turn, message: text })
       return { runId: run.id, isNew: true }
     })
   } catch (error) {
-    if (!(error instanceof Known)) throw error
-    const known = error.run.payload as RunInput
-    return known.sessionId === sessionId && known.message === text ? { runId: error.run.id, isNew: false } : 'other message with this key'
+    if (error instanceof NotAccepted) return error.answer
+    throw error
   }
 }
 
-/** Rolls the transaction back: the key was used before, so no turn is taken. */
-class Known extends Error {
-  readonly run: Run
+/** Rolls the transaction back, so that no turn is taken and no run is stored. */
+class NotAccepted extends Error {
+  readonly answer: Enqueued
 
-  constructor(run: Run) {
-    super('the key was used before')
-    this.run = run
+  constructor(answer: Enqueued) {
+    super('the message was not accepted')
+    this.answer = answer
   }
+}
+
+function answerOfKnown({ id, payload }: Run, { sessionId, message }: RunInput): Enqueued {
+  const known = payload as RunInput
+  return known.sessionId === sessionId && known.message === message ? { runId: id, isNew: false } : 'other message with this key'
 }
 
 /** A turn is given out once, so a run with another turn is an older one. */

@@ -7,6 +7,7 @@ import type { ApiErrorBody } from '../dist/wire/service.js'
 import type { SessionList } from '../dist/wire/session.js'
 import type { SettingsView } from '../dist/wire/settings.js'
 import { type OneProcess, startOneProcess } from './rig/one-process.ts'
+import { textOf } from './rig/transcript.ts'
 
 let one: OneProcess
 let session: string
@@ -34,6 +35,21 @@ describe('POST /api/runs', () => {
     expect((await one.client.session(session)).messages).toEqual([])
   })
 
+  test('more than 20 messages that wait: the next is refused, and one that is known is not', async () => {
+    const { client } = one
+    const id = await client.newSession()
+    const send = (n: number) =>
+      client.request<AcceptedRun>('POST', '/runs', {
+        body: { session_id: id, message: '!silent' },
+        headers: { 'Idempotency-Key': `full-${n}` },
+      })
+    for (let n = 1; n <= 20; n++) expect((await send(n)).status).toBe(201)
+    expect(await send(21)).toMatchObject({ status: 429, body: { error: { code: 'too_many_runs' } } })
+    expect((await send(20)).status).toBe(200)
+    expect((await client.session(id)).active_runs.map(({ turn }) => turn)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+    expect(await client.request('POST', `/sessions/${id}/cancel`)).toMatchObject({ status: 202, body: { cancelled: 20 } })
+  })
+
   test('an Idempotency-Key that is too long', async () => {
     const headers = { 'Idempotency-Key': 'k'.repeat(201) }
     const answer = await one.client.request<ApiErrorBody>('POST', '/runs', { body: { session_id: session, message: 'hi' }, headers })
@@ -59,7 +75,7 @@ describe('cursors of event streams', () => {
     const all = await one.client.follow(run)
     const { last_seq } = await one.client.run(run)
     expect((await one.client.request('GET', `/runs/${run}/events?after=${last_seq}`)).status).toBe(204)
-    expect(await one.client.follow(run, { cutAfter: 3 })).toEqual(all)
+    expect(await one.client.follow(run, { cutAfter: 2 })).toEqual(all)
   })
 
   test('programs read the same events in pages, without waiting', async () => {
@@ -74,6 +90,19 @@ describe('cursors of event streams', () => {
     expect(rest(read.map(({ payload }) => payload))).toEqual(rest(followed))
     expect(read.at(-1)).toMatchObject({ type: 'done', payload: { status: 'completed' } })
     expect(await listAfter(one.app, run, 0, 0)).toEqual([])
+  })
+
+  test('a long answer and long arguments come in events below 64 KiB, and the text is whole', async () => {
+    const run = await one.client.send(await one.client.newSession(), '!fast 9000')
+    const written = await one.client.send(await one.client.newSession(), `write long.txt: ${'€'.repeat(60_000)}`)
+    const sizes: number[] = []
+    const onEvent = (event: AgentEvent) => sizes.push(event.type === 'final' ? 0 : Buffer.byteLength(JSON.stringify(event)))
+    expect((await one.client.follow(written, { onEvent })).done).toBe('completed')
+    await one.client.follow(run)
+    expect(textOf(await one.client.follow(run, { onEvent }))).toBe(Array.from({ length: 9000 }, (_, i) => `word-${i + 1} `).join(''))
+    expect(Math.max(...sizes)).toBeLessThan(64 * 1024)
+    const file = await fetch(`${one.url}/api/sessions/${(await one.client.run(written)).session_id}/files/long.txt`)
+    expect(await file.text()).toBe(`${'€'.repeat(60_000)}\n`)
   })
 
   test('nothing of the log but the whitelist leaves the server', async () => {

@@ -33,14 +33,11 @@ export async function accept(
   { app, userId }: ApiContext,
   { sessionId, message, key }: { sessionId: string; message: string; key?: string | undefined },
 ): Promise<{ run: AcceptedRun; isNew: boolean }> {
-  const { queuedRuns } = app.config.limits
-  const queued = await findRuns(app.db, userId, { sessionId, statuses: ['queued', 'running'], limit: queuedRuns })
-  const enqueued =
-    queued.length < queuedRuns || key !== undefined
-      ? await enqueue(app, userId, { sessionId, message, ...(key !== undefined && { idempotencyKey: key }) })
-      : 'full'
-  if (enqueued === 'full')
+  const enqueued = await enqueue(app, userId, { sessionId, message, ...(key !== undefined && { idempotencyKey: key }) })
+  if (enqueued === 'full') {
+    const { queuedRuns } = app.config.limits
     throw new HttpError('too_many_runs', `${queuedRuns} messages of this session wait for an answer already; wait or cancel one`)
+  }
   if (enqueued === 'no session') throw notFound('session')
   if (enqueued === 'other message with this key')
     throw new HttpError('idempotency_conflict', 'this Idempotency-Key was used with another session or message; use a new key')

@@ -61,16 +61,32 @@ function stepStart({ stepName, timestamp }: EventOf<'step:start'>): AgentEvent[]
   return [{ type: 'step_start', step_id: stepName, kind: step.kind, step_number: number, title, timestamp }]
 }
 
+/** In UTF-16 units: an event stays below 64 KiB, also if every character has three bytes. */
+const CONTENT_MAX = 16 * 1024
+
 function chunks({ stepName, from, chunks }: EventOf<'stream:chunk'>): AgentEvent[] {
   let at = from
-  return (chunks as readonly ModelChunk[]).map((chunk) => {
-    const place = { step_id: stepName, at }
+  return (chunks as readonly ModelChunk[]).flatMap((chunk): AgentEvent[] => {
+    const begin = at
     at += typeof chunk === 'string' ? chunk.length : 1
-    if (typeof chunk === 'string') return { type: 'text', ...place, content: chunk }
-    if ('reasoning' in chunk) return { type: 'reasoning', ...place, content: chunk.reasoning }
+    if (typeof chunk === 'string') return texts(stepName, begin, chunk)
+    if ('reasoning' in chunk) return [{ type: 'reasoning', step_id: stepName, at: begin, content: chunk.reasoning }]
     const { tool_call_id, tool_step_id, tool, args } = chunk.tool_call
-    return { type: 'tool_call', ...place, tool_call_id, tool_step_id, tool, args }
+    return [{ type: 'tool_call', step_id: stepName, at: begin, tool_call_id, tool_step_id, tool, args: shownArgs(args) }]
   })
+}
+
+function texts(step_id: string, from: number, text: string): AgentEvent[] {
+  const count = Math.ceil(text.length / CONTENT_MAX)
+  return Array.from({ length: count }, (_, i) => {
+    const begin = i * CONTENT_MAX
+    return { type: 'text', step_id, at: from + begin, content: text.slice(begin, begin + CONTENT_MAX) }
+  })
+}
+
+function shownArgs(args: unknown): unknown {
+  const json = JSON.stringify(args)
+  return json.length > CONTENT_MAX ? `${json.slice(0, CONTENT_MAX)}…` : args
 }
 
 function stepComplete(event: EventOf<'step:complete'>): AgentEvent[] {

@@ -21,6 +21,19 @@ function previewOf(message: string): string {
   return Array.from(message.replace(/\s+/g, ' ').trim()).slice(0, PREVIEW_LENGTH).join('')
 }
 
+/** How many messages of the session wait for an answer, or are being answered. */
+export async function countActive(trx: AppTransaction, userId: string, sessionId: string): Promise<number> {
+  const { n } = await trx
+    .selectFrom('agent_turns as t')
+    .innerJoin('runs as r', 'r.id', 't.run_id')
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .where('t.user_id', '=', userId)
+    .where('t.session_id', '=', sessionId)
+    .where('r.status', 'in', ['pending', 'running'])
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
 export interface NewTurn {
   runId: string
   sessionId: string

@@ -14,7 +14,7 @@ export async function sendAnswer(res: ServerResponse, model: string, conversatio
   let calls = 0
   let words = 0
   for (const piece of pieces) {
-    if ('pauseMs' in piece) await pause(piece.pauseMs, undefined, { signal: gone.signal }).catch(() => {})
+    if ('pauseMs' in piece && piece.pauseMs > 0) await pause(piece.pauseMs, undefined, { signal: gone.signal }).catch(() => {})
     if (gone.signal.aborted) return
     if ('cut' in piece) return void res.write('data: {"id":"demo","cho', () => res.destroy())
     if ('say' in piece) send({ content: piece.say })

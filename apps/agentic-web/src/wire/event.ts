@@ -77,7 +77,7 @@ export interface ToolCallEvent {
   tool_call_id: string
   tool_step_id: string
   tool: string
-  /** As the model sent them. Not an object if they are not valid JSON: then they are the text that came. */
+  /** As the model sent them. A text if they are no valid JSON, or if they are too long: then it is their beginning. */
   args: unknown
 }
 
@@ -123,7 +123,7 @@ export interface RetryEvent {
   timestamp: string
 }
 
-/** The whole text of the last call of the model. Comes right before `done` if the run has completed. */
+/** The whole text of the last call of the model, however long. Comes right before `done` if the run has completed. */
 export interface FinalEvent {
   type: 'final'
   content: string
