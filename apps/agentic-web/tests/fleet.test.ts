@@ -129,16 +129,18 @@ describe('whichever server is asked', () => {
   test('a run stops while its model is silent and while a tool works, and what it said is kept', { timeout: 30_000 }, async () => {
     const { client } = fleet
     const session = await client.newSession()
+    const said = 'This answer stops in the middle of a'
     const silent = await client.send(session, '!stall here')
     const sleeping = await client.send(await client.newSession(), 'run: sleep 50')
     const cancel = async (run: string) => expect((await client.request('POST', `/runs/${run}/cancel`)).status).toBe(202)
     const [stopped, slept] = await Promise.all([
-      client.follow(silent, { onEvent: (event) => void (event.type === 'text' && event.content.includes(' of a') && cancel(silent)) }),
+      client.follow(silent, {
+        onEvent: (event) => void (event.type === 'text' && event.at + event.content.length === said.length && cancel(silent)),
+      }),
       client.follow(sleeping, { onEvent: (event) => void (event.type === 'step_start' && event.kind === 'tool' && cancel(sleeping)) }),
     ])
     expect([stopped.done, slept.done]).toEqual(['cancelled', 'cancelled'])
     await until(async () => (await fleet.requests()).some(({ asked, aborted }) => asked === '!stall here' && aborted))
-    const said = 'This answer stops in the middle of a'
     const kept = async () => (await client.session(session)).messages.filter(({ interrupted }) => interrupted)
     expect((await kept()).map(textOfMessage)).toEqual([said])
     expect((await client.request('POST', `/runs/${silent}/cancel`)).status).toBe(409)
