@@ -23,7 +23,7 @@ const IN_PAGE_PACKAGES = [
 const { profile, remove: removeProfile } = temporaryProfile()
 process.once('exit', removeProfile)
 
-/** Minutes each. Begun last, as small files are, one of them would keep one core busy while the other has nothing left to do. */
+/** Up to minutes each. Begun last, as small files are, one of them would keep one core busy while the other has nothing left to do. */
 const LONG = [
   'model/model.test.ts',
   'sql/contract.test.ts',
@@ -32,6 +32,7 @@ const LONG = [
   'tabs.chromium.test.ts',
   'sqlocal.chromium.test.ts',
   'torture.test.ts',
+  'agentic-web/tests/fleet.test.ts',
 ]
 
 class LongestFirst extends BaseSequencer {

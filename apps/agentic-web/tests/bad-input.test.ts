@@ -64,7 +64,7 @@ describe('cursors of event streams', () => {
     ['1e30', 400, 'invalid_cursor'],
     ['99999', 409, 'cursor_ahead'],
   ])('%s', async (cursor, status, code) => {
-    const run = await one.client.send(await one.client.newSession(), 'hello')
+    const run = await one.client.send(await one.client.newSession(), '!fast 3')
     await one.client.follow(run)
     const headers = { 'Last-Event-ID': cursor }
     expect(await one.client.request('GET', `/runs/${run}/events`, { headers })).toMatchObject({ status, body: { error: { code } } })

@@ -54,6 +54,15 @@ test.concurrent.each([
   expect(text.replaceAll('|', '')).toBe(answer)
 })
 
+test.concurrent('a run stops while it waits for the next attempt', async () => {
+  const { client } = one
+  const run = await client.send(await client.newSession(), '!error 429 stopped')
+  const transcript = await client.follow(run, {
+    onEvent: ({ type }) => void (type === 'retry' && client.request('POST', `/runs/${run}/cancel`)),
+  })
+  expect(transcript).toMatchObject({ done: 'cancelled', error: null })
+})
+
 test.concurrent('arguments that are not valid, and a tool that does not exist, are told to the model', async () => {
   const [bad, unknown] = await Promise.all([ask('!badargs'), ask('!unknowntool')])
   expect(bad.transcript).toMatchObject({ done: 'completed' })
@@ -69,18 +78,23 @@ test.concurrent('reasoning, text and tools keep their order', async () => {
   expect((await ask('!tools 3')).text).toMatch(/^\[calculator .*\]\[calculator .*\]\[calculator .*\]\|The tools returned 1, 4, 9\.$/)
 })
 
-test('a key that the settings name is used by the next run, without a restart', async () => {
+test('the next run uses the settings as they are then, without a restart', async () => {
   const { client } = one
-  const { body } = await client.request<SettingsView>('GET', '/settings')
-  const change = (settings: object, version: number) =>
-    client.request<SettingsView>('PATCH', '/settings', { body: settings, headers: { 'If-Match': `"${version}"` } })
+  const change = async (settings: object) => {
+    const { body } = await client.request<SettingsView>('GET', '/settings')
+    const answer = await client.request('PATCH', '/settings', { body: settings, headers: { 'If-Match': `"${body.version}"` } })
+    expect(answer.status).toBe(200)
+  }
   const base_url = one.app.config.demoModelUrl
-  const changed = await change(
-    { provider: 'openai-compatible', model: 'local-1', base_url, compatible_api_key: 'key-of-the-server' },
-    body.version,
-  )
+  await change({ provider: 'openai-compatible', model: 'local-1', base_url, compatible_api_key: 'key-of-the-server' })
   const { run, transcript } = await ask('what is 3 * 3')
   expect(transcript.done).toBe('completed')
   expect((await client.run(run)).model).toEqual({ provider: 'openai-compatible', model: 'local-1', is_demo: false })
-  await change({ provider: 'demo', model: 'demo-scripted-1' }, changed.body.version)
+  await change({ provider: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1' })
+  expect((await ask('hello')).transcript.error).toMatchObject({ code: 'model_error', message: expect.stringContaining('no valid answer') })
+  for (const provider of ['openai', 'anthropic']) {
+    await change({ provider, model: 'any' })
+    expect((await ask('hello')).transcript.error).toMatchObject({ code: 'bad_key', message: expect.stringContaining('settings') })
+  }
+  await change({ provider: 'demo', model: 'demo-scripted-1' })
 })

@@ -1,5 +1,5 @@
 // What went wrong with a call of the model: a code for the page, a sentence for people, and whether trying again can help.
-import { APICallError, LoadAPIKeyError } from 'ai'
+import { APICallError } from 'ai'
 import type { RunErrorCode } from '../wire/event.ts'
 
 export interface ModelFailure {
@@ -13,6 +13,12 @@ const CONTEXT = /context.{0,20}(length|window|size|limit)|maximum context|prompt
 const PAUSE_MS = 1000
 const MESSAGE_LENGTH_MAX = 500
 
+export const NO_KEY: ModelFailure = {
+  code: 'bad_key',
+  message: 'There is no key for this provider. Add one in the settings.',
+  retryAfterMs: null,
+}
+
 /** `secret` is the key that was sent: some servers repeat it in their errors. */
 export function modelFailure(error: unknown, secret: string | undefined): ModelFailure {
   const failure = classify(error)
@@ -21,7 +27,6 @@ export function modelFailure(error: unknown, secret: string | undefined): ModelF
 }
 
 function classify(error: unknown): ModelFailure {
-  if (LoadAPIKeyError.isInstance(error)) return final('bad_key', 'There is no key for this provider. Add one in the settings.')
   if (APICallError.isInstance(error) && error.statusCode !== undefined) return ofStatus(error, error.statusCode)
   // No answer, or one that broke off or is no answer of a model.
   return again('model_error', `The model's server gave no valid answer: ${messageOf(error)}`, PAUSE_MS)

@@ -26,13 +26,18 @@ export interface ProviderDeps {
   demoModelUrl: string
 }
 
-export function chooseModel(settings: StoredSettings, userId: string, { secrets, demoModelUrl }: ProviderDeps): ChosenModel {
+/**
+ * Undefined if the provider needs a key and the user has none. A key in the environment of the worker is not taken: it would be lent to every
+ * user.
+ */
+export function chooseModel(settings: StoredSettings, userId: string, { secrets, demoModelUrl }: ProviderDeps): ChosenModel | undefined {
   const { provider, model, reasoning } = settings
   if (provider === 'demo') {
     const demo = createOpenAICompatible({ name: 'demo', baseURL: demoModelUrl, includeUsage: true })
     return { model: demo(DEMO_MODEL), key: undefined, options: {} }
   }
   const key = keyOf(settings, KEY_OF[provider], secrets, userId)
+  if (key === undefined && provider !== 'openai-compatible') return undefined
   const auth = key === undefined ? {} : { apiKey: key }
   const effort = reasoning === 'default' ? undefined : reasoning
   switch (provider) {

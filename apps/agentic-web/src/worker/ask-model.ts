@@ -6,6 +6,7 @@ import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
 import { readSettings, type StoredSettings } from '../db/settings.ts'
 import { callModel, type ModelAnswer, type ModelResult } from '../model/call-model.ts'
+import { NO_KEY } from '../model/model-failure.ts'
 import { type PromptMessage, promptOf } from '../model/prompt.ts'
 import { chooseModel } from '../model/provider.ts'
 import type { RunInput } from './agent-run.ts'
@@ -52,6 +53,7 @@ async function attemptOnce(ctx: JobContext, { app, input, settings, messages }: 
   // The key is read right before it is needed, and is in no step and no event.
   const { keys } = (await readSettings(app.db, input.userId)).settings
   const chosen = chooseModel({ ...settings, keys }, input.userId, { secrets: app.secrets, demoModelUrl: app.config.demoModelUrl })
+  if (!chosen) return { failure: NO_KEY }
   const emit = (part: Parameters<PartEmitter['add']>[0]) => parts.add(part)
   const result = await callModel({ ...chosen, messages: promptOf(messages), limits: app.config.limits, signal: ctx.signal, emit })
   await parts.flush()

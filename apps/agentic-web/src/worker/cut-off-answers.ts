@@ -27,6 +27,8 @@ export async function cutOffAnswers(app: Pick<App, 'db' | 'durably'>, { userId, 
     .where('t.user_id', '=', userId)
     .where('t.session_id', '=', sessionId)
     .where('t.turn', '<', turn)
+    // Others have said nothing.
+    .where('t.model', 'is not', null)
     .where('r.status', 'in', ['failed', 'cancelled'])
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -48,7 +50,7 @@ export async function cutOffAnswers(app: Pick<App, 'db' | 'durably'>, { userId, 
   return answers.filter(({ parts }) => parts.length > 0)
 }
 
-/** A run that was stopped before it said anything is read again each time; more than these are not looked at. */
+/** Each run that begins writes down those before it, so one would do; more are for runs that overlapped because a worker was lost. */
 const TURNS_MAX = 5
 
 async function unsavedParts({ durably }: Pick<App, 'durably'>, runId: string): Promise<MessagePart[]> {
