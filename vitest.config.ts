@@ -7,7 +7,7 @@ import { chromiumLaunchOptions, temporaryProfile } from './packages/durably/test
 
 /** Tests that run inside a page, and those that drive a whole browser from outside: kill it, open tabs. */
 const IN_PAGE = 'packages/*/tests/**/*.browser.test.{ts,tsx}'
-const ON_CHROMIUM = '{packages/*,examples/spa}/tests/**/*.chromium.test.ts'
+const ON_CHROMIUM = '{packages/*,examples/spa,apps/agentic-web/ui}/tests/**/*.chromium.test.ts'
 
 /** Without them a page has no SharedArrayBuffer, and SQLocal no OPFS. */
 const CROSS_ORIGIN_ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
@@ -59,6 +59,7 @@ export default defineConfig({
             'packages/*/tests/**/*.test.{ts,tsx}',
             'examples/**/*.test.ts',
             'bench/src/**/*.test.ts',
+            'apps/agentic-web/ui/src/**/*.test.{ts,tsx}',
           ],
           exclude: [IN_PAGE, ON_CHROMIUM, '**/node_modules/**'],
           testTimeout: 20_000,

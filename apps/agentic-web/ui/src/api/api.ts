@@ -1,0 +1,24 @@
+// The routes that the page uses, with the types of src/wire.
+import type { AcceptedRun, CancelledRun, RunList, RunView } from '../../../src/wire/run.ts'
+import type { FileList, SessionList, SessionView } from '../../../src/wire/session.ts'
+import type { SettingsChange, SettingsView } from '../../../src/wire/settings.ts'
+import { request } from './request.ts'
+
+const id = encodeURIComponent
+
+export const listSessions = (search: string) => request<SessionList>(`/sessions?limit=100&search=${id(search)}`)
+export const createSession = () => request<SessionView>('/sessions', { method: 'POST', body: {} })
+export const readSession = (sessionId: string) => request<SessionView>(`/sessions/${id(sessionId)}`)
+export const deleteSession = (sessionId: string) => request<void>(`/sessions/${id(sessionId)}`, { method: 'DELETE' })
+
+export const listRuns = (sessionId: string) => request<RunList>(`/runs?session_id=${id(sessionId)}&limit=100`)
+export const readRun = (runId: string) => request<RunView>(`/runs/${id(runId)}`)
+export const cancelRun = (runId: string) => request<CancelledRun>(`/runs/${id(runId)}/cancel`, { method: 'POST' })
+export const retryRun = (runId: string) => request<AcceptedRun>(`/runs/${id(runId)}/retry`, { method: 'POST' })
+
+export const listFiles = (sessionId: string) => request<FileList>(`/sessions/${id(sessionId)}/files`)
+export const fileAddress = (sessionId: string, path: string) => `/api/sessions/${id(sessionId)}/files/${path.split('/').map(id).join('/')}`
+
+export const readSettings = () => request<SettingsView>('/settings')
+export const changeSettings = (body: SettingsChange, version: number) =>
+  request<SettingsView>('/settings', { method: 'PATCH', body, headers: { 'If-Match': `"${version}"` } })
