@@ -1,0 +1,68 @@
+// A call of a tool: one line, and on demand what was asked for and what came back.
+import { useState } from 'react'
+import type { ToolResult } from '../state/run-log.ts'
+import { inOrder } from './in-order.ts'
+import { argument, askedFor, returned } from './tool-words.ts'
+
+const PREVIEW_LINES = 5
+
+interface ToolCardProps {
+  tool: string
+  args: unknown
+  result: ToolResult | null
+  /** Without a result: whether one can still come. */
+  isRunning: boolean
+}
+
+export function ToolCard({ tool, args, result, isRunning }: ToolCardProps) {
+  const state = result ? (result.is_error ? 'failed' : 'ok') : isRunning ? 'running' : 'stopped'
+  return (
+    <details className={`card tool ${state}`}>
+      <summary>
+        <span className="mark" aria-hidden="true" />
+        <span className="name">{tool}</span>
+        <span className="line">{askedFor(tool, args)}</span>
+        <span className="outcome">{result ? returned(result) : isRunning ? 'running…' : 'not finished'}</span>
+      </summary>
+      <div className="inside">
+        <Arguments tool={tool} args={args} />
+        {result && <Result result={result} />}
+      </div>
+    </details>
+  )
+}
+
+function Arguments({ tool, args }: { tool: string; args: unknown }) {
+  const before = argument(args, 'old_string')
+  const after = argument(args, 'new_string')
+  if (tool === 'edit' && before !== undefined && after !== undefined)
+    return (
+      <pre className="code diff">
+        {inOrder(before.split('\n'), (line) => (
+          <del>{`- ${line}`}</del>
+        ))}
+        {inOrder(after.split('\n'), (line) => (
+          <ins>{`+ ${line}`}</ins>
+        ))}
+      </pre>
+    )
+  return <pre className="code">{typeof args === 'string' ? args : JSON.stringify(args, null, 2)}</pre>
+}
+
+function Result({ result: { content, truncated } }: { result: ToolResult }) {
+  const [isWhole, setWhole] = useState(false)
+  const lines = content.trimEnd().split('\n')
+  const more = lines.length - PREVIEW_LINES
+  const shown = isWhole ? lines : lines.slice(0, PREVIEW_LINES)
+  return (
+    <>
+      <pre className="code">{shown.join('\n') || '(nothing)'}</pre>
+      {more > 0 && (
+        <button type="button" className="quiet-button" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show less' : `Show ${more} more`}
+        </button>
+      )}
+      {truncated && <p className="hint">This is only the beginning of what the tool returned.</p>}
+    </>
+  )
+}
