@@ -68,9 +68,13 @@ describe('a worker that is lost', () => {
     expect(attempts).toHaveLength(1)
   })
 
-  test('by SIGTERM: it gives the run back at once, and that costs nothing', { timeout: 40_000 }, async () => {
+  test('by SIGTERM: it gives the run back at once, that costs nothing, and the next message does not overtake it', {
+    timeout: 40_000,
+  }, async () => {
     const { client } = fleet
-    const run = await client.send(await client.newSession(), '!slow 15 stopped')
+    const session = await client.newSession()
+    const run = await client.send(session, '!slow 15 stopped')
+    const next = await client.send(session, 'what is 9 * 9')
     let ended: Promise<number | null> | undefined
     const transcript = await client.follow(run, {
       onEvent(event) {
@@ -80,19 +84,22 @@ describe('a worker that is lost', () => {
     expect(await ended).toBe(0)
     expect(transcript).toMatchObject({ done: 'completed', restarts: ['worker_stopped'], starts: 2 })
     expect(textOf(transcript)).toBe(Array.from({ length: 15 }, (_, i) => `word-${i + 1} `).join(''))
+    expect((await client.follow(next)).done).toBe('completed')
+    const [stopped, answered] = await Promise.all([client.run(run), client.run(next)])
+    expect(Date.parse(answered.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(stopped.finished_at ?? ''))
     expect((await fleet.query<{ recoveries: number }>('SELECT recoveries FROM runs WHERE id = $1', [run]))[0]?.recoveries).toBe(0)
   })
 })
 
-test('a run that kills each of its workers is given up after the third, and others are not harmed', { timeout: 40_000 }, async () => {
+test('a run that kills each of its workers is given up after the third, and the workers go on', { timeout: 40_000 }, async () => {
   const { client } = fleet
   const run = await client.send(await client.newSession(), '!crash-worker')
-  const other = await client.send(await client.newSession(), 'what is 8 * 8')
   for (let lost = 0; lost < 3; lost++) await fleet.replaceLost()
   const transcript = await client.follow(run)
   expect(transcript).toMatchObject({ done: 'failed', error: { code: 'worker_lost' }, starts: 3 })
   expect(await client.run(run)).toMatchObject({ status: 'failed', attempts: 3, error: { code: 'worker_lost' } })
-  expect(await client.follow(other)).toMatchObject({ done: 'completed' })
+  const other = await client.send(await client.newSession(), 'what is 8 * 8')
+  expect(await client.follow(other)).toMatchObject({ done: 'completed', restarts: [] })
 })
 
 describe('whichever server is asked', () => {

@@ -23,8 +23,6 @@ export function translate(event: RunLogEvent): AgentEvent[] {
       return [{ type: 'run_restart', reason: 'worker_stopped', timestamp }]
     case 'run:wait':
       return [{ type: 'run_wait', until: event.runAt, timestamp }]
-    case 'run:retry':
-      return event.runAt === undefined ? [] : [{ type: 'run_wait', until: event.runAt, timestamp }]
     case 'step:start':
       return stepStart(event)
     case 'stream:chunk':

@@ -2,7 +2,7 @@
 //   A1. Every call of the model and every tool is one recorded step. A worker that takes over repeats only the one that was not recorded.
 //   A2. A transaction after each of them writes the message, and the files that a tool changed. It is a step too, so they are written once.
 //   A3. Only this job writes answers. Those of a run that is not over are read from its log (wire/session.ts).
-import { type Durably, DurablyError, type JobContext, type JobHandle } from '@coji/durably'
+import type { Durably, JobContext, JobHandle } from '@coji/durably'
 import { z } from 'zod'
 import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
@@ -29,18 +29,9 @@ export interface RunOutput {
 
 export function defineAgentRun(durably: Durably, app: () => App, timeout: number): AgentJob {
   return durably.defineJob(
-    { name: AGENT_RUN, input: runInput, timeout, retry: whenBlocked },
+    { name: AGENT_RUN, input: runInput, timeout },
     (ctx, input): Promise<RunOutput> => answerMessage(ctx, app(), input),
   )
-}
-
-const BLOCKED_ATTEMPTS = 5
-const BLOCKED_PAUSE_MS = 1000
-
-/** A transaction that had to wait too long, for example for a lock, is tried again with the run. Everything else is final. */
-function whenBlocked(attempt: number, error: unknown): number | 'dead' {
-  const isBlocked = error instanceof DurablyError && error.code === 'transaction_timeout'
-  return isBlocked && attempt < BLOCKED_ATTEMPTS ? BLOCKED_PAUSE_MS : 'dead'
 }
 
 async function answerMessage(ctx: JobContext, app: App, input: RunInput): Promise<RunOutput> {

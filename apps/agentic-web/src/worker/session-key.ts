@@ -1,7 +1,4 @@
-/**
- * At most one run of a session executes at a time. A run that was given back, or that waits for its next attempt, does not hold the key
- * meanwhile; the oldest is claimed first, so it is overtaken only if it waits.
- */
-export function sessionKey(sessionId: string): { concurrencyKey: string } {
-  return { concurrencyKey: `session/${sessionId}` }
+/** At most one run of a session is under way, also while it waits, so that no message is answered before the one that came earlier. */
+export function sessionKey(sessionId: string): { concurrencyKey: string; holdKey: true } {
+  return { concurrencyKey: `session/${sessionId}`, holdKey: true }
 }
