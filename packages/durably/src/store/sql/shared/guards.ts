@@ -36,8 +36,8 @@ export function isActive(status?: RawBuilder<unknown>): RawBuilder<unknown> {
 /** The pending run `p` holds its concurrency key (`holdsKey`). */
 export const holdsKey = sql`p.hold_key = 1 AND p.lease_generation > p.retry_generation`
 
-/** The run `k` has its concurrency key (`keyInUse`), in the words of the index `runs_running_key`. */
-export const isKeyInUse = sql`(k.status = 'running' OR k.status = 'pending' AND k.hold_key = 1 AND k.lease_generation > k.retry_generation)`
+/** The run `k` has its concurrency key (`keyInUse`), in the words of the index `runs_running_key`: without all of them Postgres may read every run. */
+export const isKeyInUse = sql`(k.status = 'running' OR k.status = 'pending' AND k.hold_key = 1 AND k.lease_generation > k.retry_generation) AND k.concurrency_key IS NOT NULL`
 
 /** A partial index is only found by `=`, so one value is not written as a list. */
 export function isOneOf(column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<unknown> {
