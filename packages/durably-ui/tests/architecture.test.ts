@@ -18,7 +18,7 @@ test('state and pure functions import no templates', () => {
 })
 
 test('only the client of the engine is imported', () => {
-  const wrong = files.filter((path) => /from '@coji\/durably(?!\/client')/.test(textOf(path)))
+  const wrong = files.filter((path) => /from '@coji\/durably(?!\/client(?:\/cluster)?')/.test(textOf(path)))
   expect(wrong).toEqual([])
 })
 

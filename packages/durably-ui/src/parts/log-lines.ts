@@ -25,5 +25,12 @@ export function logLines(lines: readonly LogLine[]): TemplateResult | typeof not
 function dataText(data: unknown): TemplateResult | typeof nothing {
   if (data === undefined || data === null) return nothing
   const { text, isCut } = printValue(data, DATA_CHARS_MAX)
-  return html` <code>${text.replaceAll(/\s*\n\s*/g, ' ')}${isCut ? '…' : ''}</code>`
+  return html` <code>${onOneLine(text)}${isCut ? '…' : ''}</code>`
+}
+
+function onOneLine(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
 }
