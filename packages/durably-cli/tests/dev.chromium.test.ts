@@ -28,6 +28,8 @@ test('the kill button kills and the run goes on; the clock moves, and the worker
   const status = () => bar.getByRole('status').textContent()
   await expect.poll(status, SOON).toMatch(/^worker \d+$/)
   const first = await status()
+  // Its jobs are known when its process has loaded them.
+  await program.says(/worker \d+: monthly-report/)
 
   const client = httpClient({ url: `${url}/api` })
   const run = await client.trigger('monthly-report', { stepMs: 1000 })
