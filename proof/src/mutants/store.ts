@@ -289,8 +289,8 @@ export const STORE_MUTANTS: Mutant[] = [
     name: 'labels-lost',
     guard: 'a run has the labels that it was given',
     file: 'store/new-row.ts',
-    find: 'concurrencyKey,\n    labels,',
-    replace: 'concurrencyKey,\n    labels: labels && null,',
+    find: '    labels,\n',
+    replace: '    labels: labels && null,\n',
   },
   {
     name: 'second-label-ignored',
