@@ -1,5 +1,5 @@
 // `npm run bench`: the rows of BENCHMARKS.md; with --check, counts against the baseline; with a name, one of the other measurements.
-const OTHERS = ['stream-latency', 'sse', 'task-queue', 'browser']
+const OTHERS = ['stream-latency', 'sse', 'task-queue', 'browser', 'fleet-cost']
 
 const [first = ''] = process.argv.slice(2)
 if (OTHERS.includes(first)) {

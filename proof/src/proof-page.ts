@@ -5,6 +5,8 @@ import type { RanOn } from './packed/runtimes.ts'
 import { HOW_TO_REPEAT, NOT_COVERED } from './proof-page/closing-sections.ts'
 import { outsideSection, processSection, type TorturedTwice } from './proof-page/process-sections.ts'
 import { type Simulation, simulationSection } from './proof-page/simulation-section.ts'
+import { stormSection } from './proof-page/storm-section.ts'
+import type { StormReport } from './schedules/storm-report.ts'
 
 export interface ProofFigures {
   cores: number
@@ -15,6 +17,7 @@ export interface ProofFigures {
   tortures: TorturedTwice[]
   /** The same with the workload and the judge of an outsider. */
   outsides: TorturedTwice[]
+  storms: StormReport[]
 }
 
 const INVARIANTS: [string, string][] = [
@@ -126,15 +129,22 @@ const INVARIANTS: [string, string][] = [
     'only histories of runs that ended long enough ago are moved to files, and rows and files together are always what was recorded; in the end deleted runs have no files',
   ],
   ['I70', 'from the first claim of a run with `holdKey` until it ends, no other run of its concurrency key is claimed'],
+  ['I71', 'a run that prefers a worker which is there is left to it for `preferFor`, and no later run of its key overtakes it'],
+  ['I72', 'no run is left to a worker that is gone, or for longer than `preferFor`'],
+  [
+    'I73',
+    'a command that was accepted has one entry of the audit, also if its answer was lost and it was given again; one that was refused has none',
+  ],
 ]
 
-export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides }: ProofFigures): string {
+export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides, storms }: ProofFigures): string {
   const sections = [
     introduction(cores, node),
     simulationSection(simulations),
     mutantsSection(mutants),
     processSection(tortures),
     outsideSection(outsides),
+    stormSection(storms),
     runtimesSection(runtimes),
     NOT_COVERED,
     HOW_TO_REPEAT,

@@ -7,6 +7,7 @@ import { ENGINE_DIST, REPO } from './engine-build.ts'
 import { huntMutants } from './mutant-hunt.ts'
 import { tryRuntimes } from './packed/runtimes.ts'
 import { type ProofFigures, proofPage } from './proof-page.ts'
+import { stormOn } from './schedules/storm-report.ts'
 import { freshRange, rangeText, seedsOf } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
 import type { SimStore } from './sim-seeds.ts'
@@ -15,6 +16,7 @@ import { type TortureOptions, torture } from './torture/torture.ts'
 
 const SEEDS: Record<SimStore, number> = { memory: 200_000, sqlite: 20_000 }
 const TORTURE_SECONDS = 60
+const STORM = { pauses: 10, kills: true, workers: 3 }
 
 const runtimes = await tryRuntimes()
 for (const { runtime, wrong } of runtimes) console.log(`${runtime}: ${wrong || 'prints what the README says'}`)
@@ -24,14 +26,26 @@ const mutants = await huntMutants(({ mutant, seed, by }) =>
 )
 const tortures = [await tortureOn('sqlite', 'inside'), await tortureOn('postgres', 'inside')]
 const outsides = [await tortureOn('sqlite', 'outside'), await tortureOn('postgres', 'outside')]
+const storms = [await stormOn('sqlite', STORM), await stormOn('postgres', STORM)]
+for (const { store, faults } of storms) console.log(`storm on ${store}: ${faults.length} violations ${faults.join('; ')}`)
 
-const figures: ProofFigures = { cores: availableParallelism(), node: process.version, runtimes, simulations, mutants, tortures, outsides }
+const figures: ProofFigures = {
+  cores: availableParallelism(),
+  node: process.version,
+  runtimes,
+  simulations,
+  mutants,
+  tortures,
+  outsides,
+  storms,
+}
 writeFileSync(join(REPO, 'docs', 'proof.md'), proofPage(figures))
 console.log('docs/proof.md is written')
 const failed =
   runtimes.some(({ wrong }) => wrong !== '') ||
   simulations.some(({ violations }) => violations > 0) ||
   mutants.some(({ seed }) => seed === null) ||
+  storms.some(({ faults }) => faults.length > 0) ||
   [...tortures, ...outsides].some(
     ({ real, controls }) => real.violations.length > 0 || controls.some(({ violations }) => violations.length === 0),
   )

@@ -78,6 +78,7 @@ export function noFigures(): SimFigures {
     orphaned: 0,
     deposed: 0,
     archived: 0,
+    recorded: 0,
     kills: 0,
     simulatedMs: 0,
   }

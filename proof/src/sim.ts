@@ -75,7 +75,7 @@ async function simulateMany(range: SeedRange): Promise<void> {
   )
   console.log(
     `fleets: ${figures.silences} silent owners (${figures.returns} came back), ${figures.assigned} runs assigned (${figures.orphaned} orphaned), ` +
-      `${figures.deposed} requests of deposed leaders, ${figures.archived} histories archived`,
+      `${figures.deposed} requests of deposed leaders, ${figures.archived} histories archived, ${figures.recorded} commands recorded`,
   )
   console.log(
     `and ${figures.races} races, ${figures.crowds} crowds, ${figures.later} throws that said when, ${figures.misfits} results that cannot be stored, ` +

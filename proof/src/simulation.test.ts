@@ -35,6 +35,7 @@ test('2,000 simulated worlds on the memory store keep every invariant', { timeou
   expect(seen(line, 'terms of tabs')).toBeGreaterThanOrEqual(1200)
   expect(seen(line, 'stolen')).toBeGreaterThanOrEqual(20)
   expect(seen(line, 'silent owners', 'histories archived')).toBeGreaterThanOrEqual(90)
+  expect(seen(line, 'commands recorded')).toBeGreaterThanOrEqual(200)
   expect(seen(line, 'orphaned')).toBeGreaterThanOrEqual(50)
   expect(seen(line, 'came back')).toBeGreaterThanOrEqual(2)
   expect(seen(line, 'runs assigned')).toBeGreaterThanOrEqual(500)

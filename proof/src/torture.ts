@@ -1,6 +1,7 @@
 // `npm run torture -- --store postgres --seconds 60`: kills, stops and freezes real processes and breaks what they stand on, under two
 // workloads, then does the same to controls without one of their guards, which must be caught.
 import { parseArgs } from 'node:util'
+import { grouped } from '../../packages/durably/dist/testing/invariants/history.js'
 import { ENGINE_DIST } from './engine-build.ts'
 import { controlNamed, controlsOf, type TorturedControl, tortureControl } from './torture/controls.ts'
 import { FAULTS, FAULTS_IN_WORDS, type FaultName } from './torture/faults.ts'
@@ -25,7 +26,7 @@ ${FAULTS.map((fault) => `      ${fault.padEnd(10)}${FAULTS_IN_WORDS[fault]}`).jo
 
 Where a promise is broken the folder with what every process did (ledger/) and what was done to it (incidents) is kept and named.`
 
-const SHOWN_MAX = 10
+const SHOWN_MAX = 5
 
 const { values } = parseArgs({
   options: {
@@ -98,9 +99,11 @@ function invariants({ violations }: Pick<Tortured, 'violations'>): string {
   return [...counts].map(([invariant, count]) => `${invariant} (${count})`).join(', ')
 }
 
+/** A few of each kind: hundreds of one must not hide the only one of another. */
 function show({ violations, evidence }: Tortured): void {
   if (evidence !== null) say(`  broken: ${invariants({ violations })}; what happened is in ${evidence}`)
-  for (const { invariant, runId, what } of violations.slice(0, SHOWN_MAX)) say(`  ${invariant} run ${runId}: ${what}`)
+  for (const kind of grouped(violations, ({ invariant }) => invariant).values())
+    for (const { invariant, runId, what } of kind.slice(0, SHOWN_MAX)) say(`  ${invariant} run ${runId}: ${what}`)
 }
 
 /** With `--json` the standard output has nothing but JSON. */

@@ -1,10 +1,10 @@
 // @coji/durably/cluster — many workers on one database: a register that says who is there, and a leader that chooses the worker of each run.
 
-import { type ClusterState, clusterState } from './cluster/cluster-state.ts'
 import { type ClusterOptions, readClusterOptions } from './cluster/fleet-options.ts'
 import type { RegisteredWorkers, Worker } from './cluster/registered-workers.ts'
 import type { Durably } from './durably.ts'
-import { ENGINE } from './engine.ts'
+import { engineOf } from './engine-of.ts'
+import { type ClusterState, clusterState } from './model/cluster-state.ts'
 import { DurablyError } from './model/errors.ts'
 import type { WorkerState } from './store/cluster/workers.ts'
 
@@ -24,7 +24,7 @@ export interface Cluster extends Pick<RegisteredWorkers, 'attach' | 'drain' | 'd
  * @example const fleet = cluster(durably, { dispatch: 'leader', labels: { gpu: 'yes' } })
  */
 export function cluster(durably: Durably, options: ClusterOptions = {}): Cluster {
-  const engine = durably[ENGINE]
+  const engine = engineOf(durably, 'cluster')
   const { store, duties, worker } = engine
   const { workers } = engine.cluster
   if (!store.cluster) throw new DurablyError('schedules_unsupported', 'the store of this instance has no chapter `cluster`')
@@ -33,8 +33,8 @@ export function cluster(durably: Durably, options: ClusterOptions = {}): Cluster
   duties.join(readClusterOptions(options))
   return {
     workers: () => workers.list(),
-    attach: (workerId) => workers.attach(workerId),
-    drain: (workerId) => workers.drain(workerId),
-    detach: (workerId) => workers.detach(workerId),
+    attach: (...args) => workers.attach(...args),
+    drain: (...args) => workers.drain(...args),
+    detach: (...args) => workers.detach(...args),
   }
 }

@@ -2,6 +2,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Kysely } from 'kysely'
 import type { Capabilities } from './capabilities.ts'
+import type { Audit } from './cluster/audit.ts'
 import type { Definitions } from './cluster/definitions.ts'
 import type { SendOptions, SentEvent } from './cluster/inbox.ts'
 import type { ElectedProcess } from './cluster/leader.ts'
@@ -38,7 +39,8 @@ import type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
 import { type SubscribeOptions, type Subscription, subscribe } from './runs/subscribe.ts'
 import type { TriggerOptions } from './runs/trigger.ts'
 import { type RunsSubscription, type WatchFilter, type WatchOptions, watchRuns } from './runs/watch-runs.ts'
-import type { CancelOutcome, IfVersion } from './store/runs.ts'
+import type { ActorOption } from './store/cluster/audited.ts'
+import type { CancelOutcome, CommandOptions } from './store/runs.ts'
 import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
 
@@ -139,9 +141,9 @@ export class Durably implements AsyncDisposable {
    */
   schedule<TJob extends SchedulableJob>(options: ScheduleOptions<TJob>): Promise<Schedule>
   /** The same under an id of its own, for a second schedule of the same job. Without one, the id is the name of the job. */
-  schedule<TJob extends SchedulableJob>(id: string, options: ScheduleOptions<TJob>, condition?: IfVersion): Promise<Schedule>
+  schedule<TJob extends SchedulableJob>(id: string, options: ScheduleOptions<TJob>, condition?: CommandOptions): Promise<Schedule>
   schedule(
-    ...args: [options: ScheduleOptions] | [id: string, options: ScheduleOptions, condition?: IfVersion | undefined]
+    ...args: [options: ScheduleOptions] | [id: string, options: ScheduleOptions, condition?: CommandOptions | undefined]
   ): Promise<Schedule> {
     return this[ENGINE].cluster.schedules.put(...args)
   }
@@ -179,6 +181,11 @@ export class Durably implements AsyncDisposable {
   /** The settings that all processes share: read and change them. */
   get settings(): Settings {
     return this[ENGINE].cluster.settings
+  }
+
+  /** Who did what: the entries of commands that had an `actor`, and of elections. */
+  get audit(): Audit {
+    return this[ENGINE].cluster.audit
   }
 
   /** The workers in the register of the database: list them, and attach, drain or detach them. Processes enter it with `cluster()`. */
@@ -263,7 +270,7 @@ export class Durably implements AsyncDisposable {
    * Puts a failed run back to `pending`: it continues after its last recorded step, and its attempts are counted anew. Any other status is
    * refused with the code `run_not_retryable`.
    */
-  retry(id: string, options?: IfVersion): Promise<Run> {
+  retry(id: string, options?: CommandOptions): Promise<Run> {
     return this[ENGINE].commands.retry(id, options)
   }
 
@@ -271,7 +278,7 @@ export class Durably implements AsyncDisposable {
    * Cancels a run and the unfinished runs that it has triggered. `cancelled`: it was pending and will not start. `requested`: it is executing,
    * `ctx.signal` aborts, and it ends as `cancelled` when its function has settled. `refused`: it had already ended.
    */
-  cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
+  cancel(id: string, options?: CommandOptions): Promise<CancelOutcome['outcome']> {
     return this[ENGINE].commands.cancel(id, options)
   }
 
@@ -290,11 +297,11 @@ export class Durably implements AsyncDisposable {
    *
    * @example await durably.decide(run.id, 'charge', { done: { chargeId } })
    */
-  decide(runId: string, stepName: string, decision: Decision): Promise<void> {
-    return this[ENGINE].commands.decide(runId, stepName, decision)
+  decide(runId: string, stepName: string, decision: Decision, options?: ActorOption): Promise<void> {
+    return this[ENGINE].commands.decide(runId, stepName, decision, options)
   }
 
-  /** Counts all runs by phase. It reads every run that is kept, so use it for a dashboard, not for every request. */
+  /** Counts all runs by phase. It takes the longer the more runs are kept, so use it for a dashboard, not for every request. */
   countsByPhase(): Promise<Record<Phase, number>> {
     return this[ENGINE].reader.countsByPhase()
   }
@@ -336,7 +343,7 @@ export class Durably implements AsyncDisposable {
    * Deletes a run that has ended, with its steps, logs, events and signals. Its idempotency key can then be used again. A run that has not
    * ended is refused with the code `run_active`.
    */
-  deleteRun(id: string, options?: IfVersion): Promise<void> {
+  deleteRun(id: string, options?: CommandOptions): Promise<void> {
     return this[ENGINE].commands.deleteRun(id, options)
   }
 
@@ -358,7 +365,7 @@ export class Durably implements AsyncDisposable {
 
   /** Installs a plugin, such as `withLogPersistence()`, and returns the instance. */
   use(plugin: Plugin): this {
-    plugin.install(this[ENGINE].plugins)
+    plugin.install(this[ENGINE].plugins, this)
     return this
   }
 

@@ -27,11 +27,13 @@ import { outsideTransactions } from './runs/outside-transactions.ts'
 import type { RunCommands } from './runs/run-commands.ts'
 import { RunReader } from './runs/run-reader.ts'
 import { type TriggerDeps, triggerAll } from './runs/trigger.ts'
+import type { TriggerWrapper } from './runs/trigger-wrapper.ts'
 import { lazySqlStore } from './store/sql/lazy-sql-store.ts'
 import type { DurablyTables } from './store/sql/shared/schema.ts'
 import type { Store } from './store/store.ts'
 import { LazyWorker } from './worker/loop/lazy-worker.ts'
 import { persistEvent } from './worker/persist-event.ts'
+import type { RunWrapper } from './worker/run-wrapper.ts'
 import type { StepScope, StepWrapper } from './worker/steps/step-wrapper.ts'
 
 /** Where `Durably` keeps its engine, for the other parts of this package, such as the task queue. It is not exported from the package. */
@@ -70,67 +72,35 @@ export interface Engine extends Config {
 }
 
 export function createEngine(options: DurablyOptions): Engine {
-  const config = readConfig(options)
-  const { env } = config
-  const codec = jsonCodec(config.maxValueBytes)
-  const emitter = new Emitter(env)
-  const report = (error: unknown, runId: string | null = null) =>
-    emitter.emit({ type: 'worker:error', error: failureOf(error).message, cause: error, runId })
-  const shared = { ...config, codec, emitter, report, runEvents: new RunEvents(emitter, codec, env) }
-  const { store: opened, db } = openStore(options, config)
-  const changes = new ChangeBus(shared)
-  const publish: ChangeBus['publish'] = (change) => changes.publish(change)
-  const store = publishingStore(opened, publish)
+  const base = createBase(options)
+  const { shared, store, opened, changes, publish, jobs } = base
+  const { env, codec, emitter } = shared
   const { runs, logs, events } = store
-  const jobs = new Map<string, Job>()
-  const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
-  const stepWrappers: StepWrapper[] = []
-  const leadership = opened.openLeadership?.(shared) ?? null
-  const jobNames = () => [...jobs.values()].filter(({ runsOn }) => duties.fits(runsOn)).map(({ name }) => name)
-  const duties = lazyDuties({ ...shared, runs, cluster: store.cluster, publish, jobNames })
-  const perform: LazyDuties['perform'] = (...args) => duties.perform(...args)
-  const claim: LazyDuties['claim'] = (request) => duties.claim(request)
-  const publishJobs = lazyPublishJobs({ ...shared, store, jobs })
-  const tidying = lazyTidying({ ...shared, store })
-  const turn = new TurnBudget(env)
-  const worker = new LazyWorker({
-    ...shared,
-    store,
-    jobs,
-    leadership,
-    jobNames,
-    claim,
-    perform,
-    publishJobs,
-    tidying,
-    stepWrappers,
-    stepScope,
-    turn,
-  })
+  const { duties, worker, publishJobs, stepWrappers, runWrappers, stepScope } = createWorkerParts(base)
+  const triggerWrappers: TriggerWrapper[] = []
   const admit = () => refuseInsideTransaction(stepScope)
   const outside = outsideTransactions(store, admit)
   const whole = withArchive(outside, shared)
   const onWatch = () => changes.open()
-  const watch = new RunWatch({ ...shared, events, onWatch })
-  const runLists = new LazyRunLists({ ...shared, runs, onWatch, admit })
+  const watch = new RunWatch({ events, onWatch, ...shared })
+  const runLists = new LazyRunLists({ runs, onWatch, admit, ...shared })
   changes.deliverTo(worker, watch, runLists)
   const { logger = null } = options
   const logged = logger === false ? async () => {} : lazyTroubleLog({ emitter, env, logger })
-  const logLines = new LazyLogLines({ ...shared, logs })
-  const reader = new RunReader({ ...shared, store: whole, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName) })
-  const trigger = { ...shared, runs, admit }
+  const logLines = new LazyLogLines({ logs, ...shared })
+  const reader = new RunReader({ store: whole, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName), ...shared })
+  const trigger = { runs, triggerWrappers, admit, ...shared }
   const triggerJob: ClusterDeps['triggerJob'] = (job, inputs) => triggerAll(trigger, job, inputs)
-  const commands = lazyRunCommands({ ...shared, jobs, runs: outside.runs, signals: outside.signals, publish })
+  const commands = lazyRunCommands({ jobs, runs: outside.runs, signals: outside.signals, publish, ...shared })
   return {
-    ...shared,
     dialect: options.dialect,
     logger,
     left: null,
     store,
-    db,
+    db: opened.db,
     worker,
     duties,
-    cluster: lazyClusterParts({ ...shared, store, jobs, publish, publishJobs, triggerJob, cluster: outside.cluster, runs: outside.runs }),
+    cluster: lazyClusterParts({ store, jobs, publish, publishJobs, triggerJob, cluster: outside.cluster, runs: outside.runs, ...shared }),
     changes,
     logLines,
     logged,
@@ -139,17 +109,55 @@ export function createEngine(options: DurablyOptions): Engine {
     commands,
     trigger,
     handleDeps: { codec, reader, commands, trigger, wait: { env, runs, watch }, isInsideRun: () => worker.isInsideRun },
-    follow: { ...shared, store: whole, archives: !!config.archive, watch },
+    follow: { store: whole, archives: !!shared.archive, watch, ...shared },
     plugins: {
       on: (type, listener) => emitter.on(type, listener),
       onError: (handler) => emitter.onError(handler),
       wrapStep: (wrapper) => void stepWrappers.push(wrapper),
+      wrapRun: (wrapper) => void runWrappers.push(wrapper),
+      wrapTrigger: (wrapper) => void triggerWrappers.push(wrapper),
       persistEvent: (event, line) => persistEvent({ ...shared, worker, logLines }, event, line),
     },
     jobs,
     handles: new Map(),
     admit,
+    ...shared,
   }
+}
+
+/** What the worker and the callers both use. */
+function createBase(options: DurablyOptions) {
+  const config = readConfig(options)
+  const { env } = config
+  const codec = jsonCodec(config.maxValueBytes)
+  const emitter = new Emitter(env)
+  const report: Engine['report'] = (error, runId = null) =>
+    emitter.emit({ type: 'worker:error', error: failureOf(error).message, cause: error, runId })
+  // Wherever it goes, a spread comes last: on Node 20 what follows one gives every object a hidden class of its own, and all that read it are slow.
+  const shared = { codec, emitter, report, runEvents: new RunEvents(emitter, codec, env), ...config }
+  const opened = openStore(options, config)
+  const changes = new ChangeBus(shared)
+  const publish: ChangeBus['publish'] = (change) => changes.publish(change)
+  return { shared, opened, changes, publish, store: publishingStore(opened.store, publish), jobs: new Map<string, Job>() }
+}
+
+/** What executes runs, and what an elected process does beside it. */
+function createWorkerParts({ shared, opened, publish, store, jobs }: ReturnType<typeof createBase>) {
+  const { env } = shared
+  const stepScope = env.scope?.<StepScope>() ?? shortScope<StepScope>()
+  const stepWrappers: StepWrapper[] = []
+  const runWrappers: RunWrapper[] = []
+  const leadership = opened.store.openLeadership?.(shared) ?? null
+  const jobNames = () => [...jobs.values()].filter(({ runsOn }) => duties.fits(runsOn)).map(({ name }) => name)
+  const duties = lazyDuties({ runs: store.runs, cluster: store.cluster, publish, jobNames, ...shared })
+  const perform: LazyDuties['perform'] = (...args) => duties.perform(...args)
+  const claim: LazyDuties['claim'] = (request) => duties.claim(request)
+  const publishJobs = lazyPublishJobs({ store, jobs, ...shared })
+  const tidying = lazyTidying({ store, ...shared })
+  const turn = new TurnBudget(env)
+  const inRuns = { stepWrappers, runWrappers, stepScope, turn }
+  const worker = new LazyWorker({ store, jobs, leadership, jobNames, claim, perform, publishJobs, tidying, ...inRuns, ...shared })
+  return { duties, worker, publishJobs, stepWrappers, runWrappers, stepScope }
 }
 
 /** On SQLite the call would wait for the transaction, which waits for the call. Postgres refuses it too, so that both behave the same. */

@@ -2,6 +2,7 @@ export type { ArchiveFiles } from './archive/archive-files.ts'
 export type { ArchiveOption } from './archive/archive-option.ts'
 export type { BrowserCapabilities, Capabilities } from './capabilities.ts'
 export { emptyRunView, type RunView, reduceRun, type StreamView } from './client/run-view.ts'
+export type { Audit, AuditFilter } from './cluster/audit.ts'
 export type { Definitions, KnownJob } from './cluster/definitions.ts'
 export type { SendOptions, SentEvent } from './cluster/inbox.ts'
 export type { ElectedProcess } from './cluster/leader.ts'
@@ -17,6 +18,8 @@ export type { LogLine } from './events/log-line.ts'
 export type { Health, StoreHealth, WorkerHealth } from './health.ts'
 export type { StartOptions } from './lifecycle.ts'
 export type { DurablyLogger } from './logging/logger.ts'
+export type { AuditAction, AuditEntry, AuditKind } from './model/audit.ts'
+export type { ClusterState } from './model/cluster-state.ts'
 export type { Duration } from './model/duration.ts'
 export type { Decision } from './model/effect.ts'
 export { type Env, type Scope, systemEnv, type TimerHandle } from './model/env.ts'
@@ -63,8 +66,11 @@ export type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 export type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'
 export type { SubscribeOptions, Subscription } from './runs/subscribe.ts'
 export type { BatchTriggerInput, TriggerOptions } from './runs/trigger.ts'
+export type { TriggerWrapper } from './runs/trigger-wrapper.ts'
 export type { RunsSubscription, WatchFilter, WatchOptions } from './runs/watch-runs.ts'
 export type { ArchivableRun, ArchiveMove, ArchiveStore, CandidatePage, MoveOutcome } from './store/archive.ts'
+export type { Audited, AuditQuery, AuditRow, AuditStore, NewAuditEntry } from './store/cluster/audit.ts'
+export type { ActorOption } from './store/cluster/audited.ts'
 export type { ClusterStore } from './store/cluster/cluster.ts'
 export type { DefinitionQuery, DefinitionRow, DefinitionStore, NewDefinition } from './store/cluster/definitions.ts'
 export type {
@@ -102,6 +108,7 @@ export type {
   CancelOutcome,
   Changed,
   ClaimRequest,
+  CommandOptions,
   Created,
   CreateOptions,
   DeleteOutcome,
@@ -119,9 +126,11 @@ export type {
   RunQuery,
   RunStore,
   StoppedRun,
+  StoreCommand,
 } from './store/runs.ts'
 export type { SendOutcome, SignalStore } from './store/signals.ts'
 export type { StepStore } from './store/steps.ts'
 export type { Store, TransactOutcome } from './store/store.ts'
 export type { UntilIdleOptions } from './worker/loop/process-until-idle.ts'
+export type { RunWrapper } from './worker/run-wrapper.ts'
 export type { StepInfo, StepWrapper } from './worker/steps/step-wrapper.ts'

@@ -25,6 +25,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'client/cluster': ['client', 'cluster', 'store', 'model'],
   server: ['.', 'client', 'runs', 'events', 'store', 'model'],
   plugins: ['.', 'events', 'model'],
+  otel: ['.', 'runs', 'worker/steps', 'store', 'model', '@opentelemetry/api'],
   tasks: ['.', 'client', 'runs', 'events', 'store', 'model', '@standard-schema/spec'],
   sqlite: ['store', 'store/sql', 'model', 'kysely', '@photostructure/sqlite', 'node:'],
   browser: ['store', 'store/sql', 'model', 'kysely', '@sqlite.org/sqlite-wasm'],

@@ -1,7 +1,8 @@
 // The code in the docs is compiled and run. On each page the ```ts blocks are one program in their order; a block that imports
 // `createDurably` begins the next one. ```output is what the program prints. `<!-- ts … -->` belongs to the program and is not shown: it
 // may check and clean up, but what a reader copies must compile, run and end without it.
-// A ```ts fragment is only compiled, by itself. With ```tsx a program has JSX.
+// A ```ts fragment is only compiled, by itself. A ```ts postgres block belongs to a program that finds an empty database at DATABASE_URL.
+// With ```tsx a program has JSX.
 // Durably logs runs that fail. A program that shows such runs names their jobs: `<!-- fails: sync, pay -->`.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,12 +10,14 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase } from './postgres/place.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Inside the repository, so that packages are found; ignored by git. */
 const BUILD = join(ROOT, '.tmp/docs')
 const BEGINS = /^import .*\bcreateDurably\b/m
-const BLOCK = /^```(tsx?)( fragment)?\n([\s\S]*?)^```$|^<!-- ts\n([\s\S]*?)^-->$|^```output\n([\s\S]*?)^```$|^<!-- fails: (.*) -->$/gm
+const BLOCK =
+  /^```(tsx?)( fragment| postgres)?\n([\s\S]*?)^```$|^<!-- ts\n([\s\S]*?)^-->$|^```output\n([\s\S]*?)^```$|^<!-- fails: (.*) -->$/gm
 
 const FAILURE = /^durably: (?:step .* of )?run \w+ of job "(.*?)" failed.*\n/gm
 
@@ -28,6 +31,7 @@ interface Program {
   /** The jobs that fail in it, sorted. */
   fails: string[]
   runs: boolean
+  onPostgres: boolean
 }
 
 function read(path: string): string {
@@ -50,14 +54,15 @@ function programsOf(page: string): Program[] {
       prints: null,
       fails: [],
       runs,
+      onPostgres: false,
     }
     programs.push(program)
     return program
   }
   let current: Program | undefined
-  for (const [, extension, fragment, shown, hidden, output, fails] of read(page).matchAll(BLOCK)) {
+  for (const [, extension, kind, shown, hidden, output, fails] of read(page).matchAll(BLOCK)) {
     const code = shown ?? hidden ?? ''
-    if (fragment) Object.assign(begin(false), { code, shown: code })
+    if (kind === ' fragment') Object.assign(begin(false), { code, shown: code, extension })
     else if (fails !== undefined) {
       if (current) current.fails = fails.split(', ').sort()
     } else if (output === undefined) {
@@ -65,20 +70,22 @@ function programsOf(page: string): Program[] {
       current.code += `${code}\n`
       if (shown !== undefined) current.shown += `${code}\n`
       if (extension === 'tsx') current.extension = extension
+      if (kind === ' postgres') current.onPostgres = true
     } else if (current) current.prints = (current.prints ?? '') + output
   }
   return programs
 }
 
-function execute(args: string[], cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
+function execute(args: string[], cwd: string, env = process.env): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) =>
-    execFile(process.execPath, args, { cwd, timeout: 60_000 }, (error, stdout, stderr) =>
+    execFile(process.execPath, args, { cwd, env, timeout: 60_000 }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code ?? -1) : 0, stdout, stderr }),
     ),
   )
 }
 
-const pages = ['README.md', 'README.ja.md', 'packages/durably/README.md', ...pagesIn('docs/guides')]
+const readmes = ['durably', 'durably-react', 'durably-cli', 'durably-ui'].map((name) => `packages/${name}/README.md`)
+const pages = ['README.md', 'README.ja.md', ...readmes, ...pagesIn('docs/guides')]
 const programs = pages.flatMap(programsOf)
 
 describe('code in the docs', () => {
@@ -112,14 +119,17 @@ describe('code in the docs', () => {
   })
 
   /** In an empty folder; nothing but the failures that the page names may be written to stderr. */
-  async function run({ name, fails }: Program): Promise<string> {
+  async function run({ name, fails, onPostgres }: Program): Promise<string> {
     const folder = mkdtempSync(join(tmpdir(), 'durably-docs-'))
+    const database = onPostgres ? await createDatabase() : undefined
     try {
-      const { code, stdout, stderr } = await execute(['--no-warnings', join(BUILD, `out/${name}.js`)], folder)
+      const env = { ...process.env, ...(database && { DATABASE_URL: database.url }) }
+      const { code, stdout, stderr } = await execute(['--no-warnings', join(BUILD, `out/${name}.js`)], folder, env)
       const failed = new Set(Array.from(stderr.matchAll(FAILURE), ([, job]) => job))
       expect({ code, stderr: stderr.replaceAll(FAILURE, ''), fails: [...failed].sort() }).toStrictEqual({ code: 0, stderr: '', fails })
       return stdout
     } finally {
+      await database?.drop()
       rmSync(folder, { recursive: true, force: true })
     }
   }

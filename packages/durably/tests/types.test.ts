@@ -241,7 +241,7 @@ describe('types of events, plugins and errors', () => {
     expectTypeOf<keyof DurablyTables>().toEqualTypeOf<
       | ('runs' | 'steps' | 'logs' | 'run_events' | 'signals' | 'run_labels')
       | ('leaders' | 'schedules' | 'archive_removals' | 'workers' | 'schema_versions')
-      | ('inbox' | 'job_definitions' | 'settings')
+      | ('inbox' | 'job_definitions' | 'settings' | 'audit')
     >()
     expectTypeOf(new DurablyError('run_failed', '').code).toEqualTypeOf<ErrorCode>()
     // @ts-expect-error not a code

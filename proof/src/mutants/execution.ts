@@ -55,12 +55,11 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'steps-read-early',
     guard: 'completed steps are read after the claim, not before it (R4)',
     file: 'worker/loop/claim-runs.ts',
-    find: 'return claimed(await deps.claim({ jobNames: deps.jobNames(), tokens, leaseMs, confirmMs, workerId }))',
-    replace: `const runs = await deps.claim({ jobNames: deps.jobNames(), tokens, leaseMs, confirmMs, workerId })
+    find: 'runs = await deps.claim({ jobNames: deps.jobNames(), tokens, leaseMs, confirmMs, workerId })',
+    replace: `runs = await deps.claim({ jobNames: deps.jobNames(), tokens, leaseMs, confirmMs, workerId })
     store.stale = store.early
     store.early = new Map()
-    for (const { id } of await store.runs.list({})) store.early.set(id, await store.steps.list(id))
-    return claimed(runs)`,
+    for (const { id } of await store.runs.list({})) store.early.set(id, await store.steps.list(id))`,
     also: [
       {
         file: 'worker/execute-run.ts',
@@ -124,6 +123,13 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     file: 'worker/execute-run.ts',
     find: 'runAt: Math.ceil(runAt),',
     replace: 'runAt: Math.ceil(execution.clock.time.latest()),',
+  },
+  {
+    name: 'deadline-passed-meanwhile',
+    guard: 'a deadline that passed while the lease was renewed is noticed before the function starts (X3)',
+    file: 'worker/execution.ts',
+    find: "while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })\n    await this.limits?.look()",
+    replace: "while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })",
   },
   {
     name: 'deadline-not-watched',

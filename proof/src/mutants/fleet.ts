@@ -48,11 +48,44 @@ export const FLEET_MUTANTS: Mutant[] = [
     ],
   },
   {
+    name: 'owner-gives-up-early',
+    guard: 'an owner with `confirmFor` holds its run for as long as it may (H2)',
+    file: 'worker/lease/owner.ts',
+    find: 'return this.#deps.leaseMs + this.#deps.confirmMs',
+    replace: 'return this.#deps.leaseMs',
+    also: [
+      {
+        file: 'worker/lease/heartbeat.ts',
+        find: 'const holdMs = leaseMs + confirmMs\n    const owner = this.#owner\n    if',
+        replace: 'const holdMs = leaseMs\n    const owner = this.#owner\n    if',
+      },
+      {
+        file: 'worker/lease/heartbeat.ts',
+        find: 'this.#lease.leftOf(leaseMs + confirmMs)',
+        replace: 'this.#lease.leftOf(leaseMs)',
+      },
+    ],
+  },
+  {
     name: 'deposed-leader-assigns',
     guard: 'a run is assigned only by the process that leads (A3)',
     file: ASSIGN,
     find: 'if (tables.leader?.epoch !== epoch) return null\n  return assignments',
     replace: 'if ((tables.leader?.epoch ?? 0) < epoch) return null\n  return assignments',
+  },
+  {
+    name: 'deposed-leader-orphans',
+    guard: 'a run is taken from its worker only by the process that leads (A3)',
+    file: ASSIGN,
+    find: 'if (tables.leader?.epoch !== epoch) return null\n  const reassignAfterMs',
+    replace: 'if ((tables.leader?.epoch ?? 0) < epoch) return null\n  const reassignAfterMs',
+  },
+  {
+    name: 'assigned-after-a-change',
+    guard: 'a run is assigned only while it has the version that the leader has read (A1)',
+    file: ASSIGN,
+    find: 'row.version !== version || row.assignedWorkerId',
+    replace: 'row.assignedWorkerId',
   },
   {
     name: 'assigned-to-the-detached',
@@ -114,8 +147,56 @@ export const FLEET_MUTANTS: Mutant[] = [
     name: 'takes-the-unassigned',
     guard: 'a worker whose runs are chosen claims no other (F2)',
     file: FLEET,
-    find: 'if (!this.dispatches && !isDraining) return runs.claim(request)',
-    replace: 'if (!isDraining) return runs.claim(request)',
+    find: 'if (!this.dispatches && !isDraining)',
+    replace: 'if (!isDraining)',
+  },
+  {
+    name: 'preference-ignored',
+    guard: 'a run that prefers a worker which is there is left to it (A4)',
+    file: ASSIGN,
+    find: 'if (isLeftToAnother(tables, row, request)) return false',
+    replace: '',
+  },
+  {
+    name: 'dead-worker-preferred',
+    guard: 'a run does not wait for a worker that is silent or gone (A4)',
+    file: ASSIGN,
+    find: "return worker !== undefined && worker.state === 'attached' && worker.expiresAt > tables.nowMs",
+    replace: 'return worker !== undefined || tables.workers.size > 0',
+  },
+  {
+    name: 'preferred-for-ever',
+    guard: 'a run waits for the worker that it prefers for a short time (A4)',
+    file: ASSIGN,
+    find: ' || runAt + preferMs <= tables.nowMs) return false',
+    replace: ') return false',
+  },
+  {
+    name: 'sql-preference-ignored',
+    guard: 'SQL: a run that prefers a worker which is there is left to it, and is not overtaken (A4)',
+    store: 'sqlite',
+    file: 'store/sql/shared/assign.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: "prefer_worker_id <> ${p('workerId')}",
+    replace: "prefer_worker_id = ''",
+  },
+  {
+    name: 'sql-preferring-run-overtaken',
+    guard: 'SQL: no run overtakes an earlier one of its key that is left to another worker (A4)',
+    store: 'sqlite',
+    file: 'store/sql/shared/assign.ts',
+    find: 'AND (q.run_at, q.id) < (p.run_at, p.id)',
+    replace: "AND q.id = ''",
+  },
+  {
+    name: 'sql-dead-worker-preferred',
+    guard: 'SQL: a run does not wait for a worker that is silent or gone (A4)',
+    store: 'sqlite',
+    file: 'store/sql/shared/assign.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    find: 'WHERE w.id = ${run}.prefer_worker_id AND ${isThere(now)}',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a template
+    replace: 'WHERE ${now} > 0',
   },
   {
     name: 'never-orphaned',

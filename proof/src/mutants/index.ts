@@ -1,5 +1,6 @@
 // All mutants. The proof must find every one of them; otherwise it proves nothing.
 import { ARCHIVE_MUTANTS } from './archive.ts'
+import { AUDIT_MUTANTS } from './audit.ts'
 import { EXECUTION_MUTANTS } from './execution.ts'
 import { FLEET_MUTANTS } from './fleet.ts'
 import { INBOX_MUTANTS } from './inbox.ts'
@@ -22,4 +23,5 @@ export const MUTANTS: Mutant[] = [
   ...SQL_MUTANTS,
   ...FLEET_MUTANTS,
   ...ARCHIVE_MUTANTS,
+  ...AUDIT_MUTANTS,
 ]

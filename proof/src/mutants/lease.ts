@@ -13,8 +13,15 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'no-heartbeat',
     guard: 'a long step renews its lease',
     file: 'worker/lease/heartbeat.ts',
-    find: 'void this.#beat(age)',
-    replace: '{\n      this.carried()\n      this.#beatIn(heartbeatMs)\n    }',
+    find: 'if (age >= heartbeatMs || this.#carryBy <= now) void this.#beat()\n    else',
+    replace: 'if (age >= heartbeatMs || this.#carryBy <= now) {\n      this.carried()\n      this.#beatIn(heartbeatMs)\n    } else',
+  },
+  {
+    name: 'clock-gives-time',
+    guard: 'a clock that was set forward gives an owner no more time while the store is silent',
+    file: 'worker/lease/lease-age.ts',
+    find: '.filter((age) => age < ms)',
+    replace: '.filter((age, _, ages) => ages.every((one) => one < ms) && age < ms)',
   },
   {
     name: 'refusal-ignored',

@@ -55,8 +55,8 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'time-beats-signal',
     guard: 'a signal that has arrived counts, also when the wait has timed out',
     file: 'worker/steps/signal-step.ts',
-    find: 'const signal = await steps.signals.find(name)',
-    replace: 'const signal = parking.isOver(name) ? undefined : await steps.signals.find(name)',
+    find: 'const signal = await findSignal(steps, name)',
+    replace: 'const signal = parking.isOver(name) ? undefined : await findSignal(steps, name)',
   },
   {
     name: 'sleep-begins-anew',

@@ -8,7 +8,13 @@ import { firstProgram, PACKAGES, type PackedProject, packedProject } from './pac
 
 const TOOLS = join(REPO, 'node_modules')
 /** zod 3: an install beside it must not fail. */
-const BESIDE = ['kysely', 'zod3', 'react', '@types/node', '@types/react']
+const OPEN_TELEMETRY = [
+  '@opentelemetry/api',
+  '@opentelemetry/context-async-hooks',
+  '@opentelemetry/sdk-trace-base',
+  '@opentelemetry/sdk-metrics',
+]
+const BESIDE = ['kysely', 'zod3', 'react', '@types/node', '@types/react', ...OPEN_TELEMETRY]
 
 let project: PackedProject
 

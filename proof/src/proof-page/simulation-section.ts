@@ -36,6 +36,7 @@ const FEATURES: [string, (figures: SimFigures) => number][] = [
   ['those that it took away again', ({ orphaned }) => orphaned],
   ['assignments of a process that led no more, refused', ({ deposed }) => deposed],
   ['histories that were moved to files', ({ archived }) => archived],
+  ['commands whose actor was recorded', ({ recorded }) => recorded],
 ]
 
 export function simulationSection(simulations: readonly Simulation[]): string {
@@ -57,7 +58,8 @@ The simulator runs the real engine on a store; time, the connection to the store
 - **Fleets.** Beside a tenth of the worlds there is another one, with a workload and faults of its own, whose workers are a fleet. Some may come back
   after their lease (\`confirmFor\`). Most are in the register, with labels; a leader chooses their runs, or they claim, or both are mixed, and an
   operator drains, detaches and attaches them. Workers are cut off from the store for up to five leases. In a third of these worlds old
-  histories are moved to files, over a connection that is as bad as that to the store. All other invariants hold for them, too.
+  histories are moved to files, over a connection that is as bad as that to the store. Everybody who gives a command in them says who it is. All
+  other invariants hold for them, too.
 
 | Store | Seeds | which | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -22,8 +22,8 @@ const SIGNAL_KEY_IGNORED: Mutant = {
   name: 'signal-key-ignored',
   guard: 'a signal that is sent again with its key is the same one',
   file: 'runs/run-commands.ts',
-  find: 'await this.#send(runId, name, value, key)',
-  replace: 'await this.#send(runId, name, value, key && undefined)',
+  find: 'await this.#send(runId, name, value, entry, key)',
+  replace: 'await this.#send(runId, name, value, entry, key && undefined)',
 }
 
 /**

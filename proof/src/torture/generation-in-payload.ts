@@ -12,7 +12,12 @@ export function generationInPayload(dialect: Dialect): Dialect {
   })
 }
 
-function patchedDriver(driver: Driver): Driver {
+/** What a driver can do past its connections: see `SynchronousDriver`. */
+interface ExecutesNow extends Driver {
+  executeNow?(...queries: unknown[]): object[][] | undefined
+}
+
+function patchedDriver(driver: ExecutesNow): Driver {
   const patched = new WeakSet<DatabaseConnection>()
   const acquire = driver.acquireConnection.bind(driver)
   driver.acquireConnection = async () => {
@@ -21,6 +26,8 @@ function patchedDriver(driver: Driver): Driver {
     patched.add(connection)
     return connection
   }
+  const executeNow = driver.executeNow?.bind(driver)
+  if (executeNow) driver.executeNow = (...queries) => executeNow(...queries)?.map((rows) => rows.map(withGeneration))
   return driver
 }
 

@@ -144,7 +144,8 @@ class Hand {
     const guided = new WeakSet<DatabaseConnection>()
     return {
       createDriver: () => {
-        const driver = dialect.createDriver()
+        // A driver that runs a transaction within one call could not be held. These are the same statements, in the same order.
+        const driver = Object.assign(dialect.createDriver(), { executeNow: undefined })
         const acquire = driver.acquireConnection.bind(driver)
         driver.acquireConnection = async () => {
           const connection = await acquire()

@@ -5,7 +5,7 @@ import type { ArchiveFiles } from './archive-files.ts'
 export interface ArchiveOption {
   /** Where the files are kept: `folder('./archive')` of `@coji/durably/archive-folder`, or a store of your own. */
   files: ArchiveFiles
-  /** How long ago a run must have ended, for example `'30d'`. */
+  /** How long ago a run must have ended, for example `'30d'`. The setting `archiveAfter`, if somebody has set it, holds instead. */
   after: Duration
 }
 

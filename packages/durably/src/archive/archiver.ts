@@ -7,6 +7,7 @@
 import { type Env, outside } from '../model/env.ts'
 import { firstIdAt } from '../model/ulid.ts'
 import type { ArchivableRun, ArchiveMove, ArchiveStore } from '../store/archive.ts'
+import type { SettingsStore } from '../store/cluster/settings.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 import type { ArchiveRule } from './archive-option.ts'
 import { type GatherDeps, gatherSegment } from './gathered-segment.ts'
@@ -20,7 +21,7 @@ const PAGE_MAX = 100
 const NO_VERSION = -1
 
 export interface ArchiverDeps extends GatherDeps, ArchiveRule {
-  store: GatherDeps['store'] & { archive: ArchiveStore }
+  store: GatherDeps['store'] & { archive: ArchiveStore; cluster?: SettingsStore }
   env: Env
   report: (error: unknown, runId?: string) => void
 }
@@ -73,7 +74,8 @@ export class Archiver {
   }
 
   async #move(isWanted: () => boolean): Promise<boolean> {
-    const { store, env, afterMs } = this.#deps
+    const { store, env } = this.#deps
+    const afterMs = await this.#afterMs()
     // An id contains the time at which its run was created, so a run with a later id has not ended long enough ago.
     const before = firstIdAt(env.wall() - afterMs + 1)
     const ids = await store.archive.candidates({ after: this.#place, before, limit: PAGE_MAX })
@@ -87,6 +89,12 @@ export class Archiver {
     }
     this.#place = ids.length === PAGE_MAX ? (ids.at(-1) ?? '') : ''
     return ids.length === PAGE_MAX
+  }
+
+  /** The setting of all processes, or else the option of this one. */
+  async #afterMs(): Promise<number> {
+    const { store, afterMs } = this.#deps
+    return (await store.cluster?.readSettings())?.value.archiveAfterMs ?? afterMs
   }
 
   async #archive(run: ArchivableRun, isWanted: () => boolean): Promise<void> {

@@ -1,5 +1,6 @@
 // @coji/durably/client — reaches runs from anywhere: in the tab that has the instance, or across HTTP. Needs neither the engine nor Kysely.
 
+export type { ClusterState } from '../model/cluster-state.ts'
 export type { Duration } from '../model/duration.ts'
 export type { Decision } from '../model/effect.ts'
 export { DurablyError, type ErrorCode } from '../model/errors.ts'

@@ -1,3 +1,4 @@
+import { Audit } from './audit.ts'
 import { Definitions } from './definitions.ts'
 import { ForeignJobs, type ForeignJobsDeps } from './foreign-jobs.ts'
 import { Inbox, type InboxDeps } from './inbox.ts'
@@ -18,6 +19,7 @@ export class ClusterParts {
   readonly foreignJobs: ForeignJobs
   readonly leaders: Leaders
   readonly settings: Settings
+  readonly audit: Audit
   readonly workers: RegisteredWorkers
 
   constructor(deps: ClusterDeps) {
@@ -27,6 +29,7 @@ export class ClusterParts {
     this.foreignJobs = new ForeignJobs(deps)
     this.leaders = new Leaders(deps)
     this.settings = new Settings(deps)
+    this.audit = new Audit(deps)
     this.workers = new RegisteredWorkers(deps)
   }
 }

@@ -14,6 +14,8 @@ const AGAIN_MS = 1000
 
 /** What is due. */
 export interface DueDuties {
+  /** Whether a run of this process is. */
+  due: boolean
   /** In how many milliseconds a schedule is. */
   dutyInMs: number
   /** Whether events were not delivered yet. */
@@ -54,26 +56,26 @@ export class ElectedDuties implements Duties {
     return this.#performing
   }
 
-  async #perform({ dutyInMs, hasEvents }: DueDuties): Promise<Performed> {
+  async #perform({ due, dutyInMs, hasEvents }: DueDuties): Promise<Performed> {
     const fleet = this.#fleet
     await fleet?.attend()
-    const beatInMs = fleet?.beatInMs ?? Number.POSITIVE_INFINITY
-    if (dutyInMs > 0 && !hasEvents && !fleet?.dispatches) return { isDone: false, againInMs: Math.min(dutyInMs, beatInMs) }
+    const lookInMs = fleet?.lookInMs(due) ?? Number.POSITIVE_INFINITY
+    if (dutyInMs > 0 && !hasEvents && !fleet?.dispatches) return { isDone: false, againInMs: Math.min(dutyInMs, lookInMs) }
     const led = this.#election.current
     const epoch = await this.#election.epoch()
     if (led !== null && epoch !== led) this.#report(led)
-    if (epoch === null) return { isDone: false, againInMs: Math.min(this.#election.askInMs, beatInMs) }
+    if (epoch === null) return { isDone: false, againInMs: Math.min(this.#election.askInMs, lookInMs) }
     const { done, isDeposed } = await this.#lead(epoch, { dutyInMs, hasEvents })
     if (isDeposed) {
       this.#election.deposed()
       this.#report(epoch)
     }
     const againInMs = dutyInMs > 0 && !hasEvents ? dutyInMs : AGAIN_MS
-    return { isDone: done > 0, againInMs: done > 0 ? 0 : Math.min(againInMs, beatInMs) }
+    return { isDone: done > 0, againInMs: done > 0 ? 0 : Math.min(againInMs, lookInMs) }
   }
 
   /** One duty after the other; `done` counts what came of them. */
-  async #lead(epoch: number, { dutyInMs, hasEvents }: DueDuties): Promise<{ done: number; isDeposed: boolean }> {
+  async #lead(epoch: number, { dutyInMs, hasEvents }: Omit<DueDuties, 'due'>): Promise<{ done: number; isDeposed: boolean }> {
     const fired = dutyInMs > 0 ? { fired: 0, isDeposed: false } : await fireDue(this.#deps, epoch)
     if (fired.isDeposed) return { done: fired.fired, isDeposed: true }
     const sent = hasEvents ? await deliverDue(this.#deps, epoch) : { delivered: 0, isDeposed: false }

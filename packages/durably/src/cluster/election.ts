@@ -6,8 +6,7 @@
 //   L3. No clock here decides whether a write of the leader counts: the store refuses an old epoch (E2).
 import type { Env } from '../model/env.ts'
 import type { LeaderStore } from '../store/cluster/leaders.ts'
-
-const LEADER_LEASE_MS = 10_000
+import { DEFAULT_SETTINGS } from '../store/cluster/settings.ts'
 
 export interface ElectionDeps {
   cluster: LeaderStore
@@ -33,9 +32,9 @@ export class Election {
     const { cluster, env, workerId } = this.#deps
     const now = env.mono()
     if (now < this.#askAt) return this.#epoch
-    const { epoch, expiresInMs } = await cluster.lead({ workerId, token: this.#token, leaseMs: LEADER_LEASE_MS })
+    const { epoch, expiresInMs } = await cluster.lead({ workerId, token: this.#token, leaseMs: DEFAULT_SETTINGS.leaderLeaseMs })
     this.#epoch = epoch
-    this.#askAt = epoch === null ? env.mono() + expiresInMs : now + LEADER_LEASE_MS / 2
+    this.#askAt = epoch === null ? env.mono() + expiresInMs : now + expiresInMs / 2
     return epoch
   }
 

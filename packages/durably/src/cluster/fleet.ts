@@ -15,6 +15,8 @@ import { planAssignments, roomOf } from './plan-assignments.ts'
 
 const BEAT_MS = 5000
 const ENTRY_MS = 3 * BEAT_MS
+/** A due run may also wait for a key, for long. */
+const LOOK_MS_MIN = 1000
 /** How many runs a leader assigns at once. */
 const ASSIGN_MAX = 200
 
@@ -57,6 +59,12 @@ export class Fleet {
     return Math.max(0, this.#beatAt - this.#deps.env.mono())
   }
 
+  /** In how many milliseconds to look again; `due`: there is a run that may have been left to another worker. */
+  lookInMs(due: boolean): number {
+    const { preferMs } = this.#options
+    return due && preferMs > 0 ? Math.min(this.beatInMs, Math.max(preferMs, LOOK_MS_MIN)) : this.beatInMs
+  }
+
   /** F1. */
   async attend(): Promise<void> {
     if (this.beatInMs > 0) return
@@ -93,11 +101,12 @@ export class Fleet {
 
   /** The claim of this worker, as its state and the way of dispatching allow. */
   async claim(request: ClaimRequest): Promise<RunRow[]> {
-    const { runs, cluster, publish } = this.#deps
+    const { cluster, publish } = this.#deps
     const isDraining = this.#state === 'draining'
     if (this.#state === null || this.#state === 'detached') return []
     // A leader may have chosen it before, also if it takes runs by itself.
-    if (!this.dispatches && !isDraining) return runs.claim(request)
+    if (!this.dispatches && !isDraining)
+      return cluster.claimOpen({ ...request, workerId: this.#workerId, preferMs: this.#options.preferMs })
     const claimed = await cluster.claimAssigned({ ...request, workerId: this.#workerId })
     const hasRunOut = claimed.length < request.tokens.length && (claimed.length > 0 || this.#hadRuns)
     this.#hadRuns = claimed.length > 0

@@ -55,8 +55,6 @@ export interface LazyDuties extends Pick<Duties, 'resign'> {
   claim(request: ClaimRequest & { workerId: string }): Promise<RunRow[]>
 }
 
-const NOTHING: Performed = { isDone: false, againInMs: Number.POSITIVE_INFINITY }
-
 export function lazyDuties(deps: DutiesDeps): LazyDuties {
   let options: FleetOptions | null = null
   let made: { duties: Duties; fleet: Fleet | null } | undefined
@@ -72,8 +70,8 @@ export function lazyDuties(deps: DutiesDeps): LazyDuties {
     },
     fits: (runsOn = {}) => Object.entries(runsOn).every(([name, value]) => options?.labels[name] === value),
     async perform(workerId, due) {
-      if (this.isWithheld) return NOTHING
-      if (due.dutyInMs > 0 && !due.hasEvents && !options) return { isDone: false, againInMs: due.dutyInMs }
+      const againInMs = this.isWithheld ? Number.POSITIVE_INFINITY : due.dutyInMs
+      if (this.isWithheld || (againInMs > 0 && !due.hasEvents && !options)) return { isDone: false, againInMs }
       return (await make(workerId)).duties.perform(due)
     },
     async claim(request) {

@@ -18,8 +18,8 @@ function worker(id: string, given: Partial<WorkerRow> = {}): WorkerRow {
   }
 }
 
-function runs(count: number, jobName = 'job') {
-  return Array.from({ length: count }, (_, i) => ({ id: `run ${i}`, jobName, version: i }))
+function runs(count: number, jobName = 'job', preferWorkerId: string | null = null) {
+  return Array.from({ length: count }, (_, i) => ({ id: `run ${i}`, jobName, version: i, preferWorkerId }))
 }
 
 test('each run goes to the worker with the most room, in proportion to its capacity', () => {
@@ -49,3 +49,16 @@ test('a run that no worker can take does not hold up the others', () => {
     ).length,
   ).toBe(1)
 })
+
+test('a run goes to the worker that it prefers, also if another has more room', () => {
+  const workers = [worker('a', { capacity: 3, running: 1 }), worker('b', { capacity: 3 })]
+  expect(planAssignments(runs(1, 'job', 'a'), workers)).toMatchObject([{ workerId: 'a' }])
+})
+
+test.each([{ running: 1 }, { assigned: 1 }, { state: 'draining' }, { expiresInMs: 0 }, { jobNames: '["other"]' }] as const)(
+  'a run does not wait for the worker that it prefers: %j',
+  (given) => {
+    expect(planAssignments(runs(1, 'job', 'a'), [worker('a', given), worker('b')])).toMatchObject([{ workerId: 'b' }])
+    expect(planAssignments(runs(1, 'job', 'nobody'), [worker('b')])).toMatchObject([{ workerId: 'b' }])
+  },
+)

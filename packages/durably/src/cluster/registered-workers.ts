@@ -1,8 +1,10 @@
 // RegisteredWorkers — the workers of a database, for people who operate them.
-import { iso } from '../model/env.ts'
+import { type Env, iso } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import type { Labels } from '../model/labels.ts'
 import { checkName } from '../model/name.ts'
+import { type ActorOption, audited } from '../store/cluster/audited.ts'
 import type { WorkerRow, WorkerState, WorkerStore } from '../store/cluster/workers.ts'
 import type { Change } from '../store/notifier.ts'
 
@@ -10,7 +12,10 @@ export interface RegisteredWorkersDeps {
   /** Absent if the store has none. */
   cluster: WorkerStore | undefined
   publish: (change: Change) => void
+  env: Env
 }
+
+const OPTIONS: KeysOf<ActorOption> = { actor: 1 }
 
 /** A worker of the register. Times are ISO-8601 text, on the clock of the database. */
 export interface Worker {
@@ -52,22 +57,24 @@ export class RegisteredWorkers {
   }
 
   /** Lets a worker have runs again. It learns that within five seconds. */
-  attach(workerId: string): Promise<void> {
-    return this.#switch(workerId, 'attached')
+  attach(workerId: string, options?: ActorOption): Promise<void> {
+    return this.#switch('attach', workerId, 'attached', options)
   }
 
   /** Gives a worker no more runs; it executes those that it has. Use it before you stop a machine. */
-  drain(workerId: string): Promise<void> {
-    return this.#switch(workerId, 'draining')
+  drain(workerId: string, options?: ActorOption): Promise<void> {
+    return this.#switch('drain', workerId, 'draining', options)
   }
 
   /** Lets a worker start nothing more. Runs that were chosen for it get another worker after `reassignAfter`; those that it executes go on. */
-  detach(workerId: string): Promise<void> {
-    return this.#switch(workerId, 'detached')
+  detach(workerId: string, options?: ActorOption): Promise<void> {
+    return this.#switch('detach', workerId, 'detached', options)
   }
 
-  async #switch(workerId: string, state: WorkerState): Promise<void> {
-    if (!(await this.#cluster.switchWorker(checkName('workerId', workerId), state)))
+  async #switch(verb: 'attach' | 'drain' | 'detach', workerId: string, state: WorkerState, options: ActorOption = {}): Promise<void> {
+    checkKeys(verb, options, OPTIONS)
+    const entry = audited(this.#deps.env, options, `worker:${verb}`, checkName('workerId', workerId))
+    if (!(await this.#cluster.switchWorker(workerId, state, entry)))
       throw new DurablyError(
         'worker_not_found',
         `there is no worker ${JSON.stringify(workerId)} in the register; list those that are there`,

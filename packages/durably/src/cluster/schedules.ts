@@ -10,11 +10,12 @@ import { type PageOptions, readPage } from '../model/page-options.ts'
 import { type Run, toRun } from '../model/run.ts'
 import { type Schedule, type ScheduleDefinition, type ScheduleRow, toSchedule } from '../model/schedule.ts'
 import { versionMismatch } from '../model/version-mismatch.ts'
+import { audited } from '../store/cluster/audited.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { ScheduleOutcome } from '../store/cluster/schedules.ts'
 import type { Change } from '../store/notifier.ts'
 import { allOf, pagesOf } from '../store/pages-of.ts'
-import type { IfVersion } from '../store/runs.ts'
+import type { CommandOptions } from '../store/runs.ts'
 import { type ReadScheduleDeps, readSchedule, type ScheduleOptions } from './schedule-options.ts'
 import { scheduledRun } from './scheduled-run.ts'
 import { timetableOf } from './timetable.ts'
@@ -29,7 +30,7 @@ export interface SchedulesDeps extends ReadScheduleDeps {
   check?: (schedule: Schedule | null) => Promise<void>
 }
 
-const IF_VERSION: KeysOf<IfVersion> = { ifVersion: 1 }
+const OPTIONS: KeysOf<CommandOptions> = { ifVersion: 1, actor: 1 }
 const NEXT_MAX = 1000
 /** A schedule that fires every second is written often, but not that often. */
 const TRIES_MAX = 20
@@ -49,10 +50,10 @@ export class Schedules {
 
   /** Creates a schedule, or defines it anew, and returns it; see `durably.schedule`. */
   async put(
-    ...args: [options: ScheduleOptions] | [id: string, options: ScheduleOptions, condition?: IfVersion | undefined]
+    ...args: [options: ScheduleOptions] | [id: string, options: ScheduleOptions, condition?: CommandOptions | undefined]
   ): Promise<Schedule> {
     const [given, options, condition] = args.length === 1 ? [null, args[0]] : args
-    checkKeys('a command about a schedule', condition, IF_VERSION)
+    checkKeys('a command about a schedule', condition, OPTIONS)
     const definition = await readSchedule(this.#deps, options)
     const id = given === null ? definition.jobName : checkName('id', given)
     const timetable = timetableOf(definition)
@@ -60,7 +61,8 @@ export class Schedules {
       if (condition?.ifVersion !== undefined) sameVersion(id, known, condition)
       if (known && isSame(known, definition)) return known
       const nextAt = timetable.next(Math.max(nowMs, known?.lastScheduledFor ?? 0))
-      return this.#cluster.putSchedule({ id, ...definition, version: known?.version ?? null, nextAt })
+      const entry = audited(this.#deps.env, condition ?? {}, 'schedule:put', id, { jobName: definition.jobName })
+      return this.#cluster.putSchedule({ id, ...definition, version: known?.version ?? null, nextAt }, entry)
     })
   }
 
@@ -80,31 +82,33 @@ export class Schedules {
   }
 
   /** Lets a schedule create no more runs until `resume`. Runs that exist go on. */
-  pause(id: string, options?: IfVersion): Promise<Schedule> {
+  pause(id: string, options?: CommandOptions): Promise<Schedule> {
     return this.#switch(id, true, options)
   }
 
   /** Lets a paused schedule go on with its next time. Times during the pause get no run. */
-  resume(id: string, options?: IfVersion): Promise<Schedule> {
+  resume(id: string, options?: CommandOptions): Promise<Schedule> {
     return this.#switch(id, false, options)
   }
 
-  #switch(id: string, paused: boolean, options?: IfVersion): Promise<Schedule> {
+  #switch(id: string, paused: boolean, options?: CommandOptions): Promise<Schedule> {
     return this.#write(id, ({ nowMs, known }) => {
       const row = sameVersion(id, known, options)
       if (row.paused === paused) return row
       const nextAt = paused ? row.nextAt : timetableOf(row).next(Math.max(nowMs, row.lastScheduledFor ?? 0))
-      return this.#cluster.switchSchedule({ id, version: row.version, paused, nextAt })
+      const entry = audited(this.#deps.env, options ?? {}, paused ? 'schedule:pause' : 'schedule:resume', id)
+      return this.#cluster.switchSchedule({ id, version: row.version, paused, nextAt }, entry)
     })
   }
 
   /** Creates a run of a schedule now, also while it is paused. It uses none of the times of the schedule. */
-  async trigger(id: string, options?: IfVersion): Promise<Run> {
+  async trigger(id: string, options: CommandOptions = {}): Promise<Run> {
     const { env, codec, runEvents } = this.#deps
     for (let tries = 1; ; tries++) {
       const schedule = sameVersion(id, (await this.#read(id)).known, options)
       const run = scheduledRun(env, schedule, null)
-      const answer = await this.#cluster.triggerSchedule({ scheduleId: id, version: schedule.version, run })
+      const entry = audited(env, options, 'schedule:trigger', id, { runId: run.id })
+      const answer = await this.#cluster.triggerSchedule({ scheduleId: id, version: schedule.version, run }, entry)
       if (answer.outcome === 'triggered') {
         runEvents.emit('run:trigger', () => ({ run: answer.run }))
         return toRun(answer.run, codec, env.wall())
@@ -114,8 +118,11 @@ export class Schedules {
   }
 
   /** Removes a schedule. Its runs stay. If it is made again, it begins anew. */
-  async delete(id: string, options?: IfVersion): Promise<void> {
-    await this.#write(id, ({ known }) => this.#cluster.deleteSchedule(id, sameVersion(id, known, options).version))
+  async delete(id: string, options?: CommandOptions): Promise<void> {
+    await this.#write(id, ({ known }) => {
+      const { version, jobName } = sameVersion(id, known, options)
+      return this.#cluster.deleteSchedule(id, version, audited(this.#deps.env, options ?? {}, 'schedule:delete', id, { jobName }))
+    })
   }
 
   /** The next times of a schedule, whether it is paused or not. `count` is at most 1000. */
@@ -164,8 +171,8 @@ function isSame(known: ScheduleRow, definition: ScheduleDefinition): boolean {
   return (Object.keys(definition) as (keyof ScheduleDefinition)[]).every((key) => known[key] === definition[key])
 }
 
-function sameVersion(id: string, known: ScheduleRow | undefined, options: IfVersion = {}): ScheduleRow {
-  checkKeys('a command about a schedule', options, IF_VERSION)
+function sameVersion(id: string, known: ScheduleRow | undefined, options: CommandOptions = {}): ScheduleRow {
+  checkKeys('a command about a schedule', options, OPTIONS)
   if (!known) throw new DurablyError('schedule_not_found', `there is no schedule ${JSON.stringify(id)}`)
   const { ifVersion = known.version } = options
   if (ifVersion === known.version) return known

@@ -26,5 +26,5 @@ function byId<T extends { id: string }>(rows: readonly T[]): Map<string, T> {
 
 /** The rows that the event refers to must be in `joined`. */
 export function fullEvent(joined: Joined, { seq, type, createdAt }: EventRow, payload: RecordedPayload): RunLogEvent {
-  return { ...runEvent(joined, { type, payload, createdAt }), sequence: seq, timestamp: createdAt }
+  return Object.assign(runEvent(joined, { type, payload, createdAt }), { sequence: seq, timestamp: createdAt })
 }

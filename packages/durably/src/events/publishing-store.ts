@@ -17,8 +17,8 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
     events,
     logs,
     signals: {
-      async send(signal) {
-        const outcome = await signals.send(signal)
+      async send(...args) {
+        const outcome = await signals.send(...args)
         if (outcome === 'accepted') publish({ type: 'work' })
         return outcome
       },
@@ -29,13 +29,13 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
     eventLog,
     errorStacks,
     ...(transact && {
-      async transact(body) {
+      async transact(body, statementMs) {
         let runId = ''
         const outcome = await transact(async (trx) => {
           const write = await body(trx)
           runId = write.claim.runId
           return write
-        })
+        }, statementMs)
         if ('ok' in outcome && outcome.ok) publish({ type: 'events', runId })
         return outcome
       },
@@ -47,8 +47,11 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
 
 /** A proxy, because a chapter that is loaded lazily does not know its verbs yet. */
 function publishingClaims(cluster: ClusterStore, started: (claimed: RunRow[]) => RunRow[]): ClusterStore {
-  const claimAssigned: ClusterStore['claimAssigned'] = (request) => cluster.claimAssigned(request).then(started)
-  return new Proxy(cluster, { get: (target, verb) => (verb === 'claimAssigned' ? claimAssigned : Reflect.get(target, verb)) })
+  const claims: Pick<ClusterStore, 'claimAssigned' | 'claimOpen'> = {
+    claimAssigned: (request) => cluster.claimAssigned(request).then(started),
+    claimOpen: (request) => cluster.claimOpen(request).then(started),
+  }
+  return new Proxy(cluster, { get: (target, verb) => Reflect.get(Object.hasOwn(claims, verb) ? claims : target, verb) })
 }
 
 function publishingRuns(runs: RunStore, publish: (change: Change) => void): { runs: RunStore; started: (claimed: RunRow[]) => RunRow[] } {

@@ -22,23 +22,24 @@ export interface Joined {
 
 /** The rows that the event refers to must be in `steps` and `logs`. */
 export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, createdAt }: RecordedEvent): Unnumbered<RunLogEvent> {
-  const base = { runId: run.id, jobName: run.jobName }
+  const { id: runId, jobName } = run
   const { stepName = '', stepIndex = 0 } = payload
   switch (type) {
     case 'run:trigger':
-      return { ...base, type, payload: readColumn(run, 'payload', codec) }
+      return { runId, jobName, type, payload: readColumn(run, 'payload', codec) }
     case 'run:start':
-      return { ...base, type, payload: readColumn(run, 'payload', codec), workerId: payload.workerId ?? null }
+      return { runId, jobName, type, payload: readColumn(run, 'payload', codec), workerId: payload.workerId ?? null }
     case 'run:progress':
-      return { ...base, type, progress: payload.progress ?? { current: 0 } }
+      return { runId, jobName, type, progress: payload.progress ?? { current: 0 } }
     case 'run:complete':
-      return { ...base, type, output: readColumn(run, 'output', codec), duration: (run.finishedAt ?? 0) - (run.startedAt ?? 0) }
+      return { runId, jobName, type, output: readColumn(run, 'output', codec), duration: (run.finishedAt ?? 0) - (run.startedAt ?? 0) }
     case 'run:fail':
-      return { ...base, type, ...failed(payload.error, payload.failure), failedStepName: payload.failedStepName ?? '' }
+      return { runId, jobName, type, ...failed(payload.error, payload.failure), failedStepName: payload.failedStepName ?? '' }
     case 'run:retry': {
       const { error, attempt, runAt } = payload
       return {
-        ...base,
+        runId,
+        jobName,
         type,
         ...(error !== undefined && { error }),
         ...(attempt !== undefined && { attempt }),
@@ -46,27 +47,28 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
       }
     }
     case 'run:wait':
-      return { ...base, type, runAt: payload.runAt ?? createdAt }
+      return { runId, jobName, type, runAt: payload.runAt ?? createdAt }
     case 'run:cancel':
     case 'run:release':
     case 'run:reclaim':
     case 'run:confirm':
-      return { ...base, type }
+      return { runId, jobName, type }
     case 'run:assign':
     case 'run:orphan':
-      return { ...base, type, workerId: payload.workerId ?? '' }
+      return { runId, jobName, type, workerId: payload.workerId ?? '' }
     case 'step:start':
-      return { ...base, type, stepName, stepIndex }
+      return { runId, jobName, type, stepName, stepIndex }
     case 'step:complete': {
       const step = present(steps, payload.stepId, run)
       const duration = Date.parse(step.completedAt ?? step.startedAt) - Date.parse(step.startedAt)
-      return { ...base, type, stepName: step.name, stepIndex: step.index, output: readStepColumn(step, 'output', codec), duration }
+      return { runId, jobName, type, stepName: step.name, stepIndex: step.index, output: readStepColumn(step, 'output', codec), duration }
     }
     case 'step:fail': {
       const step = present(steps, payload.stepId, run)
       const failure = readStepColumn(step, 'failure', codec) as Failure | undefined
       return {
-        ...base,
+        runId,
+        jobName,
         type,
         stepName: step.name,
         stepIndex: step.index,
@@ -76,15 +78,15 @@ export function runEvent({ run, codec, steps, logs }: Joined, { type, payload, c
     }
     case 'log:write': {
       const { level, message, data, ...line } = present(logs, payload.logId, run)
-      return { type, runId: run.id, stepName: line.stepName, level, message, data: codec.decode(data) }
+      return { type, runId, stepName: line.stepName, level, message, data: codec.decode(data) }
     }
     case 'stream:chunk': {
       const { from = 0, chunks = null, state } = payload
       const checkpoint = state === undefined ? {} : { checkpoint: { state: codec.decode(state) } }
-      return { ...base, type, stepName, from, chunks: codec.decode(chunks) as unknown[], ...checkpoint }
+      return { runId, jobName, type, stepName, from, chunks: codec.decode(chunks) as unknown[], ...checkpoint }
     }
     case 'stream:reset':
-      return { ...base, type, stepName, to: payload.to ?? 0 }
+      return { runId, jobName, type, stepName, to: payload.to ?? 0 }
     case 'worker:error':
     case 'worker:lead':
       throw new DurablyError('row_unreadable', `run ${run.id}: no run has events of type ${type}; delete the row of the event, or the run`)

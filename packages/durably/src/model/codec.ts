@@ -128,7 +128,7 @@ function writeMembers(value: object, path: string, parents: Parents): Json {
 function writePlain(value: object, path: string, parents: Parents): Json {
   const prototype: object | null = Object.getPrototypeOf(value)
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    throw refused(path, `is an instance of ${prototype.constructor?.name || 'a class'}; return a plain object`)
+    throw refused(path, `is an instance of ${prototype.constructor?.name || 'a class'}, not a plain object,`)
   }
   const [symbol] = Object.getOwnPropertySymbols(value)
   if (symbol) throw refused(`${path}[${String(symbol)}]`, 'has a symbol as its key')

@@ -55,6 +55,15 @@ describe('time', () => {
   test('iso is ISO-8601 in UTC', () => {
     expect(iso(0)).toBe('1970-01-01T00:00:00.000Z')
   })
+
+  test('iso writes every time as the runtime does, whichever was written before', () => {
+    const minute = Date.UTC(2024, 1, 29, 23, 59)
+    const near = [0, 1, 9, 10, 99, 100, 999, 1000, 9999, 59_999, 60_000, -1].map((ms) => minute + ms)
+    const far = [-1, -59_999, -60_000, Date.UTC(9999, 11, 31), Date.UTC(12_000, 0), Date.UTC(-1, 0), 8.64e15, -8.64e15, 1.9, -1.9]
+    for (const ms of [...near, ...far, ...near]) expect(iso(ms)).toBe(new Date(ms).toISOString())
+    expect(() => iso(Number.NaN)).toThrow(RangeError)
+    expect(() => iso(8.64e15 + 60_000)).toThrow(RangeError)
+  })
 })
 
 describe('timer', () => {

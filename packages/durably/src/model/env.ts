@@ -107,16 +107,17 @@ export async function within(env: Clock, ms: number, done: Promise<unknown>): Pr
   return Promise.race([done.then(() => true), late]).finally(() => env.clear(timer))
 }
 
-/** Caches the last texts: events of one millisecond share their time. */
+/** The time as text. Times are near each other, so what those of one minute share is kept. */
 export function iso(ms: number): string {
-  const known = lastIsos[ms & 7]
-  if (known?.ms === ms) return known.text
-  const text = new Date(ms).toISOString()
-  lastIsos[ms & 7] = { ms, text }
-  return text
+  const whole = Math.trunc(ms)
+  const minute = Math.floor(whole / 60_000)
+  if (minute !== lastMinute.minute) lastMinute = { minute, text: new Date(minute * 60_000).toISOString().slice(0, -7) }
+  const rest = whole - minute * 60_000
+  const seconds = Math.floor(rest / 1000)
+  return `${lastMinute.text}${`${seconds}`.padStart(2, '0')}.${`${rest - seconds * 1000}`.padStart(3, '0')}Z`
 }
 
-const lastIsos: { ms: number; text: string }[] = []
+let lastMinute = { minute: Number.NaN, text: '' }
 
 /** A call of the system's generator costs much more than its bytes, so they are drawn many at a time. */
 function pooledChance(): () => number {

@@ -7,10 +7,10 @@ import { DurablyError } from './errors.ts'
  */
 export type Labels = Readonly<Record<string, string>>
 
-const LABELS_MAX = 16
+export const LABELS_MAX = 16
 /** It begins with a letter or a digit, so that none is `__proto__`. */
 const NAME = /^[A-Za-z\d][\w.\-/:]{0,63}$/
-const VALUE_CHARS_MAX = 256
+export const VALUE_CHARS_MAX = 256
 /** How much of a wrong name is shown: it may come from outside, and be of any length. */
 const SHOWN_MAX = 70
 

@@ -1,4 +1,5 @@
 // RunFilter — which runs are asked for. What a page checks before it asks is here; `check-filter.ts` comes with the first list.
+import type { ClusterState } from './cluster-state.ts'
 import { DurablyError } from './errors.ts'
 import type { Labels } from './labels.ts'
 import type { Phase } from './phase.ts'
@@ -13,6 +14,8 @@ export interface RunConditions {
   status?: RunStatus | readonly RunStatus[]
   /** This phase, or any of several. A phase can change by time alone, when a sleep ends or a lease expires. */
   phase?: Phase | readonly Phase[]
+  /** This state in the words of a cluster, or any of several: what `clusterState` of `@coji/durably/cluster` says of a run. */
+  clusterState?: ClusterState | readonly ClusterState[]
   /** Runs of this job, or of any of several, at most 20. */
   jobName?: string | readonly string[]
   /** Triggered at this time or later. */
@@ -44,6 +47,8 @@ export interface RunFilter extends RunConditions {
    * `${run.finishedAt}/${run.id}`.
    */
   cursor?: string
+  /** False: the runs come without their inputs and outputs, which may be large: `payload` and `output` are undefined then. Default true. */
+  values?: boolean
   /** `previous`: the page before the run of the cursor, or, without a cursor, the last page of all. Default `next`. */
   direction?: 'next' | 'previous'
 }

@@ -16,6 +16,7 @@ function runRow(given: Partial<RunRow> = {}): RunRow {
     idempotencyKey: null,
     concurrencyKey: null,
     holdKey: false,
+    preferWorkerId: null,
     labels: null,
     currentStepIndex: 0,
     progress: null,

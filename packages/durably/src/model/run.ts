@@ -47,6 +47,8 @@ export interface RunRow {
   concurrencyKey: string | null
   /** Whether it keeps that key from its first claim until it has ended, also while it is pending. */
   holdKey: boolean
+  /** The worker that is to execute it, if that one is there; null if any may. */
+  preferWorkerId: string | null
   /** Its labels, a JSON object whose values are texts; null without labels. */
   labels: string | null
   /** The number of completed steps. */

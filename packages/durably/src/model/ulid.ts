@@ -11,7 +11,7 @@ const COUNTED_MAX = 32 ** 3
 export function monotonicUlids(chance: () => number): (nowMs: number) => string {
   let lastMs = 0
   let time = ''
-  let fixed: number[] = []
+  const fixed: number[] = new Array(FIXED_DIGITS).fill(0)
   let shared = ''
   let counted = 0
   const digit = () => Math.min(31, Math.floor(chance() * 32))
@@ -20,7 +20,7 @@ export function monotonicUlids(chance: () => number): (nowMs: number) => string 
       lastMs = nowMs
       time = timeDigits(nowMs)
       counted = digit() + digit() * 32 + digit() * 1024
-      fixed = Array.from({ length: FIXED_DIGITS }, digit).reverse()
+      for (let i = FIXED_DIGITS - 1; i >= 0; i--) fixed[i] = digit()
       shared = time + digits(fixed)
     } else if (++counted === COUNTED_MAX) {
       counted = 0
@@ -34,8 +34,11 @@ export function monotonicUlids(chance: () => number): (nowMs: number) => string 
 /** When an id was made. The last time is remembered: ids of a millisecond share it. */
 export function timeOfId(id: string): number {
   const time = id.slice(0, TIME_DIGITS)
-  if (time !== lastTime.digits)
-    lastTime = { digits: time, ms: Array.from(time, (digit) => DIGITS.indexOf(digit)).reduce((ms, digit) => ms * 32 + digit, 0) }
+  if (time !== lastTime.digits) {
+    let ms = 0
+    for (const digit of time) ms = ms * 32 + DIGITS.indexOf(digit)
+    lastTime = { digits: time, ms }
+  }
   return lastTime.ms
 }
 
@@ -56,9 +59,13 @@ function countUp(fixed: number[]): void {
 }
 
 function timeDigits(ms: number): string {
-  return digits(Array.from({ length: TIME_DIGITS }, (_, i) => Math.floor(ms / 32 ** (TIME_DIGITS - 1 - i)) % 32))
+  let text = ''
+  for (let i = 0, rest = Math.floor(ms); i < TIME_DIGITS; i++, rest = Math.floor(rest / 32)) text = DIGITS.charAt(rest % 32) + text
+  return text
 }
 
 function digits(values: readonly number[]): string {
-  return values.map((value) => DIGITS.charAt(value)).join('')
+  let text = ''
+  for (const value of values) text += DIGITS.charAt(value)
+  return text
 }

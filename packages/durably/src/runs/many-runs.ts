@@ -6,11 +6,12 @@ import { DurablyError, type ErrorCode, hasCode } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { type Run, type RunStatus, TERMINAL_STATUSES } from '../model/run.ts'
 import { type RunConditions, type RunFilter, wrong } from '../model/run-filter.ts'
+import type { ActorOption } from '../store/cluster/audited.ts'
 import { CONDITIONS } from './filter-keys.ts'
 import type { RunCommands } from './run-commands.ts'
 
 /** The options of `cancelRuns`, `retryRuns` and `deleteRuns`. */
-export interface ManyRunsOptions {
+export interface ManyRunsOptions extends ActorOption {
   /** How many runs are changed at most. Default: all that match. */
   limit?: number
   /** The `cursor` that an earlier call with the same filter returned, to continue there. */
@@ -35,7 +36,7 @@ export type ManyRunsVerb = keyof typeof VERBS
 interface Verb {
   statuses: readonly RunStatus[]
   /** Whether it was changed. */
-  act(commands: RunCommands, id: string): Promise<boolean>
+  act(commands: RunCommands, id: string, options: ActorOption): Promise<boolean>
   /** The run has changed since it was read, or must stay as it is. */
   skips: readonly ErrorCode[]
 }
@@ -43,23 +44,23 @@ interface Verb {
 const VERBS = {
   cancelRuns: {
     statuses: ['pending', 'running'],
-    act: async (commands, id) => (await commands.cancel(id)) !== 'refused',
+    act: async (commands, id, options) => (await commands.cancel(id, options)) !== 'refused',
     skips: ['run_not_found'],
   },
   retryRuns: {
     statuses: ['failed'],
-    act: async (commands, id) => Boolean(await commands.retryRow(id)),
+    act: async (commands, id, options) => Boolean(await commands.retryRow(id, options)),
     skips: ['run_not_found', 'run_not_retryable'],
   },
   deleteRuns: {
     statuses: TERMINAL_STATUSES,
-    act: async (commands, id) => (await commands.deleteRun(id)) === undefined,
+    act: async (commands, id, options) => (await commands.deleteRun(id, options)) === undefined,
     skips: ['run_not_found', 'run_active'],
   },
 } as const satisfies { [name: string]: Verb }
 
 const PAGE = 200
-const OPTIONS: KeysOf<ManyRunsOptions> = { limit: 1, cursor: 1 }
+const OPTIONS: KeysOf<ManyRunsOptions> = { limit: 1, cursor: 1, actor: 1 }
 
 /** What a server asks beyond the options, for a caller who may not change every run, and does not wait for ever. */
 export interface ManyRunsBounds {
@@ -80,7 +81,7 @@ export async function manyRuns(
 ): Promise<ManyRunsOutcome> {
   const verb: Verb = VERBS[name]
   checkKeys(name, options, OPTIONS)
-  const { limit = Number.POSITIVE_INFINITY, cursor } = options
+  const { limit = Number.POSITIVE_INFINITY, cursor, actor } = options
   if (!(limit > 0 && (limit === Number.POSITIVE_INFINITY || Number.isSafeInteger(limit))))
     throw wrong('limit', 'a positive whole number', limit)
   const filter = checked(name, conditions, verb)
@@ -93,7 +94,7 @@ export async function manyRuns(
     for (const run of page.reverse()) {
       if (placeOf(run) > last) return { count, cursor: null }
       if (count === limit || looks++ === looksMax) return { count, cursor: `${after ?? ''}${BETWEEN}${last}` }
-      if ((await mayChange(run)) && (await changed(verb, commands, run.id))) count++
+      if ((await mayChange(run)) && (await changed(verb, commands, run.id, { actor }))) count++
       after = placeOf(run)
     }
     if (page.length < PAGE) last = undefined
@@ -120,9 +121,9 @@ function checked(name: string, conditions: RunConditions, { statuses }: Verb): R
   return { ...conditions, status: asked }
 }
 
-async function changed({ act, skips }: Verb, commands: RunCommands, id: string): Promise<boolean> {
+async function changed({ act, skips }: Verb, commands: RunCommands, id: string, options: ActorOption): Promise<boolean> {
   try {
-    return await act(commands, id)
+    return await act(commands, id, options)
   } catch (error) {
     if (skips.some((code) => hasCode(error, code))) return false
     throw error

@@ -13,8 +13,10 @@ import { checkName } from '../model/name.ts'
 import { isTerminal, type Run, type RunRow, type RunStatus, TERMINAL_STATUSES, type TerminalStatus, toRun } from '../model/run.ts'
 import { isFinal } from '../model/transitions.ts'
 import { versionMismatch } from '../model/version-mismatch.ts'
+import type { Audited } from '../store/cluster/audit.ts'
+import { type ActorOption, audited } from '../store/cluster/audited.ts'
 import type { Change } from '../store/notifier.ts'
-import { type CancelOutcome, type Changed, type IfVersion, PURGE_PAGE, type RunStore } from '../store/runs.ts'
+import { type CancelOutcome, type Changed, type CommandOptions, PURGE_PAGE, type RunStore, type StoreCommand } from '../store/runs.ts'
 import type { SignalStore } from '../store/signals.ts'
 import { checkSignal } from './check-signal.ts'
 
@@ -40,14 +42,15 @@ export interface PurgeOptions {
 }
 
 /** The options of `signal`. */
-export interface SignalOptions {
+export interface SignalOptions extends ActorOption {
   /** Makes it safe to send the signal again: a second one with the same key changes nothing and is not an error. */
   idempotencyKey?: string
 }
 
 const PURGE_OPTIONS: KeysOf<PurgeOptions> = { olderThan: 1, status: 1, limit: 1 }
-const SIGNAL_OPTIONS: KeysOf<SignalOptions> = { idempotencyKey: 1 }
-const IF_VERSION: KeysOf<IfVersion> = { ifVersion: 1 }
+const SIGNAL_OPTIONS: KeysOf<SignalOptions> = { idempotencyKey: 1, actor: 1 }
+const DECIDE_OPTIONS: KeysOf<ActorOption> = { actor: 1 }
+const COMMAND_OPTIONS: KeysOf<CommandOptions> = { ifVersion: 1, actor: 1 }
 
 export class RunCommands {
   readonly #deps: RunCommandDeps
@@ -59,15 +62,14 @@ export class RunCommands {
   }
 
   /** A failed run goes on from its last recorded step. */
-  async retry(id: string, options?: IfVersion): Promise<Run> {
+  async retry(id: string, options?: CommandOptions): Promise<Run> {
     const { env, codec } = this.#deps
     return toRun(await this.retryRow(id, options), codec, env.wall())
   }
 
-  async retryRow(id: string, options?: IfVersion): Promise<RunRow> {
+  async retryRow(id: string, options?: CommandOptions): Promise<RunRow> {
     const { runEvents } = this.#deps
-    checkVersion(options)
-    const { outcome, run } = sameVersion(found(await this.#store.retry(id, options), id), id, options)
+    const { outcome, run } = sameVersion(found(await this.#store.retry(id, this.#command('run:retry', id, options)), id), id, options)
     if (outcome === 'refused') {
       const why =
         run.status === 'failed'
@@ -80,18 +82,19 @@ export class RunCommands {
   }
 
   /** A pending run is cancelled at once, a running one is asked to stop, and so are those below it; a run that has ended stays as it is. */
-  async cancel(id: string, options?: IfVersion): Promise<CancelOutcome['outcome']> {
+  async cancel(id: string, options?: CommandOptions): Promise<CancelOutcome['outcome']> {
     const { runEvents } = this.#deps
-    checkVersion(options)
-    const { outcome, run, others } = sameVersion(found(await this.#store.cancel(id, options), id), id, options)
+    const command = this.#command('run:cancel', id, options)
+    const { outcome, run, others } = sameVersion(found(await this.#store.cancel(id, command), id), id, options)
     for (const stopped of [{ ...run, outcome }, ...others])
       if (stopped.outcome === 'cancelled') runEvents.emit('run:cancel', () => ({ run: stopped }))
     return outcome
   }
 
   /** Decides about an effect whose worker was lost. */
-  async decide(runId: string, stepName: string, decision: Decision): Promise<void> {
+  async decide(runId: string, stepName: string, decision: Decision, options: ActorOption = {}): Promise<void> {
     checkName('step name', stepName)
+    checkKeys('decide', options, DECIDE_OPTIONS)
     if (!isDecision(decision)) throw new DurablyError('invalid_argument', NOT_A_DECISION)
     const { effects, status } = found(await this.#deps.runs.get(runId), runId)
     const open = decodeEffects(effects).find(({ name }) => name === stepName)
@@ -101,7 +104,9 @@ export class RunCommands {
         `step ${JSON.stringify(stepName)} of run ${runId} waits for no decision; only an effect in doubt can be decided, while its run waits`,
         { runId },
       )
-    await this.#send(runId, decisionName(stepName, open.generation), decision)
+    const said = typeof decision === 'string' ? decision : Object.keys(decision)[0]
+    const entry = audited(this.#deps.env, options, 'run:decide', runId, { step: stepName, decision: said })
+    await this.#send(runId, decisionName(stepName, open.generation), decision, entry)
   }
 
   /** Removes runs that ended longer ago than that, with all that belongs to them; returns how many. */
@@ -134,13 +139,14 @@ export class RunCommands {
     // The run is read only if a job declares signals, or the caller named the job.
     if (jobName !== undefined || Array.from(jobs.values()).some(({ signals }) => signals))
       await checkSignal(jobs, found(await runs.get(runId), runId), name, value, jobName)
-    await this.#send(runId, name, value, key)
+    const entry = audited(this.#deps.env, options, 'run:signal', runId, { name })
+    await this.#send(runId, name, value, entry, key)
   }
 
-  async #send(runId: string, name: string, value: unknown, id = this.#deps.env.id()): Promise<void> {
+  async #send(runId: string, name: string, value: unknown, entry: Audited, id = this.#deps.env.id()): Promise<void> {
     const { env, codec, signals } = this.#deps
     const row = { id, runId, name, value: codec.encode(value, `signal ${JSON.stringify(name)}`), createdAt: iso(env.wall()) }
-    switch (found(await signals.send(row), runId)) {
+    switch (found(await signals.send(row, entry), runId)) {
       case 'ended':
         throw new DurablyError('run_ended', `run ${runId} has ended; nobody waits for signal ${JSON.stringify(name)}`, { runId })
       case 'taken':
@@ -149,11 +155,20 @@ export class RunCommands {
   }
 
   /** Removes a run that has ended, with its steps, logs and events; its idempotency key is free again. */
-  async deleteRun(id: string, options?: IfVersion): Promise<void> {
-    checkVersion(options)
-    const { outcome, status } = sameVersion(found(await this.#store.delete(id, options), id), id, options)
+  async deleteRun(id: string, options?: CommandOptions): Promise<void> {
+    // The entry must say whose run it was: nothing else will.
+    const jobName = options?.actor === undefined ? undefined : (await this.#deps.runs.get(id))?.jobName
+    const command = this.#command('run:delete', id, options, jobName === undefined ? null : { jobName })
+    const { outcome, status } = sameVersion(found(await this.#store.delete(id, command), id), id, options)
     if (outcome === 'deleted') return
     throw new DurablyError('run_active', `run ${id} ${await this.#whyItStays(id, status)}`, { runId: id })
+  }
+
+  /** The options, checked, as a store takes them. */
+  #command(action: 'run:retry' | 'run:cancel' | 'run:delete', id: string, options?: CommandOptions, detail?: object | null): StoreCommand {
+    checkVersion(options)
+    const { actor, ...condition } = options ?? {}
+    return { ...condition, ...audited(this.#deps.env, { actor }, action, id, detail) }
   }
 
   async #whyItStays(id: string, status: RunStatus): Promise<string> {
@@ -174,14 +189,18 @@ function found<T>(answer: T | null, id: string): T {
 /** The column has 32 bits on some databases. */
 const VERSION_MAX = 2 ** 31 - 1
 
-function checkVersion(options: IfVersion = {}): void {
-  checkKeys('cancel, retry or deleteRun', options, IF_VERSION)
+function checkVersion(options: CommandOptions = {}): void {
+  checkKeys('cancel, retry or deleteRun', options, COMMAND_OPTIONS)
   const { ifVersion = 0 } = options
   if (!(Number.isInteger(ifVersion) && ifVersion >= 0 && ifVersion <= VERSION_MAX))
     throw new DurablyError('invalid_argument', `ifVersion must be the version of a run, a whole number, got ${ifVersion}`)
 }
 
-function sameVersion<T extends { outcome: string }>(answer: T | Changed, id: string, { ifVersion }: IfVersion = {}): Exclude<T, Changed> {
+function sameVersion<T extends { outcome: string }>(
+  answer: T | Changed,
+  id: string,
+  { ifVersion }: CommandOptions = {},
+): Exclude<T, Changed> {
   if (!isChanged(answer)) return answer as Exclude<T, Changed>
   throw versionMismatch(`run ${id}`, { expected: ifVersion ?? 0, actual: answer.version }, { runId: id })
 }

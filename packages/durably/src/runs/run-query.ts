@@ -1,10 +1,12 @@
 // Turns a filter into a query of the store, and reads rare options of `trigger`. It is loaded when it is first used (ADR 0009).
 import { checkFilter, isByEnd } from '../model/check-filter.ts'
-import { timeMs } from '../model/duration.ts'
+import { phasesOf } from '../model/cluster-state.ts'
 import { DurablyError } from '../model/errors.ts'
 import { isUlid } from '../model/is-ulid.ts'
 import { checkName } from '../model/name.ts'
-import type { RunConditions, RunFilter, Time } from '../model/run-filter.ts'
+import type { Phase } from '../model/phase.ts'
+import { readTime } from '../model/read-time.ts'
+import type { RunConditions, RunFilter } from '../model/run-filter.ts'
 import { monotonicUlids } from '../model/ulid.ts'
 import type { RunPlace, RunQuery } from '../store/runs.ts'
 
@@ -16,32 +18,40 @@ const JOBS_MAX = 20
 
 export function runQuery(filter: RunFilter): RunQuery {
   checkFilter(filter)
-  const { limit, cursor, direction } = filter
+  const { limit, cursor, direction, values } = filter
   return {
     ...conditions(filter),
     ...(limit !== undefined && { limit }),
     ...(direction === 'previous' && { oldestFirst: true }),
+    ...(values === false && { withoutValues: true }),
     ...(cursor !== undefined && { after: placeOf(cursor, isByEnd(filter)) }),
   }
 }
 
 function conditions(given: RunConditions): RunQuery {
-  const { status, phase, jobName, createdAfter, createdBefore, finishedAfter, finishedBefore } = given
+  const { status, jobName, createdAfter, createdBefore, finishedAfter, finishedBefore } = given
   const { concurrencyKey, idempotencyKey, parentRunId, scheduleId, labels } = given
   return {
     ...(status !== undefined && { statuses: several('status', status) }),
-    ...(phase !== undefined && { phases: several('phase', phase) }),
+    ...phases(given),
     ...(jobName !== undefined && { jobNames: jobNames(jobName) }),
-    ...(createdAfter !== undefined && { fromId: firstIdAt(time('createdAfter', createdAfter)) }),
-    ...(createdBefore !== undefined && { beforeId: firstIdAt(time('createdBefore', createdBefore)) }),
-    ...(finishedAfter !== undefined && { finishedFrom: time('finishedAfter', finishedAfter) }),
-    ...(finishedBefore !== undefined && { finishedBefore: time('finishedBefore', finishedBefore) }),
+    ...(createdAfter !== undefined && { fromId: firstIdAt(readTime('createdAfter', createdAfter)) }),
+    ...(createdBefore !== undefined && { beforeId: firstIdAt(readTime('createdBefore', createdBefore)) }),
+    ...(finishedAfter !== undefined && { finishedFrom: readTime('finishedAfter', finishedAfter) }),
+    ...(finishedBefore !== undefined && { finishedBefore: readTime('finishedBefore', finishedBefore) }),
     ...(concurrencyKey !== undefined && { concurrencyKey: checkName('concurrencyKey', concurrencyKey) }),
     ...(idempotencyKey !== undefined && { idempotencyKey: checkName('idempotencyKey', idempotencyKey) }),
     ...(parentRunId !== undefined && { parentRunId: checkName('parentRunId', parentRunId) }),
     ...(scheduleId !== undefined && { scheduleId: checkName('scheduleId', scheduleId) }),
     ...(labels !== undefined && { labels }),
   }
+}
+
+function phases({ phase, clusterState }: RunConditions): { phases?: readonly Phase[]; timedOut?: boolean } {
+  const named = phase === undefined ? undefined : several('phase', phase)
+  if (clusterState === undefined) return named ? { phases: named } : {}
+  const meant = phasesOf(several('clusterState', clusterState))
+  return named ? { ...meant, phases: meant.phases.filter((one) => named.includes(one)) } : meant
 }
 
 function several<T extends string>(field: string, given: T | readonly T[]): T[] {
@@ -59,17 +69,6 @@ function jobNames(given: string | readonly string[]): string[] {
     )
   return names
 }
-
-function time(field: string, given: Time): number {
-  if (typeof given !== 'string') return timeMs(field, given)
-  const ms = ISO.test(given) ? Date.parse(given) : Number.NaN
-  if (Number.isNaN(ms))
-    throw new DurablyError('invalid_argument', `${field} must be a time such as 2026-01-31T12:00:00.000Z, got ${JSON.stringify(given)}`)
-  return timeMs(field, ms)
-}
-
-/** Other forms are refused, because different runtimes read them as different times. */
-const ISO = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/
 
 /** The ids of all runs that were created at this time or later are above it, or equal: `createdAt` is the time of the id (ADR 0003). */
 function firstIdAt(ms: number): string {

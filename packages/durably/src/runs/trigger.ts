@@ -10,9 +10,11 @@ import type { Labels } from '../model/labels.ts'
 import { checkName } from '../model/name.ts'
 import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { timeOfId } from '../model/ulid.ts'
+import { wrapped } from '../model/wrapper.ts'
 import { PARENT, type Parent } from '../store/parent.ts'
 import type { Created, NewRun, RunStore } from '../store/runs.ts'
 import { lazyRunQuery, type RunQueryCode } from './lazy-run-query.ts'
+import type { TriggerWrapper } from './trigger-wrapper.ts'
 
 /** The options of `trigger`, and of each item of `batchTrigger`. */
 export interface TriggerOptions {
@@ -29,6 +31,11 @@ export interface TriggerOptions {
    * that no other run with the key starts in between. Needs `concurrencyKey`. Default false: it has the key only while it executes.
    */
   holdKey?: boolean
+  /**
+   * The `workerId` of the worker that is to execute the run: others that called `cluster()` leave it to that one for a short time (`preferFor`)
+   * while it is attached and not silent. Give the `workerId` of an earlier run, to go on where data is still in memory. Default: any worker.
+   */
+  preferWorkerId?: string
   /** By which the run is found: `getRuns({ labels })`. Runs that it triggers have them too. At most 16; see `Labels`. */
   labels?: Labels
   /** The run starts this much later: milliseconds, or a text such as `'5m'`. Give either this or `runAt`. */
@@ -48,6 +55,7 @@ export const TRIGGER_OPTIONS: KeysOf<TriggerOptions> = {
   idempotencyKey: 1,
   concurrencyKey: 1,
   holdKey: 1,
+  preferWorkerId: 1,
   labels: 1,
   delay: 1,
   runAt: 1,
@@ -72,6 +80,7 @@ export interface TriggerDeps {
   env: Env
   codec: Codec
   runEvents: RunEvents
+  triggerWrappers: readonly TriggerWrapper[]
   /** Throws inside `ctx.transaction`: only a trigger with its `tx` belongs there. */
   admit: () => void
 }
@@ -132,7 +141,9 @@ export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerIn
 /** Not a promise if the schema is synchronous and no code has to be loaded to read the options. */
 function readInputs(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
   const payloads = readPayloads(job, inputs)
-  const code = inputs.some(({ options }) => options?.labels !== undefined || options?.holdKey !== undefined)
+  const code = inputs.some(
+    ({ options }) => options?.labels !== undefined || options?.holdKey !== undefined || options?.preferWorkerId !== undefined,
+  )
     ? lazyRunQuery(deps.env)
     : undefined
   if (payloads instanceof Promise || code instanceof Promise)
@@ -182,8 +193,8 @@ function store<T>(
   if (within === undefined) deps.admit()
   const { runs } = deps
   const parent = (inputs[0]?.options as ChildOptions | undefined)?.[PARENT]
-  const creating = parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within })
-  return creating.then((created) => {
+  const create = () => (parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within }))
+  return wrapped(deps.triggerWrappers, newRuns, create).then((created) => {
     // Inside a transaction of the caller it is not yet known whether the runs will exist.
     if (within === undefined) for (const { run, created: isNew } of created) if (isNew) deps.runEvents.emit('run:trigger', () => ({ run }))
     return answer(created)

@@ -12,6 +12,8 @@ import { lazyRunQuery } from './lazy-run-query.ts'
 export interface WatchFilter extends RunConditions {
   /** How many runs are yielded at most, the newest. Default 50, at most 200. */
   limit?: number
+  /** False: the runs come without their inputs and outputs, which may be large: `payload` and `output` are undefined then. Default true. */
+  values?: boolean
 }
 
 /** The options of `watchRuns`. */

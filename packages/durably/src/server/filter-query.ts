@@ -6,9 +6,9 @@ import type { RunConditions, RunFilter } from '../model/run-filter.ts'
 import { RUN_FILTER } from '../runs/filter-keys.ts'
 import type { Call } from './call.ts'
 import { principalOf, withOwnKeys } from './principal.ts'
-import { queryParameter, readLimit, refuseUnknown } from './query.ts'
+import { queryParameter, readLimit, refuseUnknown, timeParameter } from './query.ts'
 
-export type PageFilter = RunConditions & Pick<RunFilter, 'cursor' | 'direction'> & { limit: number }
+export type PageFilter = RunConditions & Pick<RunFilter, 'cursor' | 'direction' | 'values'> & { limit: number }
 
 /** Keys are those of the caller's principal. */
 export async function pageFilter(call: Call): Promise<PageFilter> {
@@ -20,7 +20,7 @@ export async function pageFilter(call: Call): Promise<PageFilter> {
   return withOwnKeys(await principalOf(call), filter)
 }
 
-const SEVERAL = ['status', 'phase', 'job']
+const SEVERAL = ['status', 'phase', 'clusterState', 'job']
 const TIMES = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']
 const LABEL = 'label.'
 const { jobName: _, labels: __, ...SAME_NAME } = RUN_FILTER
@@ -38,6 +38,7 @@ function valuesOf(query: URLSearchParams): Record<string, unknown> {
   return labels.length === 0 ? values : { ...values, labels: Object.fromEntries(labels) }
 }
 
-function readOne(name: string, text: string): string | number {
-  return TIMES.includes(name) && /^\d{1,15}$/.test(text) ? Number(text) : text
+function readOne(name: string, text: string): string | number | boolean {
+  if (name === 'values' && /^(true|false)$/.test(text)) return text === 'true'
+  return TIMES.includes(name) ? timeParameter(text) : text
 }

@@ -1,6 +1,6 @@
 // The server as one function: a Request in, a Response out. It wires the parts together and has no logic of its own.
 import type { Durably } from '../durably.ts'
-import { ENGINE } from '../engine.ts'
+import { engineOf } from '../engine-of.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { Server } from './call.ts'
 import { refuseCrossSite } from './cross-site.ts'
@@ -31,7 +31,7 @@ export interface DurablyHandler {
  */
 export function durablyHandler(durably: Durably, options: ServerOptions): DurablyHandler {
   const config = readOptions(options)
-  const engine = durably[ENGINE]
+  const engine = engineOf(durably, 'durablyHandler')
   const { env, pollingMs: intervalMs } = engine
   const connections = new SseConnections({ env, intervalMs, maxPerPrincipal: config.maxStreams })
   const server: Server = { durably, engine, config, connections }

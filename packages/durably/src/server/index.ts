@@ -1,4 +1,6 @@
 export { type Action, type Authorize, allowAll } from './authorize.ts'
+export { type EventStreams, type EventStreamsOptions, eventStreams } from './event-streams.ts'
 export { type DurablyHandler, durablyHandler } from './handler.ts'
 export { type NodeRequest, type NodeResponse, nodeListener } from './node-listener.ts'
 export type { ServerOptions } from './options.ts'
+export type { RunStreamOptions, StreamMessage } from './run-stream.ts'

@@ -5,6 +5,7 @@ import type { RunFilter } from '../model/run-filter.ts'
 import { isAllowed } from './authorize.ts'
 import { type PageFilter, pageFilter } from './filter-query.ts'
 import { jsonResponse } from './json-response.ts'
+import { listedValues } from './listed-values.ts'
 import { shownTo } from './shown-run.ts'
 import { ofAll } from './visible-run.ts'
 
@@ -22,9 +23,10 @@ interface Page {
 export const listRuns = ofAll('runs:list', async (call) => {
   const { server, request } = call
   const mayRead = (run: Run) => isAllowed(server.config.authorize, request, 'runs:read', run)
-  const { runs, ...cursors } = await readablePage((filter) => server.durably.getRuns(filter), mayRead, await pageFilter(call))
+  const { filter, listed } = listedValues(server.config, await pageFilter(call))
+  const { runs, ...cursors } = await readablePage((filter) => server.durably.getRuns(filter), mayRead, filter)
   const shown = await shownTo(call)
-  return jsonResponse(200, { runs: runs.map((run) => shown.run(run)), ...cursors })
+  return jsonResponse(200, { runs: runs.map((run) => shown.run(listed(run))), ...cursors })
 })
 
 /** Runs that the caller may not read are left out, and the page is filled up with the next ones. */

@@ -4,13 +4,12 @@ import { DurablyError } from '../model/errors.ts'
 import type { RunLogEvent } from '../model/event.ts'
 import type { TerminalStatus } from '../model/run.ts'
 import type { FrameSource } from './event-stream.ts'
-import type { Shown } from './shown-run.ts'
 
 /** Large enough for few writes, small enough to hold in memory. */
 const TEXT_MAX = 64 * 1024
 
 export interface LogFrames {
-  /** Of an event in the form in which the caller may see it. */
+  /** Empty if the reader does not get it. */
   event(event: RunLogEvent): string
   done(runId: string, status: TerminalStatus): string
   gone(runId: string): string
@@ -19,17 +18,22 @@ export interface LogFrames {
 export class LogSource implements FrameSource {
   readonly #logs: FollowedLogs
   readonly #frames: LogFrames
-  readonly #shown: Pick<Shown, 'event'>
   /** The events of the last page that were not written yet. */
   #page: RunLogEvent[] = []
 
-  constructor(logs: FollowedLogs, frames: LogFrames, shown: Pick<Shown, 'event'>) {
+  constructor(logs: FollowedLogs, frames: LogFrames) {
     this.#logs = logs
     this.#frames = frames
-    this.#shown = shown
   }
 
   async next(signal: AbortSignal): Promise<string | null> {
+    for (;;) {
+      const text = await this.#read(signal)
+      if (text !== '') return text
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<string | null> {
     if (this.#page.length > 0) return this.#textOfPage()
     try {
       const followed = await this.#logs.next(signal)
@@ -40,7 +44,7 @@ export class LogSource implements FrameSource {
       const runId = missingRun(error)
       if (runId === undefined) throw error
       // It may have been dropped while it was read; then its frame was sent already.
-      return this.#logs.runIds.includes(runId) ? this.drop(runId) : this.next(signal)
+      return this.#logs.runIds.includes(runId) ? this.drop(runId) : ''
     }
     return this.#textOfPage()
   }
@@ -61,7 +65,7 @@ export class LogSource implements FrameSource {
     let text = ''
     let written = 0
     for (const event of this.#page) {
-      text += this.#frames.event(this.#shown.event(event))
+      text += this.#frames.event(event)
       written += 1
       if (text.length > TEXT_MAX) break
     }

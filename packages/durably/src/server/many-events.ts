@@ -9,31 +9,31 @@ import type { Call } from './call.ts'
 import { frame } from './event-stream.ts'
 import { type LogFrames, LogSource } from './log-source.ts'
 import { openEventStream } from './open-event-stream.ts'
-import { demandArchive, demandEventLog, readCursor } from './run-events.ts'
+import { demandArchive, demandEventLog, readCursor } from './run-stream.ts'
 import { shownTo } from './shown-run.ts'
 import { visibleRun } from './visible-run.ts'
 
 const RUNS_MAX = 100
 
-const FRAMES: LogFrames = {
-  event: (event) => frame(event),
+const LAST = {
   done: (runId, status) => frame({ runId, status }, { event: 'done' }),
   gone: (runId) => frame({ runId }, { event: 'gone' }),
-}
+} satisfies Partial<LogFrames>
 
 export async function manyEvents(call: Call): Promise<Response> {
   const { server, request, query } = call
   const starts = readStarts(query.getAll('run'))
-  demandEventLog(server)
+  demandEventLog(server.engine)
   const seen = new Map<string, Run>()
   for (const { runId, after } of starts) {
     const found = await visibleRun(server, request, runId)
     if (found && after > found.row.lastEventSequence) throw ahead(found.row, after)
-    if (found) await demandArchive(server, found.row, after)
+    if (found) await demandArchive(server.engine, found.row, after)
     if (found) seen.set(runId, found.run)
   }
   const logs = new FollowedLogs(server.engine.follow, starts, { watchesBetweenPages: true })
-  const source = new LogSource(logs, FRAMES, await shownTo(call))
+  const shown = await shownTo(call)
+  const source = new LogSource(logs, { event: (event) => frame(shown.event(event)), ...LAST })
   const unseen = starts.filter(({ runId }) => !seen.has(runId))
   const first = unseen.map(({ runId }) => source.drop(runId)).join('')
   return openEventStream(call, { next: firstly(first, source), close: () => source.close() }, async (stream) => {

@@ -9,7 +9,7 @@ import type { ManyRunsOptions, ManyRunsVerb } from '../runs/many-runs.ts'
 import { type Action, isAllowed } from './authorize.ts'
 import type { Serve } from './call.ts'
 import { jsonResponse } from './json-response.ts'
-import { principalOf, withOwnKeys } from './principal.ts'
+import { actorOf, principalOf, withOwnKeys } from './principal.ts'
 import { isPlainObject, readBody } from './read-body.ts'
 import { ofAll } from './visible-run.ts'
 
@@ -28,7 +28,7 @@ function manyRuns(verb: ManyRunsVerb, action: Action): Serve {
     checkKeys(verb, body, FIELDS)
     const { filter, limit, cursor } = body
     if (!isPlainObject(filter)) throw new DurablyError('invalid_argument', `${verb} needs a filter, which is an object; {} means all runs`)
-    const options = { ...(limit != null && { limit }), ...(cursor != null && { cursor }) } as ManyRunsOptions
+    const options = { ...(limit != null && { limit }), ...(cursor != null && { cursor }), ...(await actorOf(call)) } as ManyRunsOptions
     const may = (what: Action, run: Run) => isAllowed(server.config.authorize, request, what, run)
     const bounds = { looksMax: LOOKS_MAX, mayChange: async (run: Run) => (await may('runs:read', run)) && may(action, run) }
     const conditions: RunConditions = withOwnKeys(await principalOf(call), filter)

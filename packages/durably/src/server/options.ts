@@ -1,7 +1,7 @@
 // The options of `durablyHandler`, their defaults and their limits.
 import { DurablyError } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
-import type { Authorize } from './authorize.ts'
+import { type Authorize, mayLookAtValues } from './authorize.ts'
 
 /** The options of `durablyHandler`. Only `authorize` is required. */
 export interface ServerOptions {
@@ -9,6 +9,11 @@ export interface ServerOptions {
    * Decides who may do what. It is called for every request, and again while a stream is open. `allowAll()` allows everything to everybody.
    */
   authorize: Authorize
+  /**
+   * Whether `authorize` decides by the `payload` or `output` of a run. If it does not, say false: then a list that is asked for without values does not
+   * read them. Default true; false with `allowAll()`.
+   */
+  authorizesByValues?: boolean
   /** The path under which the routes are mounted, for example `/api/durably`. Default `/`. */
   basePath?: string
   /**
@@ -34,6 +39,7 @@ export interface ServerOptions {
 
 const SERVER_OPTIONS: KeysOf<ServerOptions> = {
   authorize: 1,
+  authorizesByValues: 1,
   basePath: 1,
   principal: 1,
   maxStreams: 1,
@@ -59,6 +65,7 @@ export function readOptions(options: ServerOptions): ServerConfig {
   const { authorize, principal, basePath = '/', allowedOrigins = [], exposeFailures = false } = options
   return {
     authorize,
+    authorizesByValues: options.authorizesByValues ?? mayLookAtValues(authorize),
     principal,
     basePath: readBasePath(basePath),
     allowedOrigins: new Set(allowedOrigins.map(readOrigin)),
@@ -87,7 +94,7 @@ function readOrigin(text: string): string {
   return origin
 }
 
-function atLeastOne(field: string, value: number): number {
+export function atLeastOne(field: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 1)
     throw new DurablyError('invalid_config', `${field} must be a whole number of at least 1, got ${value}`)
   return value

@@ -3,12 +3,19 @@
 import { DurablyError } from '../model/errors.ts'
 import { checkName, NAME_BYTES_MAX, utf8Bytes } from '../model/name.ts'
 import type { TriggerOptions } from '../runs/trigger.ts'
+import type { ActorOption } from '../store/cluster/audited.ts'
 import type { Call } from './call.ts'
 
 /** `null` when the server does not distinguish principals. */
 export async function principalOf({ server, request }: Pick<Call, 'server' | 'request'>): Promise<string | null> {
   const { principal } = server.config
   return principal ? ((await principal(request)) ?? '') : null
+}
+
+/** The principal as the actor of a command: what it does is recorded in the audit. Nothing in the request itself can name another one. */
+export async function actorOf(call: Pick<Call, 'server' | 'request'>): Promise<ActorOption> {
+  const principal = await principalOf(call)
+  return principal ? { actor: principal } : {}
 }
 
 const KEYS = ['idempotencyKey', 'concurrencyKey'] as const

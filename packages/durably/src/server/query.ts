@@ -13,6 +13,11 @@ export function queryParameter(query: URLSearchParams, name: string): string | n
   return value
 }
 
+/** A time as a filter takes it: milliseconds since 1970 are given as digits. */
+export function timeParameter(text: string): string | number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : text
+}
+
 /** How many the page has at most. */
 export function readLimit(query: URLSearchParams): number {
   const text = queryParameter(query, 'limit')

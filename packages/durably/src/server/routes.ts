@@ -1,5 +1,6 @@
 // The table of routes, and which of them matches a path.
 import { DurablyError } from '../model/errors.ts'
+import { listAudit } from './audit-route.ts'
 import type { Serve } from './call.ts'
 import { sendEvent } from './inbox-route.ts'
 import { listRuns } from './list-runs.ts'
@@ -55,6 +56,7 @@ const ROUTES: readonly Route[] = [
   { path: '/schedules/:id/next', methods: { GET: getNextTimes } },
   { path: '/inbox/:name', methods: { POST: sendEvent } },
   { path: '/settings', methods: { GET: getSettings, PATCH: changeSettings } },
+  { path: '/audit', methods: { GET: listAudit } },
   { path: '/workers', methods: { GET: listWorkers } },
   { path: '/workers/:id/attach', methods: { POST: attachWorker } },
   { path: '/workers/:id/drain', methods: { POST: drainWorker } },

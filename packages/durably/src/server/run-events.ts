@@ -1,59 +1,29 @@
 // GET /runs/:id/events: the event log of one run as a stream, from a cursor, then live, until the run has ended.
-import { ahead } from '../events/event-log-reader.ts'
-import { FollowedLogs } from '../events/followed-logs.ts'
-import { DurablyError } from '../model/errors.ts'
-import { isTerminal, type RunRow } from '../model/run.ts'
 import { isAllowed } from './authorize.ts'
-import type { Call, Server } from './call.ts'
-import { frame } from './event-stream.ts'
-import { emptyResponse } from './json-response.ts'
-import { type LogFrames, LogSource } from './log-source.ts'
-import { DENIED, openEventStream } from './open-event-stream.ts'
+import type { Call } from './call.ts'
+import { principalOf } from './principal.ts'
 import { queryParameter } from './query.ts'
+import { openRunStream } from './run-stream.ts'
 import { shownTo } from './shown-run.ts'
-import { noSuchRun, visibleRun } from './visible-run.ts'
-
-const FRAMES: LogFrames = {
-  event: (event) => frame(event, { id: event.sequence }),
-  done: (_, status) => frame({ status }, { event: 'done' }),
-  gone: () => frame({}, { event: 'gone' }),
-}
+import { visibleRun } from './visible-run.ts'
 
 export async function runEvents(call: Call): Promise<Response> {
   const { server, request, query, params } = call
+  const { engine, connections, config } = server
   const runId = params.id ?? ''
-  const after = readCursor('the cursor', request.headers.get('Last-Event-ID') || queryParameter(query, 'after') || '0')
-  demandEventLog(server)
+  // Refuses one that is given twice.
+  queryParameter(query, 'after')
   const seen = await visibleRun(server, request, runId)
-  if (!seen) throw after > 0 ? deleted(runId) : noSuchRun(runId)
-  const { row, run } = seen
-  if (after > row.lastEventSequence) throw ahead(row, after)
-  // 204 tells EventSource not to reconnect.
-  if (isTerminal(row.status) && after === row.lastEventSequence) return emptyResponse(204)
-  await demandArchive(server, row, after)
-  const logs = new FollowedLogs(server.engine.follow, [{ runId, after }], { watchesBetweenPages: true })
-  const source = new LogSource(logs, FRAMES, await shownTo(call))
-  return openEventStream(call, source, async (stream) => {
-    if (!(await isAllowed(server.config.authorize, request, 'runs:read', run))) stream.end(DENIED)
-  })
-}
-
-export function readCursor(what: string, text: string): number {
-  const cursor = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(cursor))
-    throw new DurablyError('invalid_argument', `${what} must be the sequence of an event, or 0, got ${JSON.stringify(text)}`)
-  return cursor
-}
-
-export function demandEventLog({ engine }: Server): void {
-  if (!engine.store.eventLog) throw new DurablyError('event_log_off', 'there is nothing to follow: eventLog is false')
-}
-
-/** If the file with the next events is gone, that is said before the stream begins. */
-export async function demandArchive({ engine }: Server, row: RunRow, after: number): Promise<void> {
-  if (row.logRef) await engine.follow.store.events.list(row.id, { after, limit: 1 })
-}
-
-function deleted(runId: string): DurablyError {
-  return new DurablyError('run_deleted', `run ${JSON.stringify(runId)} was deleted`, { runId })
+  const shown = await shownTo(call)
+  return openRunStream(
+    { engine, connections, onError: config.onError },
+    request,
+    { runId, row: seen?.row ?? null },
+    {
+      messages: (event) => [{ data: shown.event(event) }],
+      last: (how) => (how === 'gone' || how === 'denied' ? { event: how, data: {} } : { event: 'done', data: { status: how } }),
+      principal: (await principalOf(call)) ?? '',
+      mayRead: () => isAllowed(config.authorize, request, 'runs:read', seen?.run),
+    },
+  )
 }

@@ -6,9 +6,10 @@ import { type Run, type RunRow, toRun } from '../model/run.ts'
 import { answerRun } from './answer-run.ts'
 import { isAllowed } from './authorize.ts'
 import type { Call } from './call.ts'
+import { commandOptions } from './command-options.ts'
 import { idempotencyKey } from './idempotency-key.ts'
-import { ifMatch } from './if-match.ts'
 import { emptyResponse, jsonResponse } from './json-response.ts'
+import { actorOf } from './principal.ts'
 import { readBody } from './read-body.ts'
 import { shownTo } from './shown-run.ts'
 import { ofRun, visibleRun } from './visible-run.ts'
@@ -28,32 +29,35 @@ export const explainRun = ofRun('runs:read', async (call, { id }) => {
   return jsonResponse(200, await explain(server.engine, id, see))
 })
 
-export const cancelRun = ofRun('runs:cancel', async ({ server, request }, { id }) =>
-  jsonResponse(200, { outcome: await server.durably.cancel(id, ifMatch(request)) }),
+export const cancelRun = ofRun('runs:cancel', async (call, { id }) =>
+  jsonResponse(200, { outcome: await call.server.durably.cancel(id, await commandOptions(call)) }),
 )
 
 export const retryRun = ofRun('runs:retry', async (call, { id }) =>
-  answerRun(call, await call.server.durably.retry(id, ifMatch(call.request))),
+  answerRun(call, await call.server.durably.retry(id, await commandOptions(call))),
 )
 
-export const deleteRun = ofRun('runs:delete', async ({ server, request }, { id }) => {
-  await server.durably.deleteRun(id, ifMatch(request))
+export const deleteRun = ofRun('runs:delete', async (call, { id }) => {
+  await call.server.durably.deleteRun(id, await commandOptions(call))
   return emptyResponse(204)
 })
 
-export const sendSignal = ofRun('runs:signal', async ({ server, request, params }, { id }) => {
+export const sendSignal = ofRun('runs:signal', async (call, { id }) => {
+  const { server, request, params } = call
   const body = await readBody(request, server.config)
   checkKeys('the body', body, SIGNAL)
   const { value, idempotencyKey: own } = body
-  await server.durably.signal(id, params.name ?? '', value, idempotencyKey(request, 'idempotencyKey', own))
+  const options = { ...idempotencyKey(request, 'idempotencyKey', own), ...(await actorOf(call)) }
+  await server.durably.signal(id, params.name ?? '', value, options)
   return jsonResponse(202, {})
 })
 
-export const sendDecision = ofRun('runs:decide', async ({ server, request, params }, { id }) => {
+export const sendDecision = ofRun('runs:decide', async (call, { id }) => {
+  const { server, request, params } = call
   const body = await readBody(request, server.config)
   checkKeys('the body', body, DECISION)
   const { decision } = body
-  await server.durably.decide(id, params.step ?? '', decision as Decision)
+  await server.durably.decide(id, params.step ?? '', decision as Decision, await actorOf(call))
   return jsonResponse(202, {})
 })
 

@@ -4,7 +4,7 @@ import type { Schedule } from '../model/schedule.ts'
 import { answerTriggered } from './answer-run.ts'
 import { forbidden } from './authorize.ts'
 import type { Call, Serve } from './call.ts'
-import { ifMatch } from './if-match.ts'
+import { commandOptions } from './command-options.ts'
 import { emptyResponse, jsonResponse } from './json-response.ts'
 import { principalOf, withOwnKeys } from './principal.ts'
 import { PAGE_CHARS_MAX, queryParameter, readLimit, refuseUnknown } from './query.ts'
@@ -57,25 +57,25 @@ export const putSchedule: Serve = async (call) => {
     if (isNew && request.headers.has('If-Match')) throw noSuchSchedule(id)
   }
   const schedules = await server.engine.cluster.schedules.checkedBy(check)
-  const schedule = await schedules.put(id, { job, ...withOwnKeys(await principalOf(call), options) }, ifMatch(request))
+  const schedule = await schedules.put(id, { job, ...withOwnKeys(await principalOf(call), options) }, await commandOptions(call))
   return answerSchedule(call, schedule, isNew ? 201 : 200)
 }
 
-export const deleteSchedule = ofSchedule('schedules:write', async ({ request }, schedules, id) => {
-  await schedules.delete(id, ifMatch(request))
+export const deleteSchedule = ofSchedule('schedules:write', async (call, schedules, id) => {
+  await schedules.delete(id, await commandOptions(call))
   return emptyResponse(204)
 })
 
 export const pauseSchedule = ofSchedule('schedules:write', async (call, schedules, id) =>
-  answerSchedule(call, await schedules.pause(id, ifMatch(call.request))),
+  answerSchedule(call, await schedules.pause(id, await commandOptions(call))),
 )
 
 export const resumeSchedule = ofSchedule('schedules:write', async (call, schedules, id) =>
-  answerSchedule(call, await schedules.resume(id, ifMatch(call.request))),
+  answerSchedule(call, await schedules.resume(id, await commandOptions(call))),
 )
 
 export const triggerSchedule = ofSchedule('schedules:trigger', async (call, schedules, id) =>
-  answerTriggered(call, await schedules.trigger(id, ifMatch(call.request)), true),
+  answerTriggered(call, await schedules.trigger(id, await commandOptions(call)), true),
 )
 
 export const getNextTimes = ofSchedule('schedules:read', async ({ query }, schedules, id) => {

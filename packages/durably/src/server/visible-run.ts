@@ -13,12 +13,15 @@ export interface VisibleRun {
 /** `null` when there is no such run, or the caller may not read it (A2). */
 export async function visibleRun(server: Server, request: Request, id: string): Promise<VisibleRun | null> {
   const { engine, config } = server
-  // Some databases reject a query with such a text.
-  if (id.includes('\0') || id.length > NAME_BYTES_MAX) return null
-  const row = await engine.store.runs.get(id)
+  const row = await findRow(engine, id)
   if (!row) return null
   const run = toRun(row, engine.trigger.codec, engine.env.wall())
   return (await isAllowed(config.authorize, request, 'runs:read', run)) ? { row, run } : null
+}
+
+export async function findRow({ store }: Pick<Server['engine'], 'store'>, id: string): Promise<RunRow | null> {
+  // Some databases reject a query with such a text.
+  return id.includes('\0') || id.length > NAME_BYTES_MAX ? null : store.runs.get(id)
 }
 
 /** A route of one run: the caller must be allowed to read the run, and then to do this. */

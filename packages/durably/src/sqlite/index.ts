@@ -1,8 +1,9 @@
 // `@coji/durably/sqlite` — SQLite on Node, Bun and Deno without further configuration.
-import { type Dialect, SqliteDialect, type SqliteDialectConfig } from 'kysely'
+import { type Dialect, type Driver, type SqliteDatabase, SqliteDialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import type { PlacedDialect } from '../store/placed-dialect.ts'
+import { NodeSqliteDriver } from './node-driver.ts'
 import { openDatabase } from './open-database.ts'
 import { cachingDatabase } from './statement-cache.ts'
 
@@ -42,7 +43,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): Dialect {
   }
   const synchronous = durability === 'full' ? 'FULL' : 'NORMAL'
   const database = async () => cachingDatabase(await openDatabase(path, { synchronous, busyTimeoutMs }))
-  return new NodeSqliteDialect({ database }, `sqlite ${path}`)
+  return new NodeSqliteDialect(database, `sqlite ${path}`)
 }
 
 class NodeSqliteDialect extends SqliteDialect implements PlacedDialect {
@@ -50,9 +51,16 @@ class NodeSqliteDialect extends SqliteDialect implements PlacedDialect {
   /** A statement that failed on a lock is reset at once (verified on Node 20, 22, 24, Bun and Deno), so nothing has to be cleaned up. */
   readonly resetsStatements = true
 
-  constructor(config: SqliteDialectConfig, place: string) {
-    super(config)
+  readonly #open: () => Promise<SqliteDatabase>
+
+  constructor(open: () => Promise<SqliteDatabase>, place: string) {
+    super({ database: open })
+    this.#open = open
     this.place = place
+  }
+
+  override createDriver(): Driver {
+    return new NodeSqliteDriver(this.#open)
   }
 }
 

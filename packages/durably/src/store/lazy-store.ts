@@ -44,7 +44,7 @@ export function lazyStore({ env, eventLog, isLed = false, load }: LazyStoreDeps)
     cluster: chapter('cluster'),
     archive: chapter('archive'),
     eventLog,
-    transact: async (body) => (await store()).transact(body),
+    transact: async (...args) => (await store()).transact(...args),
     ...(isLed && { openLeadership }),
     migrate: async () => (await store()).migrate(),
     close: async () => (await store()).close(),

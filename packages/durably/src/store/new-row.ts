@@ -14,6 +14,7 @@ export function newRow(run: NewRun, nowMs: number): RunRow {
     idempotencyKey,
     concurrencyKey,
     holdKey,
+    preferWorkerId: run.preferWorkerId ?? null,
     labels,
     currentStepIndex: 0,
     progress: null,

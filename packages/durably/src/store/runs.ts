@@ -2,6 +2,8 @@ import type { Failure } from '../model/failure.ts'
 import type { Labels } from '../model/labels.ts'
 import type { Phase } from '../model/phase.ts'
 import type { RunRow, RunStatus, TerminalStatus } from '../model/run.ts'
+import type { Audited } from './cluster/audit.ts'
+import type { ActorOption } from './cluster/audited.ts'
 import type { Claim, OwnerWrite, WriteOutcome } from './owner-write.ts'
 
 /**
@@ -42,15 +44,15 @@ export interface RunStore {
    * Cancels a pending run, and asks a running one to stop; so for all runs that it triggered, at any depth. It goes on below runs that are
    * or were cancelled, and not below those that completed or failed. Null if there is no such run.
    */
-  cancel(id: string, options?: IfVersion): Promise<CancelOutcome | Changed | null>
+  cancel(id: string, options?: StoreCommand): Promise<CancelOutcome | Changed | null>
   /**
    * Puts a failed run back to `pending` with its steps. Attempts and recoveries are counted anew, a deadline that is over is removed, and a
    * signal that only a failed step has received can be received again. Refused if the run has not failed, or if the run that triggered it
    * was asked to stop. Null if there is no such run.
    */
-  retry(id: string, options?: IfVersion): Promise<RetryOutcome | Changed | null>
+  retry(id: string, options?: StoreCommand): Promise<RetryOutcome | Changed | null>
   /** Removes a run that nobody needs any more, and all that belongs to it; see `DeleteOutcome`. Null if there is no such run. */
-  delete(id: string, options?: IfVersion): Promise<DeleteOutcome | Changed | null>
+  delete(id: string, options?: StoreCommand): Promise<DeleteOutcome | Changed | null>
   /** Reads a run; null if there is no such run. */
   get(id: string): Promise<RunRow | null>
   /** The run that a step of another run has triggered; null if there is none. */
@@ -118,6 +120,8 @@ export interface NewRun {
   parentToken: string | null
   /** True if the worker is to check its input, because the caller does not have the code of the job. Default false. */
   unchecked?: boolean
+  /** The worker that is to execute it, if that one is there: see `claimOpen` of `AssignmentStore`. Default: any. */
+  preferWorkerId?: string
 }
 
 /** The options of `create`. */
@@ -165,7 +169,7 @@ export interface ReapRequest {
 export interface RunCount {
   /** The phase. */
   phase: Phase
-  /** Whether at least one attempt of them has failed. A phase may have two counts, one for each. */
+  /** Whether at least one attempt of them has failed. A phase may have two counts, one for each. Always false of runs that have ended. */
   isRetried: boolean
   /** How many runs. */
   count: number
@@ -208,14 +212,20 @@ export function lossOf(code: 'crash_loop' | 'timeout', message: string): Failure
   return { name: 'DurablyError', code, message }
 }
 
-/** The option of `cancel`, `retry` and `deleteRun` that makes them conditional. */
+/** The option of commands that makes them conditional. */
 export interface IfVersion {
   /**
-   * The `version` that the run must still have. If it has another, nothing is changed, and the call rejects with the code
+   * The `version` that the run or the schedule must still have, or the settings. If it has another, nothing is changed, and the call rejects with the code
    * `version_mismatch`. Default: any version.
    */
   ifVersion?: number
 }
+
+/** The options of `cancel`, `retry` and `deleteRun`, and of the commands about schedules. */
+export interface CommandOptions extends IfVersion, ActorOption {}
+
+/** The options of a store's `cancel`, `retry` and `delete`. */
+export interface StoreCommand extends IfVersion, Audited {}
 
 /** The run has another version than the one that was asked for: nothing was done. */
 export interface Changed {
@@ -271,6 +281,8 @@ export interface RunQuery {
   statuses?: readonly RunStatus[]
   /** One of these phases. */
   phases?: readonly Phase[]
+  /** Of failed runs, only those that ran out of time (reason `timeout`), or, if false, only the others. It does not concern runs that have not failed. */
+  timedOut?: boolean
   /** One of these jobs. */
   jobNames?: readonly string[]
   /** This concurrency key. */
@@ -291,6 +303,8 @@ export interface RunQuery {
   finishedFrom?: number
   /** Ended before this time, in milliseconds. */
   finishedBefore?: number
+  /** True: `payload` and `output` of the rows are null, and are not read. */
+  withoutValues?: boolean
   /** True lists the runs in the opposite order. */
   oldestFirst?: boolean
   /** How many runs are listed at most. Default: all. */

@@ -1,9 +1,10 @@
 import type { SignalRow } from '../model/signal.ts'
+import type { Audited } from './cluster/audit.ts'
 
 /** The signals of runs. */
 export interface SignalStore {
   /** Stores a value for a run; the first one under a name counts. Null if there is no such run. */
-  send(signal: SignalRow): Promise<SendOutcome | null>
+  send(signal: SignalRow, options?: Audited): Promise<SendOutcome | null>
   /** All signals that were sent to a run, by `createdAt`, then by name. */
   list(runId: string): Promise<SignalRow[]>
 }

@@ -46,9 +46,10 @@ export interface Store {
   readonly errorStacks?: boolean
   /**
    * Runs `body` inside a transaction of the database, and applies the write that it returns in the same transaction: both take effect or
-   * neither. If the write is refused, everything is rolled back. Absent if there is no database.
+   * neither. If the write is refused, everything is rolled back. Absent if there is no database. A statement that takes longer than
+   * `statementMs`, for example because it waits for a lock, must be ended: nothing else can end the transaction meanwhile.
    */
-  readonly transact?: (body: (trx: unknown) => Promise<OwnerWrite>) => Promise<TransactOutcome>
+  readonly transact?: (body: (trx: unknown) => Promise<OwnerWrite>, statementMs?: number) => Promise<TransactOutcome>
   /** Decides which of several instances executes. Absent if all of them may. */
   readonly openLeadership?: OpenLeadership
   /** Creates or updates the tables. It may be called again, and by several processes at once. */

@@ -1,6 +1,7 @@
 // Drain — executes runs until all have ended, without waiting in real time: the virtual clock jumps from timer to timer.
 import type { Durably } from '../durably.ts'
-import { ENGINE } from '../engine.ts'
+import { engineOf } from '../engine-of.ts'
+import { DurablyError } from '../model/errors.ts'
 import type { Run } from '../model/run.ts'
 import { NEVER_MS } from '../model/wait.ts'
 import type { VirtualEnv } from './virtual-env.ts'
@@ -19,7 +20,9 @@ const SHOWN_MAX = 10
  * @example await drain(durably, env)
  */
 export async function drain(durably: Durably, env: VirtualEnv): Promise<number> {
-  const { duties } = durably[ENGINE]
+  const { duties } = engineOf(durably, 'drain')
+  if (typeof env?.advance !== 'function')
+    throw new DurablyError('invalid_argument', 'drain takes the virtualEnv() of the instance as its second argument: drain(durably, env)')
   duties.isWithheld = true
   try {
     return await drained(durably, env)
@@ -47,7 +50,7 @@ async function drained(durably: Durably, env: VirtualEnv): Promise<number> {
 
 /** How long until a run falls due or a lease ends; `null` if no such time is known. */
 async function nextInMs(durably: Durably, env: VirtualEnv): Promise<number | null> {
-  const { store, jobs } = durably[ENGINE]
+  const { store, jobs } = engineOf(durably, 'drain')
   const { due, stale, nextInMs } = await store.runs.probe([...jobs.keys()])
   // A run that is due and was not claimed waits for its concurrency key, or for a lease.
   if (due || stale || nextInMs === null || env.wall() + nextInMs >= NEVER_MS) return null

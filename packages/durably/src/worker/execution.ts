@@ -13,6 +13,7 @@ import type { Progress, RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
 import { Dismissal, type Dismissed } from './dismissal.ts'
+import { limitCode } from './lazy-limits.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
 import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
 import { Owner, type OwnerDeps } from './lease/owner.ts'
@@ -21,7 +22,6 @@ import { Parking } from './steps/parking.ts'
 import { UnrecordedEffects } from './steps/unrecorded-effects.ts'
 import type { UnrecordedStreams } from './steps/unrecorded-streams.ts'
 import { StepsInFlight } from './steps-in-flight.ts'
-import { stuckError } from './stuck-error.ts'
 import type { TimeLimits } from './time-limit.ts'
 
 const NO_WAITS = encodeWaits([])
@@ -264,7 +264,8 @@ export class Execution {
     if (this.isStuck || env.mono() - since < leaseMs) return
     this.isStuck = true
     const { run, interrupted } = this
-    report(stuckError({ run, interrupted, waitsFor: this.#parking?.asked, steps: this.#inFlight.names }), run.id)
+    const stuck = { run, interrupted, waitsFor: this.#parking?.asked, steps: this.#inFlight.names }
+    Promise.resolve(limitCode(env)).then(({ stuckError }) => report(stuckError(stuck), run.id), report)
   }
 
   report(progress: Progress, encoded: string | null): void {

@@ -1,4 +1,5 @@
 // Executor — executes claimed runs.
+import { wrapped } from '../model/wrapper.ts'
 import type { ActiveExecutions, Slot } from './active-executions.ts'
 import { executeRun } from './execute-run.ts'
 import { Execution, type ExecutionDeps } from './execution.ts'
@@ -30,7 +31,7 @@ export class Executor {
     if (run.leaseGeneration > 1) this.#loseEarlier(run.id)
     const execution = new Execution(this.#deps, claimed)
     const slot = this.#active.add(execution)
-    const ended = executeRun(this.#deps, execution).then(
+    const ended = wrapped(this.#deps.runWrappers, run, () => executeRun(this.#deps, execution)).then(
       () => this.#leave(slot),
       (error: unknown) => {
         this.#deps.report(error, run.id)

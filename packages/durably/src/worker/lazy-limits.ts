@@ -1,4 +1,5 @@
-// Limits of time are loaded with the first run that has a deadline, or whose job or step has a timeout (ADR 0009).
+// Limits of time are loaded with the first run that has a deadline, or whose job or step has a timeout, and with them what is said of one that
+// does not stop (ADR 0009).
 import { type Duration, durationMs } from '../model/duration.ts'
 import type { Job } from '../model/job.ts'
 import { lazyCode } from '../model/lazy.ts'

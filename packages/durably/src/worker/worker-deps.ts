@@ -8,6 +8,7 @@ import type { TurnBudget } from '../model/turn-budget.ts'
 import type { Leadership } from '../store/leadership.ts'
 import type { ClaimRequest } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
+import type { RunWrapper } from './run-wrapper.ts'
 import type { StepScope, StepWrapper } from './steps/step-wrapper.ts'
 
 /** What is done about runs that ended long ago; see `Tidying` of the archive. */
@@ -28,6 +29,7 @@ export interface WorkerDeps {
   /** By name; only these are claimed. */
   jobs: ReadonlyMap<string, Job>
   stepWrappers: readonly StepWrapper[]
+  runWrappers: readonly RunWrapper[]
   stepScope: Scope<StepScope>
   leaseMs: number
   /** How long an owner may be silent after the end of its lease. */
@@ -47,7 +49,10 @@ export interface WorkerDeps {
   /** The jobs that this worker executes. */
   jobNames: () => string[]
   /** Performs the duties that are due, if this process is the one that does. `dutyInMs`: when a schedule is due. `hasEvents`: events wait. */
-  perform: (workerId: string, due: { dutyInMs: number; hasEvents: boolean }) => Promise<{ isDone: boolean; againInMs: number }>
+  perform: (
+    workerId: string,
+    due: { due: boolean; dutyInMs: number; hasEvents: boolean },
+  ) => Promise<{ isDone: boolean; againInMs: number }>
   /** Has the jobs of this process stored for others; undefined if there is nothing to do. */
   publishJobs: () => Promise<void> | undefined
   /** Emits `worker:error`: something that is not the job's fault. */

@@ -1,7 +1,7 @@
 // One ClusterClient, wherever it asks: the same answers beside the engine and across HTTP.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { httpClusterClient, localClusterClient } from '../../src/client/cluster/index.ts'
+import { type AuditFilter, httpClusterClient, localClusterClient } from '../../src/client/cluster/index.ts'
 import { cluster } from '../../src/cluster.ts'
 import { DurablyError } from '../../src/model/errors.ts'
 import { setup as setupEngine } from '../engine/world.ts'
@@ -89,5 +89,24 @@ describe.each(CLIENTS)('the %s client', (name) => {
       refused('version_mismatch', { expected: before.version, actual: changed.version }),
     )
     await expect(within(100, client.settings.set({ dedupeFor: '1ms' }))).rejects.toEqual(refused('invalid_argument'))
+  })
+
+  test('reads the audit, also more than a server returns at once', async () => {
+    const { client, durably, env, within } = await setup(name)
+    for (let i = 0; i < 203; i++) await durably.schedule(`s${i}`, { job: 'report', every: '1h', payload: null }, { actor: `user ${i}` })
+    await env.advance(1000)
+    const middle = env.wall()
+    await durably.settings.set({ dedupeFor: '1d' }, { actor: 'ada' })
+    const list = (filter?: AuditFilter) => within(1000, client.audit.list(filter))
+    expect(await list({ limit: 300 })).toEqual(await durably.audit.list({ limit: 300 }))
+    expect(await list()).toHaveLength(100)
+    expect(await list({ actor: 'user 7', target: { kind: 'schedule', id: 's7' } })).toMatchObject([{ action: 'schedule:put', version: 1 }])
+    for (const after of [middle, new Date(middle), new Date(middle).toISOString()])
+      expect(await list({ after, action: 'settings:set' })).toMatchObject([{ actor: 'ada', detail: { dedupeFor: '1d' } }])
+    expect(await list({ before: middle, action: 'settings:set' })).toEqual([])
+    const [newest] = await list({ limit: 1 })
+    expect(await list({ cursor: `${newest?.at}/${newest?.id}`, limit: 1 })).toMatchObject([{ target: { id: 's202' } }])
+    await expect(list({ limit: 0 })).rejects.toEqual(refused('invalid_argument'))
+    await expect(list({ who: 'ada' } as object)).rejects.toEqual(refused('invalid_argument'))
   })
 })

@@ -97,6 +97,13 @@ describe.each(CLIENTS)('the %s client', (name) => {
     await expect(within(100, client.cancel(id, { ifVersion: 77 }))).rejects.toEqual(refusal)
   })
 
+  test('a run may prefer a worker', async () => {
+    const { client, store, within } = await setup(name)
+    const { id } = await within(100, client.trigger('echo', 1, { preferWorkerId: 'machine-1' }))
+    expect((await store.runs.get(id))?.preferWorkerId).toBe('machine-1')
+    await expect(within(100, client.trigger('echo', 1, { preferWorkerId: '' }))).rejects.toThrow(/preferWorkerId/)
+  })
+
   test('a key gives the same run again, and a time is kept', async () => {
     const { client, env, within } = await setup(name)
     const first = await within(100, client.trigger('echo', 1, { idempotencyKey: 'käy/1', runAt: new Date(env.wall() + 5000) }))
@@ -105,6 +112,8 @@ describe.each(CLIENTS)('the %s client', (name) => {
     const [second, third] = await within(100, client.batchTrigger('echo', [{ payload: 2 }, { payload: 3, options: { delay: '5s' } }]))
     expect([second?.payload, third?.payload, third?.phase]).toEqual([2, 3, 'sleeping'])
     expect(await within(100, client.batchTrigger('echo', []))).toEqual([])
+    expect((await within(100, client.getRuns({ clusterState: ['PENDING', 'ASSIGNED'], phase: 'sleeping' }))).length).toBe(2)
+    expect(await within(100, client.getRuns({ clusterState: 'TIMED_OUT' }))).toEqual([])
   })
 
   test('refuses what the engine refuses, with the same code', async () => {

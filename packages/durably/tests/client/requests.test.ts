@@ -234,10 +234,21 @@ describe('what an answer means', () => {
   })
 
   test('an address that is none is refused at once', () => {
-    for (const url of ['', '/api', 'server', 5 as unknown as string, undefined as unknown as string])
+    for (const url of ['', 'server', 5 as unknown as string, undefined as unknown as string])
       expect(() => httpClient({ url })).toThrow(
         expect.objectContaining({ code: 'invalid_config', message: expect.stringContaining('url must be') }),
       )
+  })
+
+  test('a path is an address in a page; where there is none, as in server rendering, the first request is refused', async () => {
+    const client = httpClient({ url: '/api' })
+    const refused = { code: 'server_unreachable', message: expect.stringMatching(/ \/api\/.* got no answer: .*URL/) }
+    await expect(client.getJobs()).rejects.toMatchObject(refused)
+    await expect(client.trigger('greet', {})).rejects.toMatchObject(refused)
+    await expect(client.subscribe('r')[Symbol.asyncIterator]().next()).rejects.toMatchObject(refused)
+    const ownFetch = setup([json({ jobs: [] })], { url: '/api' })
+    expect(await ownFetch.outcome(ownFetch.client.getJobs())).toEqual({ value: [] })
+    expect(ownFetch.asked).toMatchObject([{ path: '/api/jobs' }])
   })
 })
 

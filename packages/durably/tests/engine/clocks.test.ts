@@ -5,6 +5,7 @@ import type { JobContext } from '../../src/model/job.ts'
 import { retry } from '../../src/model/retry-policy.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { VirtualEnv } from '../../src/testing/virtual-env.ts'
+import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { setup, WORLDS, type WorldName } from './world.ts'
 
@@ -23,11 +24,11 @@ const DELAYS: [string, (ctx: JobContext) => Promise<unknown>][] = [
 const BESIDE_A_FAILURE = DELAYS.filter(([name]) => name === 'ctx.sleep' || name === 'the delay of a step')
 
 /** A process whose own wall clock can be adjusted; the store's clock is another, as with Postgres. */
-async function adjustable(world: WorldName) {
+async function adjustable(world: WorldName, wrap: (store: Store) => Store = (store) => store) {
   const built = await setup(world)
   let offMs = 0
   const env = { ...built.env, wall: () => built.env.wall() + offMs }
-  const durably = built.another({ env, wrap: (store) => store })
+  const durably = built.another({ env, wrap })
   const adjust = (ms: number) => {
     offMs += ms
   }
@@ -356,4 +357,21 @@ describe.each(WORLDS)('the machine sleeps for an hour and the clock of its proce
     expect(begun).toEqual(['heir'])
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
   })
+})
+
+test.each(WORLDS)('a clock that is set forward gives an owner no more time while the store is silent, on %s', async (world) => {
+  const { wrap, faults } = faulty()
+  const { durably, env, adjust } = await adjustable(world, wrap)
+  const abortedAt = gate<number>()
+  const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>
+    ctx.run('work', ({ signal }) => new Promise(() => signal.addEventListener('abort', () => abortedAt.open(env.mono())))),
+  )
+  await job.trigger(null)
+  durably.start()
+  await env.advance(1000)
+  const claimedAt = env.mono() - 1000
+  faults.fail('apply.heartbeat', { when: 'silent', times: 100 })
+  adjust(HOUR)
+  await env.advance(60_000)
+  expect((await abortedAt.opened) - claimedAt).toBeLessThanOrEqual(31_000)
 })

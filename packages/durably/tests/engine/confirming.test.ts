@@ -9,7 +9,7 @@ const anything = z.unknown()
 const CUT = ['runs.probe', 'runs.claim', 'runs.reap', 'runs.get', 'apply.heartbeat', 'apply.recordStep', 'apply.complete'] as const
 
 describe.each(WORLDS)('on %s', (world) => {
-  async function cutOff(confirmFor: '1m' | 0) {
+  async function cutOff(confirmFor: '1m' | 0, setBackMs = 0) {
     const line = faulty()
     const { durably, another, env, store } = await setup(world, { wrap: line.wrap, confirmFor, workerId: 'first' })
     const answer = gate<string>()
@@ -24,6 +24,8 @@ describe.each(WORLDS)('on %s', (world) => {
     const { id } = await define(durably).trigger(null)
     durably.start()
     await env.advance(1000)
+    env.jump(-setBackMs)
+    if (setBackMs > 0) await env.advance(30_000)
     for (const call of CUT) line.faults.fail(call, { when: 'before', times: Number.POSITIVE_INFINITY })
     const other = another({ workerId: 'second' })
     define(other)
@@ -65,6 +67,20 @@ describe.each(WORLDS)('on %s', (world) => {
     answer.open('yes')
     await env.advance(1000)
     expect(await other.getRun(id)).toMatchObject({ status: 'completed', workerId: 'second' })
+  })
+
+  test('its explanation says when the run goes on, also after the clock of the store was set back', async () => {
+    const { other, env, id, answer } = await cutOff('1m', 300_000)
+    await env.advance(60_000)
+    const { cause, remedy } = await other.explain(id)
+    expect(cause).toBe('confirming')
+    const inMs = Date.parse((remedy.do === 'wait' && remedy.until) || '') - env.wall()
+    await env.advance(inMs - 2000)
+    expect(await other.getRun(id)).toMatchObject({ status: 'pending', recoveries: 1 })
+    await env.advance(5000)
+    expect(await other.getRun(id)).toMatchObject({ status: 'running', workerId: 'second' })
+    answer.open('yes')
+    await env.advance(1000)
   })
 
   test('without confirmFor another worker has the run after one lease', async () => {

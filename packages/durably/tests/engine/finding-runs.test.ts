@@ -148,6 +148,10 @@ describe.each(WORLDS)('deleteRun on %s', (world) => {
     expect(await found({ phase: ['pending', 'failed'] })).toEqual([4, 3, 1])
     expect(await found({ phase: ['pending', 'failed'], status: 'failed' })).toEqual([3, 1])
     expect(await found({ phase: 'pending', status: 'failed' })).toEqual([])
+    expect(await found({ clusterState: 'PENDING' })).toEqual([6, 4])
+    expect(await found({ clusterState: ['SUCCEEDED', 'FAILED'] })).toEqual([2, 3, 1])
+    expect(await found({ clusterState: ['PENDING', 'FAILED'], phase: ['sleeping', 'failed'], jobName: 'even' })).toEqual([6])
+    expect(await found({ clusterState: 'SUCCEEDED', phase: 'failed' })).toEqual([])
     expect(await found({ jobName: ['even', 'unknown'] })).toEqual([6, 4, 2])
     expect(await found({ jobName: ['even', 'odd'], status: ['failed', 'pending'] })).toEqual([6, 4, 3, 1])
     expect((await even.getRuns({ jobName: ['odd', 'even'] })).map(({ payload }) => payload)).toEqual([6, 4, 2])
@@ -217,6 +221,8 @@ describe.each(WORLDS)('deleteRun on %s', (world) => {
   test.each([
     [{ stauts: 'failed' }, /getRuns has no option "stauts"; did you mean "status"/],
     [{ phase: 'done' }, /phase must be one of pending, .* got "done"/],
+    [{ clusterState: 'SLEEPING' }, /clusterState must be one of PENDING, .* got "SLEEPING"/],
+    [{ clusterState: [] }, /clusterState must not be an empty list/],
     [{ status: [] }, /status must not be an empty list/],
     [{ jobName: Array.from({ length: 21 }, (_, i) => `job ${i}`) }, /jobName must be at most 20 names, got 21/],
     [{ createdAfter: 'yesterday' }, /createdAfter must be a time such as/],

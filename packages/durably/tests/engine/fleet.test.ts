@@ -82,10 +82,49 @@ describe.each(WORLDS)('on %s', (name) => {
     await env.advance(3000)
     expect(await durably.countsByPhase()).toMatchObject({ running: 2, assigned: 2, pending: 6 })
     expect((await durably.getRuns({ phase: 'assigned' })).map(clusterState)).toEqual(['ASSIGNED', 'ASSIGNED'])
+    expect((await durably.getRuns({ clusterState: 'ASSIGNED' })).length).toBe(2)
     done.open()
     await env.advance(10_000)
     expect((await durably.getRuns({ status: 'completed' })).length).toBe(10)
     expect(executed.length).toBe(10)
+  })
+
+  test.each(['claim', 'leader'] as const)('with dispatch %s a run goes to the worker that it prefers', async (dispatch) => {
+    const { job, env, durably, done } = await fleetOf(['a', 'b', 'c'], { dispatch })
+    done.open()
+    await env.advance(2000)
+    for (const preferWorkerId of ['c', 'b', 'a', 'b', 'c']) {
+      const { id } = await job.trigger(null, { preferWorkerId, concurrencyKey: 'session' })
+      await env.advance(3000)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed', workerId: preferWorkerId })
+    }
+  })
+
+  test.each(['claim', 'leader'] as const)('with dispatch %s a run does not wait long for a worker without room', async (dispatch) => {
+    const { job, env, durably } = await fleetOf(['a', 'b'], { dispatch, preferFor: '5s' })
+    await env.advance(2000)
+    const runs = await job.batchTrigger(Array.from({ length: 3 }, () => ({ payload: null, options: { preferWorkerId: 'a' } })))
+    await env.advance(3000)
+    expect((await durably.getRuns({ status: 'running' })).map(({ workerId }) => workerId)).toEqual(
+      dispatch === 'leader' ? ['b', 'a', 'a'] : ['a', 'a'],
+    )
+    await env.advance(4000)
+    expect((await durably.getRuns({ status: 'running' })).length).toBe(runs.length)
+  })
+
+  test('a run does not wait for a worker that has stopped, nor long for one that was killed', async () => {
+    const { job, env, durably, done, store, workerOf } = await fleetOf(['a', 'b'], { preferFor: '4s' })
+    done.open()
+    await env.advance(2000)
+    const dead = { id: 'dead', token: 'dead', labels: '{}', capacity: 9, jobNames: '["job"]', version: null, lastsMs: 60_000 }
+    await store.cluster?.attend(dead)
+    await workerOf('a')?.stop()
+    const stopped = await job.trigger(null, { preferWorkerId: 'a' })
+    const killed = await job.trigger(null, { preferWorkerId: 'dead' })
+    await env.advance(1500)
+    expect([(await durably.getRun(stopped.id))?.status, (await durably.getRun(killed.id))?.status]).toEqual(['completed', 'pending'])
+    await env.advance(4000)
+    expect(await durably.getRun(killed.id)).toMatchObject({ status: 'completed', workerId: 'b' })
   })
 
   test('what was chosen for a worker that died gets another one', async () => {

@@ -212,4 +212,36 @@ describe.each(WORLDS)('the lease on %s', (world) => {
     expect(await reason.opened).toMatchObject({ code: 'lease_lost' })
     expect(await done).toBe(true)
   })
+
+  test('a store that answers one beat late and no other loses it a lease after that beat was sent (H2)', async () => {
+    let place: World | undefined
+    let beats = 0
+    const wrap = (store: Store): Store => ({
+      ...store,
+      runs: {
+        ...store.runs,
+        async apply(writes) {
+          if (place && writes.some(({ verb }) => verb.type === 'heartbeat'))
+            await (beats++ === 0 ? sleep(place.env, 28_000) : gate().opened)
+          return store.runs.apply(writes)
+        },
+      },
+    })
+    place = await setup(world, { wrap })
+    const { durably, env } = place
+    const abortedAt = gate<number>()
+    const job = durably.defineJob({ name: 'job', input: anything }, (ctx) => {
+      // A beat brings it within 100 ms.
+      ctx.progress(1)
+      return ctx.run('long', ({ signal }) => {
+        signal.addEventListener('abort', () => abortedAt.open(env.mono()))
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      })
+    })
+    await job.trigger(null)
+    const claimedAt = env.mono()
+    void durably.processOne()
+    await env.advance(70_000)
+    expect((await abortedAt.opened) - claimedAt).toBe(30_100)
+  })
 })

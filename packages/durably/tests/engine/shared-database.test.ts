@@ -61,6 +61,7 @@ describe('a shared SQLite file', () => {
     )
     expect(tables.rows.map(({ name }) => name).toSorted()).toEqual([
       'durably_archive_removals',
+      'durably_audit',
       'durably_inbox',
       'durably_job_definitions',
       'durably_leaders',

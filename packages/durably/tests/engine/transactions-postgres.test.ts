@@ -12,7 +12,7 @@ import { gate } from './gate.ts'
 
 type Bookings = Kysely<{ bookings: { note: string } }>
 
-async function setup(options: Pick<DurablyOptions, 'concurrency'> = {}) {
+async function setup(options: Pick<DurablyOptions, 'concurrency' | 'staleThreshold' | 'heartbeatInterval'> = {}) {
   const url = await temporaryDatabase()
   const durably = createDurably({ dialect: postgres(url), pollingInterval: 50, ...options })
   onTestFinished(() => durably[Symbol.asyncDispose]())
@@ -271,4 +271,32 @@ test('a step that throws beside it fails the run at once: the signal of its func
   expect(error).toMatchObject({ code: 'run_failed', message: expect.stringContaining('boom') })
   expect(await durably.getSteps(error.runId)).toMatchObject([{ name: 'bad', status: 'failed' }])
   expect(await bookings()).toEqual([])
+})
+
+test('one that waits for a lock longer than a lease ends by its own limit, and its run keeps its worker', async () => {
+  const { durably, db } = await setup({ staleThreshold: 3000, heartbeatInterval: 500 })
+  await db.insertInto('bookings').values({ note: 'mine' }).execute()
+  let calls = 0
+  const job = durably.defineJob({ name: 'wait', input: z.null() }, (ctx) =>
+    ctx.transaction('wait', async (trx) => {
+      calls++
+      await sql`UPDATE bookings SET note = 'yours'`.execute(trx)
+    }),
+  )
+  const { opened: over, open: release } = gate()
+  const { opened: locked, open: lock } = gate()
+  const holder = db.transaction().execute(async (trx) => {
+    await sql`SELECT * FROM bookings FOR UPDATE`.execute(trx)
+    lock()
+    await over
+  })
+  await locked
+  durably.start()
+  const error = await job.triggerAndWait(null).catch((error) => error)
+  release()
+  await holder
+  expect(error).toMatchObject({ code: 'run_failed', cause: { code: 'transaction_timeout' } })
+  expect(calls).toBe(1)
+  expect(await durably.getRuns()).toMatchObject([{ recoveries: 0 }])
+  expect((await db.selectFrom('bookings').selectAll().execute()).map(({ note }) => note)).toEqual(['mine'])
 })

@@ -1,12 +1,14 @@
 // What Durably does not know is refused, with the name of what was meant; it is never ignored.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { cluster } from '../../src/cluster.ts'
 import { createDurably, type JobContext, retry } from '../../src/index.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { postgres } from '../../src/postgres/index.ts'
 import { allowAll, durablyHandler } from '../../src/server/index.ts'
 import { sqlite } from '../../src/sqlite/index.ts'
 import { createTaskQueue } from '../../src/tasks/index.ts'
+import { drain, virtualEnv } from '../../src/testing/index.ts'
 import { setup } from './world.ts'
 
 const anything = z.unknown()
@@ -152,6 +154,25 @@ describe('a wrong kind is refused', () => {
       })
     const names = await Promise.all(runs.map(async ({ id }) => (await durably.getSteps(id)).map(({ name }) => name)))
     expect(names).toEqual([[`${verb} without a job`], [`${verb} without a job`], [`${verb} name`]])
+  })
+
+  test('what takes an instance refuses something else, and an instance of another copy of the package', async () => {
+    const handler = (durably: unknown) => () => durablyHandler(durably as never, { authorize: allowAll() })
+    expect(handler(undefined)).toThrow(
+      refusal('invalid_argument', 'durablyHandler takes what createDurably returned as its first argument'),
+    )
+    vi.resetModules()
+    const copy = await import('../../src/index.ts')
+    const { memoryStore } = await import('../../src/memory.ts')
+    const foreign = copy.createDurably({ store: memoryStore() })
+    const advice =
+      "got an instance of another copy of @coji/durably; a bundler must leave the package outside, in Next.js with serverExternalPackages: ['@coji/durably']"
+    expect(handler(foreign)).toThrow(refusal('invalid_argument', `durablyHandler ${advice}`))
+    expect(() => cluster(foreign as never)).toThrow(refusal('invalid_argument', `cluster ${advice}`))
+    await expect(drain(foreign as never, virtualEnv())).rejects.toThrow(refusal('invalid_argument', `drain ${advice}`))
+    await expect(drain(createDurably({ store: memoryStore() }), undefined as never)).rejects.toThrow(
+      refusal('invalid_argument', 'drain takes the virtualEnv() of the instance as its second argument'),
+    )
   })
 
   test('an event that does not exist', async () => {

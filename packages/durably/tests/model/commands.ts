@@ -282,6 +282,7 @@ const query = fc.record(
   {
     statuses: fc.subarray([...RUN_STATUSES]),
     phases: fc.subarray([...PHASES]),
+    timedOut: fc.boolean(),
     jobNames: fc.subarray([...JOBS, 'unknown']),
     concurrencyKey: fc.constantFrom('c1', 'c2'),
     idempotencyKey: fc.constantFrom('k1', 'k2'),
@@ -300,7 +301,7 @@ const query = fc.record(
 )
 
 /** One condition in three lists is enough: with all of them there would be nothing to list. */
-const someQuery = fc.tuple(query, fc.array(fc.nat({ max: 2 }), { minLength: 16, maxLength: 16 })).map(([all, dice]) => {
+const someQuery = fc.tuple(query, fc.array(fc.nat({ max: 2 }), { minLength: 17, maxLength: 17 })).map(([all, dice]) => {
   const given = Object.entries(all).filter((_, i) => dice[i] === 0)
   return Object.fromEntries(given) as Partial<typeof all>
 })

@@ -1,4 +1,4 @@
-// The stores against the model, and against each other (issue 3, point 4). How to replay a failure: play.ts.
+// The stores against the model, and against each other. How to replay a failure: play.ts.
 import { describe, expect, it } from 'vitest'
 import { COMMANDS_MAX } from './commands.ts'
 import { CELLS } from './matrix.ts'

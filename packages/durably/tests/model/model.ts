@@ -367,7 +367,9 @@ export function count(model: Model, jobNames?: readonly string[]): port.RunCount
   const rows = model.runs.map(({ row }) => row).filter((row) => !jobNames || jobNames.includes(row.jobName))
   return PHASES.flatMap((name) =>
     [false, true].flatMap((isRetried) => {
-      const count = rows.filter((row) => phase(row, model.now()) === name && row.attempts > 0 === isRetried).length
+      const count = rows.filter(
+        (row) => phase(row, model.now()) === name && (row.attempts > 0 && !isTerminal(row.status)) === isRetried,
+      ).length
       return count === 0 ? [] : { phase: name, isRetried, count }
     }),
   )
@@ -398,6 +400,7 @@ function fits(row: RunRow, query: port.RunQuery, now: number): boolean {
   return [
     isAmong(query.statuses, row.status),
     isAmong(query.phases, phase(row, now)),
+    query.timedOut === undefined || row.status !== 'failed' || (row.reason === 'timeout') === query.timedOut,
     isAmong(query.jobNames, row.jobName),
     isWanted(query.concurrencyKey, row.concurrencyKey),
     isWanted(query.idempotencyKey, row.idempotencyKey),
@@ -490,7 +493,7 @@ function newRow({ delayMs, runAt, deadlineMs, parentToken, ...given }: port.NewR
     ...{ deadlineAt, runAt: Math.min(dueAt, Math.max(deadlineAt ?? dueAt, now)) },
     ...{ leaseGeneration: 0, leaseOwner: null, leaseExpiresAt: null, leaseWrites: 0 },
     ...{ attempts: 0, retryGeneration: 0, waitingFor: null, signals: 0 },
-    ...{ scheduleId: null, scheduledFor: null, logRef: null, unchecked: false },
+    ...{ scheduleId: null, scheduledFor: null, logRef: null, unchecked: false, preferWorkerId: null },
     ...{ workerId: null, confirmMs: null, continuationState: null, continuationCheckDeadlineAt: null },
     ...{ assignedWorkerId: null, assignedAt: null, assignCount: 0, leaderEpoch: null },
     ...{ cancelRequestedAt: null, recoveries: 0, startedAt: null, finishedAt: null, lastEventSequence: 0 },

@@ -15,6 +15,8 @@ const ROWS = 100_000
 const PAGE = 20
 /** Of all workers together: that is bounded by their capacity, not by how many runs there are. */
 const ASSIGNED = 200
+/** They are left to another worker for a short time, so there are never many. */
+const PREFERRING = 100
 /** Each run that is looked at costs a few rows: of the run itself, its index, its worker. */
 const ROWS_PER_RUN = 5
 
@@ -22,7 +24,7 @@ test('none of 100,000 runs is read that nobody assigns', { timeout: 120_000 }, a
   const { store } = await migratedPostgres()
   await fill(store.db)
   const { deps, sent } = capturing(store.db)
-  const { findUnassigned, assign, orphan, claimAssigned } = assignRuns(
+  const { findUnassigned, assign, orphan, claimAssigned, claimOpen } = assignRuns(
     { ...deps, runRow, reader, chunked, jsonRows, logValues, awokenParent },
     claims,
   )
@@ -33,6 +35,11 @@ test('none of 100,000 runs is read that nobody assigns', { timeout: 120_000 }, a
     [() => assign({ epoch: 1, assignments }), PAGE],
     [() => orphan({ epoch: 1, reassignAfterMs: 30_000 }), ASSIGNED + PAGE],
     [() => claimAssigned({ jobNames: ['job', 'other'], tokens, leaseMs: 1000, workerId: 'worker 1' }), 2 * ASSIGNED],
+    // It goes past the runs that others are preferred for.
+    [
+      () => claimOpen({ jobNames: ['job', 'other', 'chat'], tokens, leaseMs: 1000, workerId: 'worker 3', preferMs: 600_000 }),
+      3 * PAGE + PREFERRING,
+    ],
   ]
   for (const [act, runsMax] of acts) {
     await act()
@@ -59,6 +66,9 @@ async function fill(db: Kysely<DurablyTables>): Promise<void> {
     SELECT 'run ' || lpad(i::text, 8, '0'), CASE WHEN i % 3 = 0 THEN 'other' ELSE 'job' END, 'null', CASE WHEN i % 2 = 0 THEN 'pending' ELSE 'completed' END,
       '', '', '', i, CASE WHEN i % 5 = 0 THEN 'key ' || i END,
       CASE WHEN ${isAssigned} THEN 'worker ' || (1 + i / 2 % 2) END, CASE WHEN ${isAssigned} THEN 1 END, 0 FROM generate_series(1, ${ROWS}) AS i`)
+  await run(`INSERT INTO runs (id, job_name, payload, status, heartbeat_at, created_at, updated_at, run_at, concurrency_key, prefer_worker_id)
+    SELECT 'talk ' || lpad(i::text, 8, '0'), 'chat', 'null', 'pending', '', '', '', ${now} - 1000 + i, CASE WHEN i % 2 = 0 THEN 'session ' || (i % 20) END,
+      CASE WHEN i <= ${PREFERRING} THEN 'worker 1' END FROM generate_series(1, ${2 * PREFERRING}) AS i`)
   await run('ANALYZE runs')
   await run('ANALYZE workers')
 }

@@ -45,7 +45,7 @@ for (const { name, over } of DIALECTS) {
       },
       async close() {
         await pool.query(
-          'DELETE FROM runs; DELETE FROM schedules; DELETE FROM leaders; DELETE FROM workers; DELETE FROM inbox; DELETE FROM job_definitions; DELETE FROM settings; DELETE FROM archive_removals',
+          'DELETE FROM runs; DELETE FROM schedules; DELETE FROM leaders; DELETE FROM workers; DELETE FROM inbox; DELETE FROM job_definitions; DELETE FROM settings; DELETE FROM audit; DELETE FROM archive_removals',
         )
         for (const store of stores) await store.close()
       },

@@ -1,4 +1,4 @@
-// Counted on the wire, not timed (issue 4, point 8): how often a verb waits for the server.
+// Counted on the wire, not timed: how often a verb waits for the server.
 import { CompiledQuery } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDurably } from '../../src/durably.ts'

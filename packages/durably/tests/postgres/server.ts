@@ -17,6 +17,8 @@ export interface PostgresServer {
   stop(): Promise<void>
   /** As after a crash (`pg_ctl restart -m immediate`): everyone is cut off, and what was committed is recovered from the log. */
   crash(): Promise<void>
+  /** Stops it as a machine that is switched off would; the returned function starts it again, with its data and at its address. */
+  down(): Promise<() => Promise<void>>
 }
 
 export interface ServerOptions {
@@ -36,7 +38,7 @@ const CONNECTIONS_MAX = 300
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const { binaries, own = binaries !== undefined, settings, folder } = options
   const { DATABASE_URL } = process.env
-  if (DATABASE_URL && !own) return { url: DATABASE_URL, stop: async () => {}, crash: () => Promise.reject(new Error('not our server')) }
+  if (DATABASE_URL && !own) return { url: DATABASE_URL, stop: async () => {}, crash: notOurs, down: notOurs }
   const bin = binaries ? await embedded() : await findBinaries()
   const directory = folder ?? mkdtempSync(join(tmpdir(), 'durably-postgres-'))
   const remove = () => folder === undefined && rmSync(directory, { recursive: true, force: true })
@@ -49,12 +51,19 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     const leftover = folder === undefined ? directory : ''
     const start = () => leash(join(bin, 'postgres'), data, { settings: { ...SETTINGS, ...settings, port }, leftover })
     let end = await start()
+    const up = async () => {
+      end = await start()
+    }
     return {
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
       stop: () => end('INT').finally(remove),
       async crash() {
         await end('QUIT')
-        end = await start()
+        await up()
+      },
+      async down() {
+        await end('QUIT')
+        return up
       },
     }
   } catch (error) {
@@ -62,6 +71,8 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     throw error
   }
 }
+
+const notOurs = () => Promise.reject(new Error('not our server'))
 
 const INITDB = ['-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions']
 

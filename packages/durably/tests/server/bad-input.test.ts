@@ -209,6 +209,7 @@ describe('fields', () => {
       'limit=1&limit=2',
       'status=failed&status=done',
       'phase=done',
+      'clusterState=SLEEPING',
       'createdAfter=yesterday',
       'finishedBefore=-1',
       'direction=back',

@@ -1,7 +1,16 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
+const BACK_TO_VERSION_14 = [
+  'DROP INDEX runs_preferring',
+  'ALTER TABLE runs DROP COLUMN prefer_worker_id',
+  'DELETE FROM schema_versions WHERE version > 14',
+]
+
+const BACK_TO_VERSION_13 = [...BACK_TO_VERSION_14, 'DROP TABLE audit', 'DELETE FROM schema_versions WHERE version > 13']
+
 /** On SQLite and on Postgres. */
 export const BACK_TO_VERSION_12 = [
+  ...BACK_TO_VERSION_13,
   'DROP INDEX runs_running_key',
   `CREATE UNIQUE INDEX runs_running_key ON runs (concurrency_key) WHERE status = 'running' AND concurrency_key IS NOT NULL`,
   'ALTER TABLE runs DROP COLUMN hold_key',

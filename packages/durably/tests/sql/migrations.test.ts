@@ -189,7 +189,12 @@ describe('migrate', () => {
         ' ON "runs" (assigned_worker_id, status, run_at, id) WHERE assigned_worker_id IS NOT NULL',
         ' ON "runs" (concurrency_key) WHERE assigned_worker_id IS NOT NULL',
         ' ON "runs" (id) WHERE assigned_at IS NOT NULL',
+        ' ON "runs" (concurrency_key, run_at, id) WHERE status = \'pending\' AND prefer_worker_id IS NOT NULL',
         ' ON "inbox" (processed_at, created_at, id)',
+        ' ON "audit" (created_at, id)',
+        ' ON "audit" (actor, created_at, id)',
+        ' ON "audit" (action, created_at, id)',
+        ' ON "audit" (target_kind, target_id, created_at, id)',
         ' ON "steps" (run_id, "index")',
         `UNIQUE  ON "runs" (concurrency_key)
     WHERE (status = 'running' OR status = 'pending' AND hold_key = 1 AND lease_generation > retry_generation) AND concurrency_key IS NOT NULL`,

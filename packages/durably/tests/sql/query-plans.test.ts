@@ -9,13 +9,14 @@ import { QUERIES } from './list-queries.ts'
 import { migratedStore } from './place.ts'
 import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
-/** Scans of a parameter, of a page that was already limited, of the register of workers (`w`), and of nothing at all. */
+/** Scans of a parameter, of a page that was already limited, of the register of workers (`w`), of a page of schedules (`s`), and of nothing at all. */
 const BOUNDED_SCAN =
-  /SCAN (e|c|job|json_each|token|wanted|first|ended|below|page|walk|moved|lost)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN w USING INDEX sqlite_autoindex_workers_1|SCAN CONSTANT ROW/
+  /SCAN (e|c|job|json_each|token|wanted|first|ended|below|page|walk|moved|lost)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN w USING INDEX sqlite_autoindex_workers_1|SCAN one$|SCAN s LEFT-JOIN$|SCAN CONSTANT ROW/
 /**
  * The winner among one candidate, or one oldest run, per registered job; the lines of one call; a page of each status and job; the
- * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run; a page of each job that a leader assigns, and
- * what is assigned to one worker.
+ * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run; a page of each job that a leader assigns, what is
+ * assigned to one worker, a page of schedules, and the
+ * runs of a schedule that have not ended.
  */
 const BOUNDED_SORT = [
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
@@ -24,7 +25,9 @@ const BOUNDED_SORT = [
   /INDEXED BY "runs_idempotent"/,
   /^UPDATE \S+ AS r SET signals = r.signals \+ ended.count/,
   /^SELECT \* FROM "signals"/,
-  /^SELECT id, job_name, version FROM \(/,
+  /^SELECT id, job_name, version, prefer_worker_id FROM \(/,
+  /^ SELECT one\.now_ms, s\.\*/,
+  /INDEXED BY "runs_schedule_active"/,
   /ORDER BY r.assigned_worker_id, r.run_at, r.id LIMIT 50/,
   /ORDER BY p.run_at, p.id LIMIT 1\)\s+ORDER BY r.run_at, r.id LIMIT 1/,
 ]
@@ -162,6 +165,17 @@ async function everyVerb({ runs, steps, events, logs, signals, archive, cluster 
   await archive.move({ runId: 'run', version: 1, logRef: '', nextRef: '1-2-a', firstSeq: 1, lastSeq: 2, lineIds: ['line'] })
   await archive.removed(100)
   await archive.forget(['run'])
+  const when = { cron: null, everyMs: 60_000, timezone: 'UTC', misfire: 'once', misfireMax: 100, overlap: 'allow', jitterMs: 0 } as const
+  const scheduled = { jobName: 'watched', payload: null, concurrencyKey: null, labels: null }
+  await cluster.putSchedule({ id: 'nightly', ...when, ...scheduled, version: null, nextAt: 1 })
+  await cluster.putSchedule({ id: 'nightly', ...when, ...scheduled, version: 0, nextAt: 2 })
+  await cluster.switchSchedule({ id: 'nightly', version: 1, paused: false, nextAt: 1 })
+  for (const query of [{ due: true }, { after: 'a' }, { id: 'nightly' }]) await cluster.findSchedules({ ...query, limit: 20 })
+  const ofSlot = { id: 'of slot', ...scheduled, createdAt: '', runAt: 1, scheduledFor: 1 }
+  await cluster.fireSchedule({ epoch: 1, scheduleId: 'nightly', version: 2, runs: [ofSlot], lastScheduledFor: 1, nextAt: 2 })
+  await cluster.triggerSchedule({ scheduleId: 'nightly', version: 2, run: { ...ofSlot, id: 'by hand', scheduledFor: null } })
+  await cluster.deleteSchedule('nightly', 2)
+  await cluster.leader()
   await cluster.putEvent({ id: 'event', name: 'a', data: '1', dedupeKey: 'k' })
   await cluster.findEvents({ limit: 20 })
   const run = { id: 'of event', jobName: 'watched', idempotencyKey: 'event:event', createdAt: '' }
@@ -176,9 +190,11 @@ async function everyVerb({ runs, steps, events, logs, signals, archive, cluster 
   await cluster.findUnassigned({ jobNames: ['watched', 'job'], limit: 20 })
   await cluster.assign({ epoch: 1, assignments: [{ runId: claim.runId, version: 1, workerId: 'worker' }] })
   await cluster.claimAssigned({ jobNames: ['job'], tokens: ['assigned'], leaseMs: 1000, workerId: 'worker' })
+  await cluster.claimOpen({ jobNames: ['job'], tokens: ['open'], leaseMs: 1000, workerId: 'worker', preferMs: 2000 })
   await cluster.orphan({ epoch: 1, reassignAfterMs: 1000 })
   await cluster.switchWorker('worker', 'draining')
   await cluster.leave({ id: 'worker', token: 'token' })
+  await audited(store, signals, cluster, claim.runId)
   await runs.cancel(claim.runId)
   await runs.delete(claim.runId)
   await runs.reap({ maxRecoveries: 3 })
@@ -203,6 +219,36 @@ async function everyVerb({ runs, steps, events, logs, signals, archive, cluster 
   await events.list('id', { after: 3, limit: 10 })
   await logs.list('id', { after: 'line', limit: 10 })
   await logs.append([line])
+}
+
+/** Every verb that may be recorded, and every way to read what was. */
+async function audited(
+  { runs }: SqlStore,
+  signals: SqlStore['signals'],
+  cluster: NonNullable<SqlStore['cluster']>,
+  id: string,
+): Promise<void> {
+  const entry = { id: 'entry', actor: 'ada', action: 'run:cancel', targetKind: 'run', targetId: id, detail: null } as const
+  const options = { audit: entry }
+  await runs.retry(id, options)
+  await runs.cancel(id, options)
+  await runs.delete(id, options)
+  await signals.send({ id: 'recorded', runId: id, name: 'recorded', value: null, createdAt: '' }, options)
+  await cluster.deleteSchedule('nightly', 1, options)
+  await cluster.switchSchedule({ id: 'nightly', version: 1, paused: true, nextAt: 1 }, options)
+  await cluster.switchWorker('worker', 'draining', options)
+  await cluster.writeSettings({ value: {}, version: 0, updatedBy: null }, options)
+  await cluster.lead({ token: 'token', workerId: 'worker', leaseMs: 1000 })
+  const after = { createdAt: 5, id: 'a' }
+  const times = { from: 1, before: 9 }
+  for (const query of [
+    {},
+    { target: { kind: 'run', id } },
+    { actor: 'ada' },
+    { action: 'run:cancel' },
+    { actor: 'ada', action: 'run:cancel' },
+  ] as const)
+    for (const place of [{}, times, { after }, { ...times, after }]) await cluster.findAudit({ ...query, ...place, limit: 20 })
 }
 
 async function fill(store: SqlStore): Promise<void> {

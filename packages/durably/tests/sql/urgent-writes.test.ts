@@ -10,8 +10,11 @@ test('the write of an owner goes before the statements that wait, and those keep
   const claim = await claimed(store)
   const order: string[] = []
   const note = (what: string, done: Promise<unknown>) => done.then(() => order.push(what))
-  const creates = [1, 2, 3].map((n) => note(`create ${n}`, store.runs.create([newRun()])))
-  const owner = note('owner', store.runs.apply([recordStep(claim, 1)]))
-  await Promise.all([...creates, owner])
+  // While a transaction of the user has the connection, all of them wait.
+  const waiting = await store.db.transaction().execute(async () => {
+    const creates = [1, 2, 3].map((n) => note(`create ${n}`, store.runs.create([newRun()])))
+    return [...creates, note('owner', store.runs.apply([recordStep(claim, 1)]))].map((done) => ({ done }))
+  })
+  await Promise.all(waiting.map(({ done }) => done))
   expect(order).toEqual(['create 1', 'owner', 'create 2', 'create 3'])
 })

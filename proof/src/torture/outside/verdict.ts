@@ -23,6 +23,7 @@ import { type BookingRow, readBookings } from './bookings.ts'
 import { lettersAreWhole } from './letters.ts'
 import type { OutsideNote } from './notes.ts'
 import type { PlannedOrder } from './order-plan.ts'
+import { exceptOfSlowTransactions, onlySlowTransactionsFail } from './slow-transactions.ts'
 
 export interface OutsideEvidence {
   rows: Rows
@@ -47,7 +48,7 @@ export async function judgeOutside(evidence: Evidence): Promise<Judged> {
   const outside = { ...gathered, logs: await readLogs(evidence, gathered.rows) }
   const { rows, ledger, history } = outside
   const violations = [
-    ...checkInvariants(history),
+    ...exceptOfSlowTransactions(checkInvariants(history), rows),
     ...failuresAreThrown(rows),
     ...broken(outside, evidence),
     ...(await evidence.place.integrity()),
@@ -140,13 +141,6 @@ function plannedSteps({ runs }: Rows): Map<string, StepPlan> {
     set('mail', child(false))
   }
   return plans
-}
-
-/** I9: a transaction that is too slow for its limit may fail. Nothing else does, whatever befalls the database. */
-function onlySlowTransactionsFail({ steps }: Rows): Violation[] {
-  return steps
-    .filter(({ status, failure }) => status === 'failed' && JSON.parse(failure ?? '{}').code !== 'transaction_timeout')
-    .map(({ runId, name, error }) => ({ invariant: 'I9', runId, what: `step ${name} failed: ${error}` }))
 }
 
 /** I2c (V1): what was acknowledged is not begun again, and nothing is begun twice in one execution. */

@@ -1,8 +1,10 @@
-// ClusterClient — one interface to schedules, workers, the leader and settings, in the same process or across HTTP.
+// ClusterClient — one interface to schedules, workers, the leader, settings and the audit, in the same process or across HTTP.
+import type { AuditFilter } from '../../cluster/audit.ts'
 import type { ElectedProcess } from '../../cluster/leader.ts'
 import type { Worker } from '../../cluster/registered-workers.ts'
 import type { ScheduleSettings } from '../../cluster/schedule-options.ts'
 import type { ClusterSettings, SettingsChange } from '../../cluster/settings.ts'
+import type { AuditEntry } from '../../model/audit.ts'
 import type { PageOptions } from '../../model/page-options.ts'
 import type { Run } from '../../model/run.ts'
 import type { Schedule } from '../../model/schedule.ts'
@@ -56,6 +58,12 @@ export interface ClientSettings {
   set(change: SettingsChange, condition?: IfVersion): Promise<ClusterSettings>
 }
 
+/** Who did what. */
+export interface ClientAudit {
+  /** Reads the entries that match, the newest first. */
+  list(filter?: AuditFilter): Promise<AuditEntry[]>
+}
+
 /** What people who operate many processes use: made by `httpClusterClient` or `localClusterClient`. */
 export interface ClusterClient {
   /** The schedules of the database. */
@@ -64,6 +72,8 @@ export interface ClusterClient {
   readonly workers: ClientWorkers
   /** The settings that all processes share. */
   readonly settings: ClientSettings
+  /** Who did what: the entries of commands that had an actor, and of elections. */
+  readonly audit: ClientAudit
   /** Reads which process is elected, or was last. Null if none ever was. */
   leader(): Promise<ElectedProcess | null>
 }

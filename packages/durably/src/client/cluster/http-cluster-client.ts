@@ -1,6 +1,8 @@
 // httpClusterClient — a ClusterClient over HTTP. It calls `@coji/durably/server`.
+import type { AuditFilter } from '../../cluster/audit.ts'
 import type { ElectedProcess } from '../../cluster/leader.ts'
 import type { Worker } from '../../cluster/registered-workers.ts'
+import type { AuditEntry } from '../../model/audit.ts'
 import { wireCodec } from '../../model/codec.ts'
 import { systemClock } from '../../model/env.ts'
 import { DurablyError, hasCode } from '../../model/errors.ts'
@@ -45,6 +47,7 @@ export function httpClusterClient(options: HttpOptions): ClusterClient {
       get: () => ask('GET', '/settings'),
       set: (change, condition) => ask('PATCH', '/settings', change, condition),
     },
+    audit: { list: (filter) => auditInPages(ask, filter) },
     leader: async () => (await ask<{ leader: ElectedProcess | null }>('GET', '/leader')).leader,
   }
 }
@@ -88,6 +91,18 @@ async function inPages(ask: Ask, { limit = Number.POSITIVE_INFINITY, cursor: fro
     const path = `/schedules${query({ limit: Math.min(PAGE_MAX, limit - all.length), cursor })}`
     const { schedules, nextCursor } = await ask<{ schedules: Schedule[]; nextCursor: string | null }>('GET', path)
     all.push(...schedules)
+    if (nextCursor === null || all.length >= limit) return all
+    cursor = nextCursor
+  }
+}
+
+/** The same for the audit; `target` is two parameters. */
+async function auditInPages(ask: Ask, { target, limit = 100, cursor: from, ...filter }: AuditFilter = {}): Promise<AuditEntry[]> {
+  const all: AuditEntry[] = []
+  for (let cursor = from; ; ) {
+    const asked = { ...filter, ...target, limit: Math.min(PAGE_MAX, limit - all.length), cursor }
+    const { entries, nextCursor } = await ask<{ entries: AuditEntry[]; nextCursor: string | null }>('GET', `/audit${query(asked)}`)
+    all.push(...entries)
     if (nextCursor === null || all.length >= limit) return all
     cursor = nextCursor
   }

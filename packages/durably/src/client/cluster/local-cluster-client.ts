@@ -2,7 +2,7 @@
 import type { ElectedProcess } from '../../cluster/leader.ts'
 import type { Schedule } from '../../model/schedule.ts'
 import type { IfVersion } from '../../store/runs.ts'
-import type { ClientSchedules, ClientSettings, ClientWorkers, ClusterClient, ScheduleRequest } from './cluster-client.ts'
+import type { ClientAudit, ClientSchedules, ClientSettings, ClientWorkers, ClusterClient, ScheduleRequest } from './cluster-client.ts'
 
 /** The part of `Durably` that a local client needs. */
 export interface LocalCluster {
@@ -14,6 +14,8 @@ export interface LocalCluster {
   readonly workers: ClientWorkers
   /** The settings that all processes share. */
   readonly settings: ClientSettings
+  /** Who did what. */
+  readonly audit: ClientAudit
   /** Reads which process is elected, or was last. */
   leader(): Promise<ElectedProcess | null>
 }
@@ -24,7 +26,7 @@ export interface LocalCluster {
  * @example const client = localClusterClient(durably)
  */
 export function localClusterClient(durably: LocalCluster): ClusterClient {
-  const { schedules, workers, settings } = durably
+  const { schedules, workers, settings, audit } = durably
   return {
     schedules: {
       put: (id, { payload, ...schedule }, condition) => durably.schedule(id, { ...schedule, payload }, condition),
@@ -46,6 +48,7 @@ export function localClusterClient(durably: LocalCluster): ClusterClient {
       get: () => settings.get(),
       set: (change, condition) => settings.set(change, condition),
     },
+    audit: { list: (filter) => audit.list(filter) },
     leader: () => durably.leader(),
   }
 }

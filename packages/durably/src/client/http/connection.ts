@@ -50,7 +50,7 @@ export async function* connection(
     const question = { method: 'GET', headers: { accept: 'text/event-stream' }, ...target } as const
     const answer = await unlessSilent(env, requests.ask(question, closed.signal))
     if (answer.response === null) {
-      if (answer.status >= 400 && answer.status < 500 && !answer.isPassing) return { type: 'refused', error: answer.error }
+      if (answer.status < 500 && !answer.isPassing) return { type: 'refused', error: answer.error }
       return { ...broken, retryAfterMs: answer.retryAfterMs }
     }
     const { response } = answer

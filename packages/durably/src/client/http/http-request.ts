@@ -57,7 +57,8 @@ export class HttpRequests {
 
   constructor({ url, headers = {}, fetch = (url, init) => globalThis.fetch(url, init), ...others }: Omit<HttpOptions, 'env'>) {
     refuseOthers(others)
-    if (typeof url !== 'string' || !URL.canParse(url, globalThis.location?.href))
+    // A path belongs to a page. While one is rendered on a server there is none, but nobody asks either.
+    if (typeof url !== 'string' || !(url[0] === '/' || isWhole(url)))
       throw new DurablyError(
         'invalid_config',
         `url must be the address of the server, e.g. "https://example.com/api/durably", got ${JSON.stringify(url)}`,
@@ -77,9 +78,13 @@ export class HttpRequests {
       const response = await this.#fetch(this.#url + path, { method, headers, body, signal, cache: 'no-store' })
       return response.ok ? { response } : await refusal(question, response)
     } catch (cause) {
-      return unreachable(`${method} ${this.#url}${path} got no answer: ${cause instanceof Error ? cause.message : cause}`, cause)
+      return unreachable(`${method} ${this.#url}${path} got no answer: ${cause}`, cause, isWhole(this.#url))
     }
   }
+}
+
+function isWhole(url: string): boolean {
+  return URL.canParse(url, globalThis.location?.href)
 }
 
 /** The pause before the next request, after so many failures in a row: at most 3 s, unless the server asked for `atLeastMs`. */
@@ -87,8 +92,8 @@ export function retryPauseMs(env: Clock, failures: number, atLeastMs: number, fi
   return Math.max(atLeastMs, backoffMs(env, failures, { firstMs: Math.max(250, firstMs), longestMs: 3000, shortestMs: 0 }))
 }
 
-export function unreachable(message: string, cause?: unknown): HttpRefusal {
-  return { response: null, error: new DurablyError('server_unreachable', message, { cause }), status: 0, isPassing: true, retryAfterMs: 0 }
+export function unreachable(message: string, cause?: unknown, isPassing = true): HttpRefusal {
+  return { response: null, error: new DurablyError('server_unreachable', message, { cause }), status: 0, isPassing, retryAfterMs: 0 }
 }
 
 async function refusal({ method, path, runId }: HttpQuestion, response: Response): Promise<HttpRefusal> {
@@ -96,13 +101,13 @@ async function refusal({ method, path, runId }: HttpQuestion, response: Response
   const own = await ownError(response)
   const code = own?.code ?? CODES[status] ?? 'server_unreachable'
   const message = own?.message ?? `${method} ${path} was answered with ${status}, and not by Durably; is the url right, is the server up?`
-  const seconds = Number(response.headers.get('retry-after') ?? 0)
   return {
     response: null,
     error: Object.assign(new DurablyError(code, message, runId === undefined ? {} : { runId }), own),
     status,
     isPassing: PASSING.has(status),
-    retryAfterMs: seconds > 0 ? seconds * 1000 : 0,
+    // Also 0 if it is a date.
+    retryAfterMs: Number(response.headers.get('retry-after')) * 1000 || 0,
   }
 }
 

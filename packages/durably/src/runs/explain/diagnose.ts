@@ -44,13 +44,18 @@ function notWaiting(row: RunRow, { executes, isWorking }: ProcessFacts, wallMs: 
     case 'confirming':
       return found('confirming', row.leaseExpiresAt === null ? null : row.leaseExpiresAt - (row.confirmMs ?? 0), 'worker', {
         do: 'wait',
-        until: isoOrNull(row.continuationCheckDeadlineAt),
+        until: isoOrNull(goesOnAt(row)),
       })
     case 'failed':
       return found('ended', row.finishedAt, 'operator', { do: 'retry', runId: id })
     default:
       return found('ended', row.finishedAt, 'nobody', { do: 'nothing' })
   }
+}
+
+/** When a silent worker loses it, or later: if the store's clock was set back since it was claimed, it is not due by then. */
+function goesOnAt({ continuationCheckDeadlineAt: lostAt, runAt }: RunRow): number | null {
+  return lostAt === null ? null : Math.max(lostAt, runAt)
 }
 
 /** It is due, so it waits for its key or for a worker. */

@@ -2,6 +2,8 @@
 //   A1. A run is assigned only while it is pending, has the version that the leader has read and no worker yet.
 //   A2. A run is assigned only to a worker that is attached and not silent, as the register says in the same transaction.
 //   A3. Writes of a leader are refused unless its epoch is the current one (E2).
+//   A4. A run that prefers a worker is open to that worker alone, until it has been due for some time, as long as that worker is attached and
+//       not silent. A run is not open either while an earlier one of its concurrency key is not: it must not overtake.
 import type { RunRow } from '../../model/run.ts'
 import type { ClaimRequest } from '../runs.ts'
 
@@ -15,6 +17,16 @@ export interface AssignmentStore {
   orphan(request: OrphanRequest): Promise<AssignedRun[] | null>
   /** Claims runs like `RunStore.claim`, but only those that are assigned to the worker. */
   claimAssigned(request: ClaimRequest & { workerId: string }): Promise<RunRow[]>
+  /** Claims runs like `RunStore.claim`, but only those that are open to the worker (A4). */
+  claimOpen(request: OpenClaimRequest): Promise<RunRow[]>
+}
+
+/** Which runs a worker claims that leaves some to others. */
+export interface OpenClaimRequest extends ClaimRequest {
+  /** The name of the worker. */
+  workerId: string
+  /** How long it leaves a run that prefers another worker alone, from when the run is due, in milliseconds. */
+  preferMs: number
 }
 
 /** Which runs a leader looks for. */
@@ -33,6 +45,8 @@ export interface UnassignedRun {
   jobName: string
   /** The version that it must still have when it is assigned. */
   version: number
+  /** The worker that it prefers; null if it prefers none. */
+  preferWorkerId: string | null
 }
 
 /** What a leader has chosen. */
@@ -57,7 +71,7 @@ export interface Assignment {
 export interface OrphanRequest {
   /** The epoch of the leader. */
   epoch: number
-  /** How long ago they were assigned at least, in milliseconds. */
+  /** How long ago they were assigned at least, in milliseconds, unless the settings say otherwise. */
   reassignAfterMs: number
 }
 

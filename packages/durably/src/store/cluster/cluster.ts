@@ -1,4 +1,5 @@
 import type { AssignmentStore } from './assignments.ts'
+import type { AuditStore } from './audit.ts'
 import type { DefinitionStore } from './definitions.ts'
 import type { InboxStore } from './inbox.ts'
 import type { LeaderStore } from './leaders.ts'
@@ -17,4 +18,5 @@ export interface ClusterStore
     AssignmentStore,
     InboxStore,
     DefinitionStore,
-    SettingsStore {}
+    SettingsStore,
+    AuditStore {}

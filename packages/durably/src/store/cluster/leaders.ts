@@ -21,7 +21,7 @@ export interface LeadRequest {
   workerId: string
   /** By which the process is known, unique for ever: two processes may have the same name. */
   token: string
-  /** How long the lease is, in milliseconds. */
+  /** How long the lease is, in milliseconds, unless the settings say otherwise. */
   leaseMs: number
 }
 

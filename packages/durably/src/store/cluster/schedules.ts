@@ -7,21 +7,22 @@
 import type { RunRow } from '../../model/run.ts'
 import type { ScheduleDefinition, ScheduleRow } from '../../model/schedule.ts'
 import type { NewRun } from '../runs.ts'
+import type { Audited } from './audit.ts'
 
 /** The schedules. */
 export interface ScheduleStore {
   /** The schedules that match, by id, and the time of the store. */
   findSchedules(query: ScheduleQuery): Promise<FoundSchedules>
   /** Creates a schedule, or defines it anew; whether it is paused, and which times were used, is kept. */
-  putSchedule(schedule: NewSchedule): Promise<ScheduleOutcome>
+  putSchedule(schedule: NewSchedule, options?: Audited): Promise<ScheduleOutcome>
   /** Pauses a schedule, or lets it go on at a time. */
-  switchSchedule(change: ScheduleSwitch): Promise<ScheduleOutcome>
+  switchSchedule(change: ScheduleSwitch, options?: Audited): Promise<ScheduleOutcome>
   /** Removes a schedule. Its runs stay. */
-  deleteSchedule(id: string, version: number): Promise<ScheduleOutcome>
+  deleteSchedule(id: string, version: number, options?: Audited): Promise<ScheduleOutcome>
   /** Uses times of a schedule and creates their runs, all or none, as the leader (C1–C3). */
   fireSchedule(firing: Firing): Promise<FiringOutcome>
   /** Creates a run of a schedule that is of no time, as anybody. */
-  triggerSchedule(trigger: ScheduleTrigger): Promise<TriggerOutcome>
+  triggerSchedule(trigger: ScheduleTrigger, options?: Audited): Promise<TriggerOutcome>
 }
 
 /** Which schedules are wanted. */

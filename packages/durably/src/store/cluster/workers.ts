@@ -2,6 +2,8 @@
 //   G1. A name belongs to one process at a time: another one gets it when the first is detached or silent for longer than its entry lasts.
 //   G2. Only people change the state of a worker that is there. It learns its state with each renewal.
 
+import type { Audited } from './audit.ts'
+
 export const WORKER_STATES = ['attached', 'draining', 'detached'] as const
 /** `attached`: it gets runs. `draining`: it gets no more, and executes those that it has. `detached`: it gets none and starts none. */
 export type WorkerState = (typeof WORKER_STATES)[number]
@@ -12,8 +14,8 @@ export interface WorkerStore {
   attend(worker: WorkerEntry): Promise<WorkerState | null>
   /** Removes the entry of a process that ends, so that nobody waits for it. It does nothing if another process has the name. */
   leave(worker: Pick<WorkerEntry, 'id' | 'token'>): Promise<void>
-  /** Changes the state of a worker; false if there is none of this name. */
-  switchWorker(id: string, state: WorkerState): Promise<boolean>
+  /** Changes the state of a worker; false if there is none of this name. It is recorded if the worker had another state. */
+  switchWorker(id: string, state: WorkerState, options?: Audited): Promise<boolean>
   /** All workers of the register, by name. */
   workers(): Promise<WorkerRow[]>
 }

@@ -1,7 +1,14 @@
 import { holdsKey } from '../../model/key-in-use.ts'
 import type { RunRow } from '../../model/run.ts'
 import { canMove } from '../../model/transitions.ts'
-import type { AssignedRun, AssignRequest, OrphanRequest, UnassignedRequest, UnassignedRun } from '../cluster/assignments.ts'
+import type {
+  AssignedRun,
+  AssignRequest,
+  OpenClaimRequest,
+  OrphanRequest,
+  UnassignedRequest,
+  UnassignedRun,
+} from '../cluster/assignments.ts'
 import { ORPHAN_MAX } from '../cluster/assignments.ts'
 import type { ClaimRequest } from '../runs.ts'
 import { claim } from './claim.ts'
@@ -15,11 +22,11 @@ export function findUnassigned(tables: Tables, { jobNames, limit }: UnassignedRe
   const pending = jobNames.flatMap((jobName) => [...(tables.queue(jobName)?.pending() ?? [])])
   const due = pending.filter(({ runAt, assignedWorkerId }) => runAt <= tables.nowMs && assignedWorkerId === null)
   for (const row of due.sort(byTurn)) {
-    const { id, jobName, version, concurrencyKey } = row
+    const { id, jobName, version, concurrencyKey, preferWorkerId } = row
     if (found.length === limit) break
     if (!holdsKey(row) && !isFree(concurrencyKey)) continue
     keys.add(concurrencyKey)
-    found.push({ id, jobName, version })
+    found.push({ id, jobName, version, preferWorkerId })
   }
   return found
 }
@@ -44,8 +51,9 @@ export function assign(tables: Tables, { epoch, assignments }: AssignRequest): A
   })
 }
 
-export function orphan(tables: Tables, { epoch, reassignAfterMs }: OrphanRequest): AssignedRun[] | null {
+export function orphan(tables: Tables, { epoch, reassignAfterMs: otherwise }: OrphanRequest): AssignedRun[] | null {
   if (tables.leader?.epoch !== epoch) return null
+  const reassignAfterMs = tables.settings?.value.reassignAfterMs ?? otherwise
   const lost = Array.from(tables.assigned).filter(({ assignedAt, assignedWorkerId }) => {
     const worker = tables.workers.get(assignedWorkerId ?? '')
     const isGone = !worker || worker.state === 'detached' || worker.expiresAt <= tables.nowMs
@@ -78,4 +86,31 @@ export function claimAssigned(tables: Tables, request: ClaimRequest & { workerId
     )
     return mine.sort(byTurn)[0]
   })
+}
+
+export function claimOpen(tables: Tables, request: OpenClaimRequest): RunRow[] {
+  return claim(tables, request, () => {
+    const firsts = request.jobNames.flatMap((jobName) => firstOpen(tables, jobName, request) ?? [])
+    return firsts.sort(byTurn)[0]
+  })
+}
+
+function firstOpen(tables: Tables, jobName: string, request: OpenClaimRequest): RunRow | undefined {
+  for (const row of tables.queue(jobName)?.claimable(tables.nowMs) ?? []) if (isOpen(tables, row, request)) return row
+  return undefined
+}
+
+/** A4. */
+function isOpen(tables: Tables, row: RunRow, request: OpenClaimRequest): boolean {
+  if (tables.preferring.size === 0) return true
+  if (isLeftToAnother(tables, row, request)) return false
+  if (row.concurrencyKey === null || holdsKey(row)) return true
+  const isBefore = (other: RunRow) => other.concurrencyKey === row.concurrencyKey && byTurn(other, row) < 0
+  return !Array.from(tables.preferring).some((other) => isBefore(other) && isLeftToAnother(tables, other, request))
+}
+
+function isLeftToAnother(tables: Tables, { preferWorkerId, runAt }: RunRow, { workerId, preferMs }: OpenClaimRequest): boolean {
+  if (preferWorkerId === null || preferWorkerId === workerId || runAt + preferMs <= tables.nowMs) return false
+  const worker = tables.workers.get(preferWorkerId)
+  return worker !== undefined && worker.state === 'attached' && worker.expiresAt > tables.nowMs
 }

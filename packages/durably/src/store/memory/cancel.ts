@@ -1,18 +1,21 @@
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { canMove, TRANSITIONS } from '../../model/transitions.ts'
-import type { CancelOutcome, Changed, IfVersion, StoppedRun } from '../runs.ts'
+import type { CancelOutcome, Changed, StoppedRun, StoreCommand } from '../runs.ts'
+import { record as recordEntry } from './audit.ts'
 import { isChanged, moveRun } from './client-moves.ts'
 import { compareText } from './orders.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Tables } from './tables.ts'
 
-export function cancel(tables: Tables, id: string, { ifVersion }: IfVersion = {}): CancelOutcome | Changed | null {
+export function cancel(tables: Tables, id: string, options: StoreCommand = {}): CancelOutcome | Changed | null {
   const record = tables.records.get(id)
   if (!record) return null
   const { row } = record
-  if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
+  const { version } = row
+  if (isChanged(row, options)) return { outcome: 'changed', version }
   const outcome = stop(tables, record)
   const others = passesOn(row) ? stopBelow(tables, id) : []
+  if (row.version > version || others.length > 0) recordEntry(tables, options, row.version)
   return { outcome, run: { ...row }, others: others.sort((a, b) => compareText(a.id, b.id)) }
 }
 

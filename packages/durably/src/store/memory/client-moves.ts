@@ -2,15 +2,16 @@
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { canMove, type Move } from '../../model/transitions.ts'
 import { eventOf } from '../owner-write.ts'
-import type { Changed, DeleteOutcome, IfVersion, RetryOutcome } from '../runs.ts'
+import type { Changed, DeleteOutcome, RetryOutcome, StoreCommand } from '../runs.ts'
+import { record as recordEntry } from './audit.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Tables } from './tables.ts'
 
-export function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {}): RetryOutcome | Changed | null {
+export function retry(tables: Tables, id: string, options: StoreCommand = {}): RetryOutcome | Changed | null {
   const record = tables.records.get(id)
   if (!record) return null
   const { row } = record
-  if (isChanged(row, ifVersion)) return { outcome: 'changed', version: row.version }
+  if (isChanged(row, options)) return { outcome: 'changed', version: row.version }
   const parent = tables.records.get(row.parentRunId ?? '')?.row
   if (!canMove('retry', row.status) || (parent && parent.cancelRequestedAt !== null)) return { outcome: 'refused', run: { ...row } }
   forgetRefusedSignals(record)
@@ -26,6 +27,7 @@ export function retry(tables: Tables, id: string, { ifVersion }: IfVersion = {})
     // A deadline that is over would make the run fail again at once.
     deadlineAt: row.deadlineAt !== null && row.deadlineAt > tables.nowMs ? row.deadlineAt : null,
   })
+  recordEntry(tables, options, row.version)
   return { outcome: 'retried', run: { ...row } }
 }
 
@@ -35,18 +37,19 @@ function forgetRefusedSignals({ kept, own }: RunRecord): void {
   own.signals = kept.signals.filter(({ name }) => !failed.has(name) || kept.completedStepNames.has(name))
 }
 
-export function deleteRun(tables: Tables, id: string, { ifVersion }: IfVersion = {}): DeleteOutcome | Changed | null {
+export function deleteRun(tables: Tables, id: string, options: StoreCommand = {}): DeleteOutcome | Changed | null {
   const record = tables.records.get(id)
   if (!record) return null
   const { status, version } = record.row
-  if (isChanged(record.row, ifVersion)) return { outcome: 'changed', version }
+  if (isChanged(record.row, options)) return { outcome: 'changed', version }
   if (!isTerminal(status) || !tables.isDeletable(record.row)) return { outcome: 'refused', status }
   tables.remove(record)
+  recordEntry(tables, options, null)
   return { outcome: 'deleted', status }
 }
 
 /** The run has another version than the one that was asked for. */
-export function isChanged({ version }: RunRow, ifVersion: number | undefined): boolean {
+export function isChanged({ version }: RunRow, { ifVersion }: StoreCommand): boolean {
   return ifVersion !== undefined && version !== ifVersion
 }
 

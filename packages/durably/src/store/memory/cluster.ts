@@ -1,5 +1,6 @@
 import type { ClusterStore } from '../cluster/cluster.ts'
-import { assign, claimAssigned, findUnassigned, orphan } from './assign.ts'
+import { assign, claimAssigned, claimOpen, findUnassigned, orphan } from './assign.ts'
+import { findAudit } from './audit.ts'
 import { deleteDefinition, findDefinitions, putDefinitions } from './definitions.ts'
 import { deliverEvent, findEvents, forgetEvents, putEvent } from './inbox.ts'
 import { lead, leader, resign } from './leaders.ts'
@@ -33,6 +34,7 @@ export function memoryCluster(tables: Tables): ClusterStore {
     assign: verb(assign),
     orphan: verb(orphan),
     claimAssigned: verb(claimAssigned),
+    claimOpen: verb(claimOpen),
     putEvent: verb(putEvent),
     findEvents: verb(findEvents),
     deliverEvent: verb(deliverEvent),
@@ -42,5 +44,6 @@ export function memoryCluster(tables: Tables): ClusterStore {
     deleteDefinition: verb(deleteDefinition),
     readSettings: verb(readSettings),
     writeSettings: verb(writeSettings),
+    findAudit: verb(findAudit),
   }
 }

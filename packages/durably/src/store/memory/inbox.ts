@@ -1,9 +1,9 @@
 import { DurablyError } from '../../model/errors.ts'
 import type { RunRow } from '../../model/run.ts'
 import type { Delivery, DeliveryOutcome, EventQuery, EventRun, InboxEvent, NewEvent, PutEventOutcome } from '../cluster/inbox.ts'
+import { DEFAULT_SETTINGS } from '../cluster/settings.ts'
 import { newRow } from '../new-row.ts'
 import type { CreateOptions } from '../runs.ts'
-import { dedupeForMs } from './settings.ts'
 import type { Tables } from './tables.ts'
 
 export interface InboxRow extends NewEvent {
@@ -66,7 +66,7 @@ export function forgetEvents(tables: Tables, limit: number): number {
 }
 
 function isOld(tables: Tables, { processedAt }: InboxRow): boolean {
-  return processedAt !== null && processedAt <= tables.nowMs - dedupeForMs(tables)
+  return processedAt !== null && processedAt <= tables.nowMs - (tables.settings?.value.dedupeForMs ?? DEFAULT_SETTINGS.dedupeForMs)
 }
 
 function forget({ inbox, dedupeKeys }: Tables, { id, dedupeKey }: InboxRow): void {

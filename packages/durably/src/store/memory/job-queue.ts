@@ -48,6 +48,14 @@ export class JobQueue {
     return first && first.runAt <= nowMs ? first : undefined
   }
 
+  /** Those that can be claimed, in their turn. */
+  *claimable(nowMs: number): Iterable<RunRow> {
+    for (const run of this.#ready.ascending()) {
+      if (run.runAt > nowMs) return
+      yield run
+    }
+  }
+
   /** All of them, in no order. */
   *pending(): Iterable<RunRow> {
     yield* this.#ready.ascending()

@@ -1,14 +1,17 @@
 import type { Leader, LeadOutcome, LeadRequest } from '../cluster/leaders.ts'
 import { LEASE_MS_MAX } from '../runs.ts'
+import { recordElection } from './audit.ts'
 import type { Tables } from './tables.ts'
 
-export function lead(tables: Tables, { workerId, token, leaseMs }: LeadRequest): LeadOutcome {
-  const { leader, nowMs } = tables
+export function lead(tables: Tables, { workerId, token, leaseMs: otherwise }: LeadRequest): LeadOutcome {
+  const { leader, nowMs, settings } = tables
+  const leaseMs = settings?.value.leaderLeaseMs ?? otherwise
   const isMine = leader?.token === token
   if (leader && !isMine && leader.expiresAt > nowMs && leader.expiresAt <= nowMs + LEASE_MS_MAX)
     return { epoch: null, expiresInMs: leader.expiresAt - nowMs }
   const epoch = (leader?.epoch ?? 0) + (isMine ? 0 : 1)
   tables.leader = { epoch, workerId, token, electedAt: isMine ? leader.electedAt : nowMs, expiresAt: nowMs + leaseMs }
+  if (!isMine) recordElection(tables, tables.leader)
   return { epoch, expiresInMs: leaseMs }
 }
 

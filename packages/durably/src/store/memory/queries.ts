@@ -15,11 +15,11 @@ export function copyOf(row: RunRow | undefined): RunRow | null {
 }
 
 export function list(tables: Tables, query: RunQuery): RunRow[] {
-  const { limit = Number.POSITIVE_INFINITY } = query
+  const { limit = Number.POSITIVE_INFINITY, withoutValues = false } = query
   const rows: RunRow[] = []
   for (const row of candidates(tables, query)) {
     if (rows.length >= limit) break
-    if (fits(row, query, tables.nowMs)) rows.push({ ...row })
+    if (fits(row, query, tables.nowMs)) rows.push(withoutValues ? { ...row, payload: null, output: null } : { ...row })
   }
   return rows
 }
@@ -48,6 +48,7 @@ function fits(row: RunRow, query: RunQuery, nowMs: number): boolean {
   const {
     statuses,
     phases,
+    timedOut,
     jobNames,
     concurrencyKey,
     idempotencyKey,
@@ -63,6 +64,7 @@ function fits(row: RunRow, query: RunQuery, nowMs: number): boolean {
   return (
     (!statuses || statuses.includes(row.status)) &&
     (!phases || phases.includes(phase(row, nowMs))) &&
+    (timedOut === undefined || row.status !== 'failed' || (row.reason === 'timeout') === timedOut) &&
     (!jobNames || jobNames.includes(row.jobName)) &&
     (concurrencyKey === undefined || row.concurrencyKey === concurrencyKey) &&
     (idempotencyKey === undefined || row.idempotencyKey === idempotencyKey) &&

@@ -1,5 +1,6 @@
 import type { RunRow } from '../../model/run.ts'
 import type { ScheduleDefinition, ScheduleRow } from '../../model/schedule.ts'
+import type { Audited } from '../cluster/audit.ts'
 import type {
   Firing,
   FiringOutcome,
@@ -13,6 +14,7 @@ import type {
   TriggerOutcome,
 } from '../cluster/schedules.ts'
 import { newRow } from '../new-row.ts'
+import { record } from './audit.ts'
 import { byId } from './orders.ts'
 import type { Tables } from './tables.ts'
 
@@ -30,10 +32,11 @@ export function findSchedules({ schedules, nowMs }: Tables, { id, due, after = '
   }
 }
 
-export function putSchedule(tables: Tables, { id, version, nextAt, ...definition }: NewSchedule): ScheduleOutcome {
+export function putSchedule(tables: Tables, schedule: NewSchedule, options: Audited = {}): ScheduleOutcome {
+  const { id, version, nextAt, ...definition } = schedule
   const known = tables.schedules.get(id)
   if ((known?.version ?? null) !== version) return changed(known)
-  return write(tables, known ? { ...known, ...definition, nextAt } : newSchedule(tables, id, definition, nextAt))
+  return write(tables, known ? { ...known, ...definition, nextAt } : newSchedule(tables, id, definition, nextAt), options)
 }
 
 function newSchedule({ nowMs }: Tables, id: string, definition: ScheduleDefinition, nextAt: number): ScheduleRow {
@@ -41,22 +44,25 @@ function newSchedule({ nowMs }: Tables, id: string, definition: ScheduleDefiniti
   return { id, ...definition, ...unused, nextAt, createdAt: nowMs, updatedAt: nowMs }
 }
 
-export function switchSchedule(tables: Tables, { id, version, paused, nextAt }: ScheduleSwitch): ScheduleOutcome {
+export function switchSchedule(tables: Tables, change: ScheduleSwitch, options: Audited = {}): ScheduleOutcome {
+  const { id, version, paused, nextAt } = change
   const known = tables.schedules.get(id)
-  return known?.version === version ? write(tables, { ...known, paused, nextAt }) : changed(known)
+  return known?.version === version ? write(tables, { ...known, paused, nextAt }, options) : changed(known)
 }
 
-export function deleteSchedule(tables: Tables, id: string, version: number): ScheduleOutcome {
+export function deleteSchedule(tables: Tables, id: string, version: number, options: Audited = {}): ScheduleOutcome {
   const known = tables.schedules.get(id)
   if (known?.version !== version) return changed(known)
   tables.schedules.delete(id)
+  record(tables, options, null)
   return { outcome: 'done', schedule: known }
 }
 
 /** A schedule grows by one version with every write. */
-function write(tables: Tables, row: ScheduleRow): ScheduleOutcome {
+function write(tables: Tables, row: ScheduleRow, options: Audited = {}): ScheduleOutcome {
   const written = { ...row, version: row.version + 1, updatedAt: tables.nowMs }
   tables.schedules.set(row.id, written)
+  record(tables, options, written.version)
   return { outcome: 'done', schedule: { ...written } }
 }
 
@@ -103,10 +109,12 @@ function copies(row: RunRow | undefined): RunRow[] {
   return row ? [{ ...row }] : []
 }
 
-export function triggerSchedule(tables: Tables, { scheduleId, version, run }: ScheduleTrigger): TriggerOutcome {
+export function triggerSchedule(tables: Tables, trigger: ScheduleTrigger, options: Audited = {}): TriggerOutcome {
+  const { scheduleId, version, run } = trigger
   const known = tables.schedules.get(scheduleId)
   const sentBefore = tables.records.get(run.id)
   if (!sentBefore && known?.version !== version) return changed(known)
+  if (!sentBefore) record(tables, options, version)
   return { outcome: 'triggered', run: { ...(sentBefore?.row ?? insert(tables, scheduleId, run)) } }
 }
 

@@ -13,6 +13,7 @@ import { isTerminal, type RunRow, TERMINAL_STATUSES, type TerminalStatus } from 
 import type { ScheduleRow } from '../../model/schedule.ts'
 import { isFinal, type Move, TRANSITIONS } from '../../model/transitions.ts'
 import { wakesByChild } from '../../model/wait.ts'
+import type { AuditRow } from '../cluster/audit.ts'
 import type { DefinitionRow } from '../cluster/definitions.ts'
 import type { Leader, LeadRequest } from '../cluster/leaders.ts'
 import type { SettingsRow } from '../cluster/settings.ts'
@@ -61,6 +62,8 @@ export class Tables {
   readonly workers = new Map<string, KeptWorker>()
   /** The pending rows that are assigned to a worker. */
   readonly assigned = new Set<RunRow>()
+  /** The pending rows that prefer a worker. */
+  readonly preferring = new Set<RunRow>()
   /** Events that were sent, by id. */
   readonly inbox = new Map<string, InboxRow>()
   /** The ids of those that were not delivered, in their order. */
@@ -68,6 +71,8 @@ export class Tables {
   /** The ids of events, by their dedupe keys. */
   readonly dedupeKeys = new Map<string, string>()
   settings: SettingsRow | null = null
+  /** In the order in which they were stored. */
+  readonly audit = new Map<string, AuditRow>()
   /** By the names of the jobs. */
   readonly definitions = new Map<string, DefinitionRow>()
   /** Those that files of may exist, and that were removed. */
@@ -257,6 +262,7 @@ export class Tables {
 
   #enter(row: RunRow): void {
     if (row.status === 'pending' && row.assignedWorkerId !== null) this.assigned.add(row)
+    if (row.status === 'pending' && row.preferWorkerId !== null) this.preferring.add(row)
     if (row.status === 'pending') grow(this.#queues, row.jobName, () => new JobQueue((key) => this.#holders.has(key))).add(row)
     if (row.status === 'running') {
       this.leases.add(row)
@@ -272,6 +278,7 @@ export class Tables {
 
   #leave(row: RunRow): void {
     this.assigned.delete(row)
+    this.preferring.delete(row)
     if (row.status === 'pending') this.#queues.get(row.jobName)?.remove(row)
     if (row.status === 'running') {
       this.leases.delete(row)

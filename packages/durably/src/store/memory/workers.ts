@@ -1,5 +1,7 @@
+import type { Audited } from '../cluster/audit.ts'
 import type { WorkerEntry, WorkerRow, WorkerState } from '../cluster/workers.ts'
 import { LEASE_MS_MAX } from '../runs.ts'
+import { record } from './audit.ts'
 import type { KeptWorker, Tables } from './tables.ts'
 
 export function attend(tables: Tables, { lastsMs, ...entry }: WorkerEntry): WorkerState | null {
@@ -16,10 +18,12 @@ export function leave({ workers }: Tables, { id, token }: Pick<WorkerEntry, 'id'
   if (workers.get(id)?.token === token) workers.delete(id)
 }
 
-export function switchWorker({ workers }: Tables, id: string, state: WorkerState): boolean {
-  const worker = workers.get(id)
-  if (worker) worker.state = state
-  return worker !== undefined
+export function switchWorker(tables: Tables, id: string, state: WorkerState, options: Audited = {}): boolean {
+  const worker = tables.workers.get(id)
+  if (!worker) return false
+  if (worker.state !== state) record(tables, options, null)
+  worker.state = state
+  return true
 }
 
 export function workers(tables: Tables): WorkerRow[] {

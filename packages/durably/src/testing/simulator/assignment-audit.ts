@@ -1,4 +1,5 @@
-// AssignmentAudit — stands before the store of a world whose leader chooses the worker of each run, and checks what each write did.
+// AssignmentAudit — stands before the store of a world whose leader chooses the worker of each run, or whose runs prefer workers, and checks what each
+// write did.
 //   I63. A run gets a worker from the process that leads, while it is pending, has the version that this process has read and no worker; and
 //        the worker is attached and not silent.
 //   I64. The epoch and the count of assignments of a run never decrease, and each assignment counts.
@@ -7,9 +8,8 @@
 //   I68. The end of a run is accepted only with the epoch that its row has.
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { TRANSITIONS } from '../../model/transitions.ts'
-import type { AssignedRun, AssignRequest, OrphanRequest } from '../../store/cluster/assignments.ts'
+import type { AssignedRun, AssignRequest, OpenClaimRequest, OrphanRequest } from '../../store/cluster/assignments.ts'
 import type { ClusterStore } from '../../store/cluster/cluster.ts'
-import type { WorkerRow } from '../../store/cluster/workers.ts'
 import { endsLease, type OwnerWrite } from '../../store/owner-write.ts'
 import type { RunStore } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
@@ -17,17 +17,12 @@ import type { Violation } from '../invariants/index.ts'
 import { chance } from './chance.ts'
 import { ExclusiveTurn } from './exclusive-turn.ts'
 import { LeaderWatch } from './leader-watch.ts'
+import { type BeforeClaim, checkOpenClaim } from './open-claims.ts'
 import { isWithin } from './store-line.ts'
 import { withVerbs } from './with-verbs.ts'
 
-/** How often the end of a run is sent with another epoch first. */
+/** How often the end of a run, or a request of the leader, is sent first as it must be refused. */
 const FORGED_SHARE = 0.3
-
-interface Before {
-  nowMs: number
-  runs: ReadonlyMap<string, RunRow>
-  workers: ReadonlyMap<string, WorkerRow>
-}
 
 export class AssignmentAudit {
   readonly violations: Violation[] = []
@@ -38,6 +33,7 @@ export class AssignmentAudit {
   readonly #storeMs: () => number
   readonly #runs = new Map<string, RunRow>()
   readonly #turn = new ExclusiveTurn()
+  #requests = 0
 
   constructor(seed: number, storeMs: () => number) {
     this.#seed = seed
@@ -69,6 +65,7 @@ export class AssignmentAudit {
         assign: (request) => turn.alone(() => this.#assign(store, cluster, request)),
         orphan: (request) => turn.alone(() => this.#orphan(store, cluster, request)),
         claimAssigned: (request) => turn.alone(() => this.#claim(store, cluster, request)),
+        claimOpen: (request) => turn.alone(() => this.#claimOpen(store, cluster, request)),
       }),
     }
   }
@@ -93,7 +90,7 @@ export class AssignmentAudit {
     return (...args: unknown[]) => (isWithin(args[1]) ? invoke.apply(target, args) : this.#turn.beside(() => invoke.apply(target, args)))
   }
 
-  async #before({ runs }: Store, cluster: ClusterStore): Promise<Before> {
+  async #before({ runs }: Store, cluster: ClusterStore): Promise<BeforeClaim> {
     const pending = await runs.list({ statuses: ['pending'] })
     const workers = await cluster.workers()
     const byId = <T extends { id: string }>(rows: readonly T[]) => new Map(rows.map((row) => [row.id, row]))
@@ -102,6 +99,7 @@ export class AssignmentAudit {
 
   async #assign(store: Store, cluster: ClusterStore, request: AssignRequest): Promise<AssignedRun[] | null> {
     const before = await this.#before(store, cluster)
+    if (this.#isForgedToo()) await this.#assignAsReadBefore(cluster, request)
     const assigned = await cluster.assign(request)
     if (!this.#isOfLeader(request.epoch, assigned)) return assigned
     const versions = new Map(request.assignments.map(({ runId, version }) => [runId, version]))
@@ -120,6 +118,7 @@ export class AssignmentAudit {
 
   async #orphan(store: Store, cluster: ClusterStore, request: OrphanRequest): Promise<AssignedRun[] | null> {
     const before = await this.#before(store, cluster)
+    if (this.#isForgedToo()) await this.#orphanAsDeposed(cluster, request)
     const orphaned = await cluster.orphan(request)
     if (!this.#isOfLeader(request.epoch, orphaned)) return orphaned
     const nowMs = Math.max(before.nowMs, this.#storeMs())
@@ -133,6 +132,23 @@ export class AssignmentAudit {
       else if ((run.assignedAt ?? 0) + request.reassignAfterMs > nowMs) broken('not long enough after it was assigned')
     }
     return orphaned
+  }
+
+  #isForgedToo(): boolean {
+    return chance(this.#seed, `forges request ${this.#requests++}`) < FORGED_SHARE
+  }
+
+  /** Sends it as if the leader had read the runs before their last change, which assigns none of them. */
+  async #assignAsReadBefore(cluster: ClusterStore, { epoch, assignments }: AssignRequest): Promise<void> {
+    const outdated = assignments.map(({ runId, version, workerId }) => ({ runId, version: version - 1, workerId }))
+    for (const { id } of (await cluster.assign({ epoch, assignments: outdated })) ?? [])
+      this.#broken('I63', id, 'was assigned, but had another version than the one that the leader has read')
+  }
+
+  /** Sends it as the leader before, whose request comes late. */
+  async #orphanAsDeposed(cluster: ClusterStore, { epoch, reassignAfterMs }: OrphanRequest): Promise<void> {
+    if ((await cluster.orphan({ epoch: epoch - 1, reassignAfterMs })) !== null)
+      this.#broken('I65', null, `runs may be taken away as epoch ${epoch - 1}, but epoch ${epoch} leads`)
   }
 
   #isOfLeader(epoch: number, answer: readonly AssignedRun[] | null): boolean {
@@ -151,6 +167,13 @@ export class AssignmentAudit {
       if (run && run.assignedWorkerId !== request.workerId)
         this.#broken('I66', id, `was started by ${request.workerId}, and was assigned to ${run.assignedWorkerId ?? 'nobody'}`)
     }
+    return claimed
+  }
+
+  async #claimOpen(store: Store, cluster: ClusterStore, request: OpenClaimRequest): Promise<RunRow[]> {
+    const before = await this.#before(store, cluster)
+    const claimed = await cluster.claimOpen(request)
+    this.violations.push(...checkOpenClaim(before, this.#storeMs(), request, claimed))
     return claimed
   }
 

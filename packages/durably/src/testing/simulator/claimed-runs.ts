@@ -86,17 +86,21 @@ export class ClaimedRuns {
 
   #now(): Sent {
     const { clock } = this.#deps
-    return { ...momentOf(clock), sleptMs: clock.sleptMs, isClockSet: clock.isSet }
+    return { sleptMs: clock.sleptMs, isClockSet: clock.isSet, ...momentOf(clock) }
   }
 
-  /** The same for runs that a leader chose for this process. */
+  /** The same for the claims of a worker of the register. */
   rememberedFromCluster(cluster: ClusterStore): ClusterStore {
-    return withVerbs(cluster, {
-      claimAssigned: async (request) => {
+    const remembered =
+      <Request>(claim: (request: Request) => Promise<RunRow[]>) =>
+      async (request: Request): Promise<RunRow[]> => {
         const sent = this.#now()
         this.#claimSent = sent
-        return this.#remember(await cluster.claimAssigned(request), sent)
-      },
+        return this.#remember(await claim(request), sent)
+      }
+    return withVerbs(cluster, {
+      claimAssigned: remembered((request) => cluster.claimAssigned(request)),
+      claimOpen: remembered((request) => cluster.claimOpen(request)),
     })
   }
 

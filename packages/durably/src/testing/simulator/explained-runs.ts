@@ -12,6 +12,7 @@ import type { Violation } from '../invariants/index.ts'
 
 interface ExplainedRunsDeps {
   store: Store
+  listRuns: () => Promise<RunRow[]>
   storeMs: () => number
   /** It was purged or deleted. */
   isGone: (runId: string) => boolean
@@ -23,9 +24,19 @@ export class ExplainedRuns {
   readonly violations: Violation[] = []
   readonly #deps: ExplainedRunsDeps
   readonly #codec = jsonCodec()
+  /** Settles when the explanations that nobody waits for are read. */
+  looked: Promise<unknown> = Promise.resolve()
 
   constructor(deps: ExplainedRunsDeps) {
     this.#deps = deps
+  }
+
+  /** While the world goes on. */
+  lookAtAll(): void {
+    const failed = (error: unknown) =>
+      void this.violations.push({ invariant: 'I39', runId: null, what: `there is no explanation: ${error}` })
+    const looked = this.#deps.listRuns().then((runs) => this.look(runs))
+    this.looked = Promise.all([this.looked, looked.catch(failed)])
   }
 
   async look(runs: readonly RunRow[]): Promise<void> {

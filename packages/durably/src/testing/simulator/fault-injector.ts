@@ -1,6 +1,7 @@
 // FaultInjector — injects the timed faults of a world: kills, pauses, sleeping machines, clock jumps, stops and commands of users.
 import type { Durably } from '../../durably.ts'
 import { isTerminal, type RunStatus } from '../../model/run.ts'
+import type { ActorOption } from '../../store/cluster/audited.ts'
 import type { Store } from '../../store/store.ts'
 import { chance, pick } from './chance.ts'
 import type { FaultPlan, Timed } from './fault-plan.ts'
@@ -40,6 +41,8 @@ interface FaultInjectorDeps {
   /** All processes share one connection, so a process that sleeps in a transaction holds up the whole world. */
   hasOneConnection: boolean
   setStoreClockBy: (ms: number) => void
+  /** Who gives the commands. Default: nobody. */
+  as?: ActorOption
 }
 
 export class FaultInjector {
@@ -111,18 +114,18 @@ export class FaultInjector {
   }
 
   async #command(fault: keyof typeof COMMANDS, name: string): Promise<void> {
-    const { seed, store, client } = this.#deps
+    const { seed, store, client, as } = this.#deps
     const all = await store.runs.list({})
     const { verb, isFor } = COMMANDS[fault]
     const likely = all.filter(({ status }) => isFor(status))
     const rows = likely.length > 0 && chance(seed, `${name} likely`) < LIKELY_SHARE ? likely : all
     const run = rows[pick(seed, `${name} run`, 0, Math.max(0, rows.length - 1))]
-    if (run) client.command((durably) => durably[verb](run.id))
+    if (run) client.command((durably) => durably[verb](run.id, as))
   }
 
   /** Removes all that has ended before a failed run with children is retried, or right after such a run was cancelled. */
   async #family(fault: 'clear and retry' | 'cancel and clear', name: string): Promise<void> {
-    const { seed, store, client } = this.#deps
+    const { seed, store, client, as } = this.#deps
     const all = await store.runs.list({})
     const parents = new Set(all.map(({ parentRunId }) => parentRunId))
     const families = all.filter(
@@ -132,9 +135,9 @@ export class FaultInjector {
     if (!run) return
     this.counts.families++
     client.command(async (durably) => {
-      if (fault === 'cancel and clear') await durably.cancel(run.id)
+      if (fault === 'cancel and clear') await durably.cancel(run.id, as)
       await durably.purge({ olderThan: 0 })
-      if (fault === 'clear and retry') await durably.retry(run.id)
+      if (fault === 'clear and retry') await durably.retry(run.id, as)
     })
   }
 }

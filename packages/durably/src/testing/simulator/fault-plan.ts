@@ -148,6 +148,7 @@ function weightOf(seed: number, verb: string, args: readonly unknown[]): number 
   switch (verb) {
     case 'runs.claim':
     case 'cluster.claimAssigned':
+    case 'cluster.claimOpen':
     case 'cluster.findUnassigned':
     case 'cluster.assign':
       return CLAIM_WEIGHT

@@ -13,6 +13,8 @@ const GPU = { gpu: 'yes' }
 /** It is always there in the end, attached, and has all labels. */
 const MAINSTAY = 'w0'
 const LONE_LEADER = 'w1'
+/** The share of runs that prefer a worker. */
+const PREFERS_SHARE = 0.4
 const ORDERS = ['drain', 'detach', 'attach'] as const
 const ORDERS_MAX = 10
 
@@ -70,6 +72,7 @@ export class FleetPlan {
       dispatch: dispatch === 'leader' ? 'leader' : 'claim',
       labels: hasGpu ? GPU : {},
       reassignAfter: oneOf(seed, 'reassign after', [1000, 5000, 30_000]),
+      preferFor: oneOf(seed, `prefer for of ${process}`, [0, 500, 2000, 20_000]),
     }
   }
 
@@ -88,6 +91,13 @@ export class FleetPlan {
 
   runsOn(job: string): Labels | undefined {
     return this.isCluster && chance(this.#options.seed, `${job} runs on`) < 0.3 ? GPU : undefined
+  }
+
+  /** The worker that a run prefers: one that is there, one that was there before, or one that comes later. */
+  preferred(runId: string): string | undefined {
+    const { seed } = this.#options
+    if (!this.isCluster || chance(seed, `${runId} prefers`) >= PREFERS_SHARE) return undefined
+    return this.workerIdOf(`w${pick(seed, `${runId} prefers machine`, 0, 2)}.${pick(seed, `${runId} prefers life`, 0, 1)}`)
   }
 
   archiveAfterMs(): number {

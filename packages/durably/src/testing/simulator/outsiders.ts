@@ -7,6 +7,7 @@ import type { Decision } from '../../model/effect.ts'
 import { hasCode, isPassing } from '../../model/errors.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { decodeWaits } from '../../model/wait.ts'
+import type { ActorOption } from '../../store/cluster/audited.ts'
 import type { Store } from '../../store/store.ts'
 import { oneOf, pick } from './chance.ts'
 import { callsOf, isHopeless } from './planned-run.ts'
@@ -22,6 +23,8 @@ interface OutsiderDeps {
   durably: Durably
   /** The store without faults, to look at the rows. */
   store: Store
+  /** Who they say they are. Default: nobody. */
+  as?: ActorOption
 }
 
 export class Outsiders {
@@ -62,7 +65,7 @@ export class Outsiders {
         if (parent.status === 'completed' || parent.status === 'failed') break
         root = parent
       }
-      void this.#deps.durably.cancel(root.id).catch(() => {})
+      void this.#deps.durably.cancel(root.id, this.#deps.as).catch(() => {})
     }
   }
 
@@ -84,8 +87,9 @@ export class Outsiders {
 
   /** Sends with a key, so that it may be sent again; a repetition after the answer has another value, which must not count. */
   #send(runId: string, name: string, sender: number, again: boolean): Promise<boolean> {
-    const { durably } = this.#deps
-    return this.#answered(() => durably.signal(runId, name, { name, sender, again }, { idempotencyKey: `sender ${sender}` }))
+    const { durably, as } = this.#deps
+    const options = { idempotencyKey: `sender ${sender}`, ...as }
+    return this.#answered(() => durably.signal(runId, name, { name, sender, again }, options))
   }
 
   #think(runId: string, name: string): void {
@@ -103,7 +107,7 @@ export class Outsiders {
   }
 
   async #decide(runId: string, name: string, thought: number): Promise<void> {
-    const { seed, durably, store } = this.#deps
+    const { seed, durably, store, as } = this.#deps
     const step = decidedStep(name) ?? name
     const done = { done: { step, execution: -100 - thought } }
     const decision = oneOf<Decision>(seed, `decides ${name} ${thought}`, [
@@ -112,7 +116,7 @@ export class Outsiders {
       done,
       { failed: `${step} was given up` },
     ])
-    if (await this.#answered(() => durably.decide(runId, step, decision))) return
+    if (await this.#answered(() => durably.decide(runId, step, decision, as))) return
     const run = await store.runs.get(runId)
     const stillWaits = run && !isTerminal(run.status) && decodeWaits(run.waitingFor).some((wait) => wait.name === name)
     if (stillWaits) this.#later(AGAIN_MS, () => this.#decide(runId, name, thought))

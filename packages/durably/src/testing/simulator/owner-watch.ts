@@ -48,7 +48,10 @@ export class OwnerWatch {
         apply: (writes) => this.#apply(runs, writes),
       }),
       ...(cluster && {
-        cluster: withVerbs(cluster, { claimAssigned: async (request) => this.#claimed(await cluster.claimAssigned(request)) }),
+        cluster: withVerbs(cluster, {
+          claimAssigned: async (request) => this.#claimed(await cluster.claimAssigned(request)),
+          claimOpen: async (request) => this.#claimed(await cluster.claimOpen(request)),
+        }),
       }),
       ...(transact && {
         transact: async (body) => {
@@ -86,8 +89,10 @@ export class OwnerWatch {
   async #apply(runs: RunStore, writes: readonly OwnerWrite[]): ReturnType<RunStore['apply']> {
     const { now, wokeAt, env } = this.#process
     const contact: Contact = { from: wokeAt < now - 1 ? this.#waitingSince(now) : null, at: now }
+    // Writes of a group that was rejected are sent again one after the other, and others wait until all of them are answered.
+    const isAgain = writes.some((write) => this.#sent.has(keyOf(write)))
     for (const write of writes) if (!this.#sent.has(keyOf(write))) this.#sent.set(keyOf(write), contact)
-    const group = { sent: momentOf(env), answeredAt: Number.POSITIVE_INFINITY }
+    const group = { sent: isAgain ? this.#waitingSince(now) : momentOf(env), answeredAt: Number.POSITIVE_INFINITY }
     this.#group = group
     try {
       const outcomes = await runs.apply(writes)

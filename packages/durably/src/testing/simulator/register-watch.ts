@@ -1,5 +1,5 @@
 // RegisterWatch — I67: a worker that knows that it is detached, or that its name is taken, starts nothing. One that drains takes only what was
-// chosen for it, and so does every worker whose runs a leader chooses.
+// chosen for it, and so does every worker whose runs a leader chooses. The others leave runs to workers that these prefer.
 import type { WorkerState } from '../../store/cluster/workers.ts'
 import type { Store } from '../../store/store.ts'
 import type { Violation } from '../invariants/index.ts'
@@ -25,7 +25,7 @@ export class RegisterWatch {
       ...store,
       runs: withVerbs(runs, {
         claim: (request) => {
-          if (this.#isLed || this.#state !== 'attached') this.#broken('claims runs that nobody chose for it')
+          this.#broken('claims runs that others may be preferred for')
           return runs.claim(request)
         },
       }),
@@ -33,6 +33,10 @@ export class RegisterWatch {
         attend: async (entry) => {
           this.#state = await cluster.attend(entry)
           return this.#state
+        },
+        claimOpen: (request) => {
+          if (this.#isLed || this.#state !== 'attached') this.#broken('claims runs that nobody chose for it')
+          return cluster.claimOpen(request)
         },
         claimAssigned: (request) => {
           if (this.#state === null || this.#state === 'detached') this.#broken('starts runs')

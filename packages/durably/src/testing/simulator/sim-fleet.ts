@@ -6,10 +6,13 @@ import type { Durably } from '../../durably.ts'
 import type { Env } from '../../model/env.ts'
 import type { RunRow } from '../../model/run.ts'
 import { withLogPersistence } from '../../plugins/index.ts'
+import type { ActorOption } from '../../store/cluster/audited.ts'
+import type { NewRun } from '../../store/runs.ts'
 import type { Store } from '../../store/store.ts'
 import type { JobExecution, Violation } from '../invariants/index.ts'
 import { MemoryFiles } from '../memory-files.ts'
 import { AssignmentAudit } from './assignment-audit.ts'
+import { AuditWatch } from './audit-watch.ts'
 import { pick } from './chance.ts'
 import { ConfirmAudit } from './confirm-audit.ts'
 import type { FleetPlan, Order } from './fleet-plan.ts'
@@ -17,6 +20,7 @@ import { HistoryAudit } from './history-audit.ts'
 import { OwnerWatch } from './owner-watch.ts'
 import { RegisterWatch } from './register-watch.ts'
 import type { SimProcess } from './sim-process.ts'
+import { withVerbs } from './with-verbs.ts'
 
 export interface FleetFigures {
   /** Runs whose worker was silent, and workers that came back in time. */
@@ -29,9 +33,14 @@ export interface FleetFigures {
   deposed: number
   /** Histories that were moved to files. */
   archived: number
+  /** Commands whose actor was recorded. */
+  recorded: number
 }
 
-export const NO_FLEET: FleetFigures = { silences: 0, returns: 0, assigned: 0, orphaned: 0, deposed: 0, archived: 0 }
+export const NO_FLEET: FleetFigures = { silences: 0, returns: 0, assigned: 0, orphaned: 0, deposed: 0, archived: 0, recorded: 0 }
+
+/** In fleets, everybody who gives a command says who it is. */
+export const OPERATOR: ActorOption = { actor: 'operator' }
 
 interface SimFleetDeps {
   seed: number
@@ -50,6 +59,7 @@ export class SimFleet {
   readonly #histories: HistoryAudit
   readonly #owners = new Map<SimProcess, OwnerWatch>()
   readonly #registers: RegisterWatch[] = []
+  readonly #commands = new AuditWatch()
 
   constructor(deps: SimFleetDeps) {
     const { seed, plan, storeMs, isAbandoned } = deps
@@ -64,7 +74,16 @@ export class SimFleet {
   over(store: Store): Store {
     const { isArchiving, isCluster } = this.plan
     const kept = isArchiving ? this.#histories.over(store) : store
-    return isCluster ? this.#assignments.over(kept) : kept
+    return this.#commands.over(isCluster ? this.#assignments.over(this.#preferring(kept)) : kept)
+  }
+
+  /** Some runs prefer a worker, whoever triggers them. */
+  #preferring(store: Store): Store {
+    const prefer = (run: NewRun): NewRun => {
+      const preferWorkerId = this.plan.preferred(run.id)
+      return preferWorkerId === undefined ? run : { ...run, preferWorkerId }
+    }
+    return { ...store, runs: withVerbs(store.runs, { create: (runs, options) => store.runs.create(runs.map(prefer), options) }) }
   }
 
   /** The same store, with what was moved to files. */
@@ -105,7 +124,7 @@ export class SimFleet {
     const fleet = cluster(durably)
     const workers = await fleet.workers()
     const worker = workers[pick(this.#deps.seed, `${name} target`, 0, Math.max(0, workers.length - 1))]
-    if (worker) await fleet[order](worker.id)
+    if (worker) await fleet[order](worker.id, OPERATOR)
   }
 
   /** Leaves the workers as they are to be in the end: an order of before may still be under way. */
@@ -133,11 +152,11 @@ export class SimFleet {
   /** `runs`: all that are left in the end. */
   judge(runs: readonly RunRow[]): Violation[] {
     if (this.plan.isArchiving) this.#histories.judge(runs)
-    const watches = [this.#assignments, this.#confirms, this.#histories, ...this.#owners.values(), ...this.#registers]
+    const watches = [this.#assignments, this.#confirms, this.#histories, ...this.#owners.values(), ...this.#registers, this.#commands]
     return watches.flatMap(({ violations }) => violations)
   }
 
   get figures(): FleetFigures {
-    return { ...this.#confirms.counts, ...this.#assignments.counts, archived: this.#histories.moved }
+    return { ...this.#confirms.counts, ...this.#assignments.counts, archived: this.#histories.moved, recorded: this.#commands.recorded }
   }
 }

@@ -20,6 +20,7 @@ const TABLES = [
   'inbox',
   'job_definitions',
   'settings',
+  'audit',
   'workers',
   'archive_removals',
 ] as const

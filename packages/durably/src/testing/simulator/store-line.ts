@@ -92,13 +92,13 @@ export class StoreLine {
   /** At any statement the process may die or the connection may be lost: then the transaction is rolled back. */
   #transactions(transact: Transact): Transact {
     const { line, plan } = this.#world
-    return (body) => {
+    return (body, statementMs) => {
       const perform = (call: string) =>
         transact((trx) => {
           const cut = line && plan.ofTransaction?.(call)
           if (cut) line.cutAt(cut.statement, cut.kills ? () => this.#caller.kill() : () => {})
           return this.#whileAlive(body(trx))
-        })
+        }, statementMs)
       return this.#call('transact', [], perform) as ReturnType<Transact>
     }
   }

@@ -51,8 +51,7 @@ export class StoreNotes {
   take(verb: string, answer: Answer, args: readonly unknown[], now: Moment): void {
     if (!('value' in answer)) return
     if (verb === 'runs.create') this.#created(args[0] as readonly NewRun[], answer.value as readonly Created[], now)
-    if (verb === 'runs.claim' || verb === 'cluster.claimAssigned')
-      for (const row of answer.value as readonly RunRow[]) this.#claim(row, now)
+    if (isClaim(verb)) for (const row of answer.value as readonly RunRow[]) this.#claim(row, now)
     if (verb === 'runs.apply') this.#applied(args[0] as readonly OwnerWrite[], answer.value as readonly WriteOutcome[], now)
     if (verb === 'signals.send' && answer.value === 'accepted') this.#signal(args[0] as SignalRow)
   }
@@ -119,4 +118,8 @@ export class StoreNotes {
 
 function isDone(decision: unknown): boolean {
   return typeof decision === 'object' && decision !== null && 'done' in decision
+}
+
+export function isClaim(verb: string): boolean {
+  return ['runs.claim', 'cluster.claimAssigned', 'cluster.claimOpen'].includes(verb)
 }

@@ -14,12 +14,12 @@ import { NO_FLEET, type SimFleet } from './sim-fleet.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { SteadyJobs } from './steady-jobs.ts'
 import type { Answer } from './store-line.ts'
-import { StoreNotes } from './store-notes.ts'
+import { isClaim, StoreNotes } from './store-notes.ts'
 import type { TabAudit } from './tab-audit.ts'
 
 const MUTATING = new Set([
   ...['runs.create', 'runs.claim', 'runs.apply', 'runs.reap', 'runs.cancel', 'runs.retry', 'runs.delete', 'runs.purge'],
-  ...['signals.send', 'transact', 'cluster.assign', 'cluster.orphan', 'cluster.claimAssigned'],
+  ...['signals.send', 'transact', 'cluster.assign', 'cluster.orphan', 'cluster.claimAssigned', 'cluster.claimOpen'],
 ])
 const NO_TABS = { terms: 0, thefts: 0 }
 
@@ -81,7 +81,7 @@ export class WorldAudit {
     const answered = 'value' in answer && Array.isArray(answer.value) ? answer.value : []
     if (verb === 'runs.cancel' && hasStopped(answer)) this.#cancels.cancelled(args[0] as string)
     if (verb === 'runs.apply') this.#count('commits', 'groups', answered)
-    if (verb === 'runs.claim' || verb === 'cluster.claimAssigned') {
+    if (isClaim(verb)) {
       this.#count('claims', 'batches', answered)
       this.#claims.claimed(process, (args[0] as ClaimRequest).tokens)
     }

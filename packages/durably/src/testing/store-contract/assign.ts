@@ -38,7 +38,7 @@ export const assignChapter = chapter('assignments', {
     deepEqual(ids(await find(world)), ids([a, key, b].flatMap((run) => run ?? [])), 'found')
     equal((await find(world, 2)).length, 2, 'with a limit')
     const [first] = await find(world)
-    deepEqual(first, { id: a?.id ?? '', jobName: JOB, version: 0 }, 'what is said of each')
+    deepEqual(first, { id: a?.id ?? '', jobName: JOB, version: 0, preferWorkerId: null }, 'what is said of each')
   },
 
   'a key that is held, or whose run is assigned, hides the others': async (world) => {

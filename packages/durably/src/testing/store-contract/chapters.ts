@@ -1,6 +1,7 @@
 import { applyMany } from './apply-many.ts'
 import { archiveChapter } from './archive.ts'
 import { assignChapter } from './assign.ts'
+import { auditChapter } from './audit.ts'
 import { cancelRetryDelete } from './cancel-retry-delete.ts'
 import { cancelledFamilies } from './cancelled-families.ts'
 import type { Chapter } from './chapter.ts'
@@ -30,6 +31,7 @@ import { oldestDueChapter } from './oldest-due.ts'
 import { ownerWrites } from './owner-writes.ts'
 import { pages } from './pages.ts'
 import { parking } from './parking.ts'
+import { preferencesChapter } from './preferences.ts'
 import { probeChapter } from './probe.ts'
 import { purge } from './purge.ts'
 import { queries } from './queries.ts'
@@ -95,7 +97,9 @@ export const storeContract: Chapter[] = [
   fireChapter,
   workersChapter,
   assignChapter,
+  preferencesChapter,
   inboxChapter,
   definitionsChapter,
   settingsChapter,
+  auditChapter,
 ]

@@ -64,6 +64,7 @@ export const createChapter = chapter('create', {
         scheduleId: null,
         scheduledFor: null,
         unchecked: false,
+        preferWorkerId: null,
         lastEventSequence: 1,
         logRef: null,
         workerId: null,

@@ -3,12 +3,29 @@ import type { StepRow } from '../../model/step.ts'
 import type { RunQuery } from '../../store/runs.ts'
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter, type World } from './chapter.ts'
-import { byId, create, get, held, inStatus, newRun, recordFailedStep, recordStep } from './world.ts'
+import { byId, create, fail, get, held, inStatus, newRun, recordFailedStep, recordStep } from './world.ts'
 
 export const queries = chapter('queries', {
   'an empty store has no runs': async (world) => {
     deepEqual(await world.store.runs.list({}), [], 'runs')
     equal(await world.store.runs.get(world.env.id()), null, 'a run')
+  },
+
+  'a list without values has neither inputs nor outputs, and all the rest': async (world) => {
+    const owner = await held(world, { payload: '"in"' })
+    await owner.succeed({ type: 'complete', output: '"out"' })
+    await create(world, { payload: '"waiting"' })
+    for (const query of [{}, { limit: 5, statuses: RUN_STATUSES }, { jobNames: [owner.run.jobName], limit: 5 }] satisfies RunQuery[]) {
+      const whole = await world.store.runs.list(query)
+      equal(whole.filter(({ payload }) => payload !== null).length, 2, 'inputs')
+      const without = await world.store.runs.list({ ...query, withoutValues: true })
+      const stripped = whole.map((run) => ({ ...run, payload: null, output: null }))
+      deepEqual(
+        without.map(({ readAt: _, ...run }) => run),
+        stripped.map(({ readAt: _, ...run }) => run),
+        'the rest',
+      )
+    }
   },
 
   'the newest run comes first': async (world) => {
@@ -156,6 +173,25 @@ export const queries = chapter('queries', {
     await world.env.advance(1000)
     deepEqual(await list(world, { phases: ['sleeping'] }), [], 'nobody is asleep')
     deepEqual(await list(world, { phases: ['pending'], statuses: ['failed'] }), [], 'no status has it')
+  },
+
+  'a list may be narrowed to failed runs that ran out of time, or to the others': async (world) => {
+    const waiting = await create(world, { jobName: 'waiting' })
+    const late = await held(world, { jobName: 'late' })
+    await late.succeed({ type: 'fail', error: 'late', failure: '{}', reason: 'timeout', failedStepName: '' })
+    const broken = await held(world, { jobName: 'broken' })
+    await broken.succeed(fail())
+    deepEqual(await list(world, { phases: ['failed'], timedOut: true, limit: 5 }), [late.run.id], 'those')
+    deepEqual(
+      await list(world, { phases: ['failed', 'pending'], timedOut: false }),
+      [broken.run.id, waiting.id],
+      'the others, and what has not failed',
+    )
+    deepEqual(
+      await list(world, { timedOut: true, jobNames: ['late', 'broken', 'waiting'], limit: 5 }),
+      [late.run.id, waiting.id],
+      'beside jobs',
+    )
   },
 
   'a list may be narrowed to a key, a parent and a range of ids': async (world) => {

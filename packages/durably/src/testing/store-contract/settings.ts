@@ -1,7 +1,7 @@
 // Settings of all processes: one row, whose version guards it.
 import { deepEqual, equal, ok } from '../assert.ts'
 import { chapter } from './chapter.ts'
-import { clusterOf, elect } from './cluster-world.ts'
+import { assignedRun, candidate, clusterOf, elect } from './cluster-world.ts'
 
 export const settingsChapter = chapter('settings', {
   'settings are written by version, and read as they were written': async (world) => {
@@ -38,5 +38,40 @@ export const settingsChapter = chapter('settings', {
     await world.env.advance(1)
     const again = await send()
     ok(again.outcome === 'stored' && again.id !== id, 'after it')
+  },
+
+  'how long a lease of the leader is, is a setting, whatever the process asks for': async (world) => {
+    const cluster = clusterOf(world)
+    await cluster.writeSettings({ value: { leaderLeaseMs: 5000 }, version: 0, updatedBy: null })
+    deepEqual(await cluster.lead(candidate('a')), { epoch: 1, expiresInMs: 5000 }, 'elected')
+    await world.env.advance(4000)
+    deepEqual(await cluster.lead(candidate('a')), { epoch: 1, expiresInMs: 5000 }, 'renewed')
+    await world.env.advance(4999)
+    equal((await cluster.lead(candidate('b'))).epoch, null, 'a millisecond too early')
+    await world.env.advance(1)
+    equal((await cluster.lead(candidate('b'))).epoch, 2, 'after it')
+  },
+
+  'after how long a run gets another worker is a setting, whatever the leader asks for': async (world) => {
+    const cluster = clusterOf(world)
+    for (const [reassignAfterMs, othersMs] of [
+      [5000, 30_000],
+      [5000, 1000],
+    ] as const) {
+      const version = (await cluster.readSettings())?.version ?? 0
+      await cluster.writeSettings({ value: { reassignAfterMs }, version, updatedBy: null })
+      const { epoch, id } = await assignedRun(world)
+      await cluster.switchWorker('worker a', 'detached')
+      await world.env.advance(4999)
+      deepEqual(await cluster.orphan({ epoch, reassignAfterMs: othersMs }), [], 'a millisecond too early')
+      await world.env.advance(1)
+      deepEqual(
+        (await cluster.orphan({ epoch, reassignAfterMs: othersMs }))?.map((run) => run.id),
+        [id],
+        'after it',
+      )
+      await world.store.runs.cancel(id)
+      await cluster.switchWorker('worker a', 'attached')
+    }
   },
 })

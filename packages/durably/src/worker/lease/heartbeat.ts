@@ -63,7 +63,7 @@ export class Heartbeat {
     if (this.#stopped || this.#owner.lost) return
     // A beat that is under way may have reached the store before the cancel did.
     if (this.#beating) this.#beatAgain = true
-    else void this.#beat(this.#lease.ms())
+    else void this.#beat()
   }
 
   /** Writes what is attached within 100 ms, unless another write takes it first. */
@@ -95,16 +95,15 @@ export class Heartbeat {
       else this.#beatIn(holdMs - age)
       return
     }
-    if (age >= heartbeatMs || this.#carryBy <= now) void this.#beat(age)
+    if (age >= heartbeatMs || this.#carryBy <= now) void this.#beat()
     else this.#beatIn(heartbeatMs - age)
   }
 
-  async #beat(age: number): Promise<void> {
+  async #beat(): Promise<void> {
     const { leaseMs, confirmMs, heartbeatMs } = this.#deps
-    const holdMs = leaseMs + confirmMs
     const owner = this.#owner
     this.#beating = true
-    this.#beatIn(age < holdMs ? holdMs - age : holdMs)
+    this.#beatIn(this.#lease.leftOf(leaseMs + confirmMs))
     try {
       await owner.write({ type: 'heartbeat' })
     } catch {
@@ -113,7 +112,8 @@ export class Heartbeat {
     this.#beating = false
     if (this.#stopped || owner.lost) return
     this.#execution.beaten()
-    this.#beatIn(heartbeatMs)
+    // If the answer took long, another beat must be under way when the lease is over: else that would pass for a pause of the process (H3).
+    this.#beatIn(this.#lease.ms() < heartbeatMs ? heartbeatMs : 0)
     if (!this.#beatAgain) return
     this.#beatAgain = false
     this.beatNow()

@@ -22,6 +22,16 @@ export class LeaseAge {
     return elapsedMs(this.#env, this.renewedAt)
   }
 
+  /**
+   * How much of this time is left. If only one clock says that it is over, that one may have been set, and the other counts. If both do, the process
+   * was paused, and all of it is left.
+   */
+  leftOf(ms: number): number {
+    const { mono, wall } = this.renewedAt
+    const ages = [this.#env.mono() - mono, this.#env.wall() - wall].filter((age) => age < ms)
+    return ms - Math.max(0, ...ages)
+  }
+
   /** The clocks differ, so the lease may be older than both say: the machine may have slept, and its clock may have been set back. */
   get isUnknown(): boolean {
     return clocksDiffer(this.#env, this.renewedAt)

@@ -27,15 +27,17 @@ const CONFLICTS_MAX = 10
 export function recordInTransaction(
   owner: Owner,
   deps: TransactionDeps,
+  statementMs: number,
   verbOf: (trx: unknown) => Promise<RecordStep>,
 ): Promise<TransactResult> {
-  return owner.transact((turn) => transact(owner, turn, deps, verbOf))
+  return owner.transact((turn) => transact(owner, turn, deps, statementMs, verbOf))
 }
 
 async function transact(
   owner: Owner,
   turn: OwnerTurn,
   deps: TransactionDeps,
+  statementMs: number,
   verbOf: (trx: unknown) => Promise<RecordStep>,
 ): Promise<TransactResult> {
   const { store, env } = deps
@@ -51,7 +53,7 @@ async function transact(
         sent = turn.now()
         write = turn.assemble(verb)
         return write
-      })
+      }, statementMs)
       if (!('undone' in outcome)) return turn.settle(write, outcome, sent) ? 'recorded' : 'lost'
       if (write) owner.attachments.putBack(write)
       if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome

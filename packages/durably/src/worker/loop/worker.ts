@@ -14,7 +14,7 @@ import type { Execution } from '../execution.ts'
 import { Executor } from '../executor.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 import { workerName } from '../worker-name.ts'
-import { claimRuns } from './claim-runs.ts'
+import { type ClaimDeps, claimRuns } from './claim-runs.ts'
 import { LeadershipHolder } from './leadership-holder.ts'
 import { reapInherited, reapLostRuns } from './reap.ts'
 import { WakeUp } from './wake-up.ts'
@@ -38,7 +38,7 @@ export interface WorkerVitals {
 }
 
 export class Worker {
-  readonly #deps: WorkerDeps & { workerId: string }
+  readonly #deps: ClaimDeps
   readonly #wakeUp: WakeUp
   readonly #leadership: LeadershipHolder
   readonly #active = new ActiveExecutions()
@@ -57,7 +57,7 @@ export class Worker {
   #dueAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: WorkerDeps) {
-    this.#deps = { ...deps, workerId: deps.workerId ?? workerName(deps.env.id()) }
+    this.#deps = { ...deps, workerId: deps.workerId ?? workerName(deps.env.id()), active: this.#active }
     this.#wakeUp = new WakeUp(deps.env)
     this.#executor = new Executor(deps, this.#active, () => this.#freed())
     this.#leadership = new LeadershipHolder({
@@ -243,7 +243,7 @@ export class Worker {
     if (publishing) await publishing
     const found = await store.runs.probe(jobNames())
     const { due, stale, nextInMs, dutyInMs = Number.POSITIVE_INFINITY, hasEvents = false } = found
-    const duty = await this.#deps.perform(this.#deps.workerId, { dutyInMs, hasEvents })
+    const duty = await this.#deps.perform(this.#deps.workerId, { due, dutyInMs, hasEvents })
     const isLate = stale && this.#beatLate()
     const reaped = stale && !isLate && (await reapLostRuns(this.#deps)) > 0
     const soonest = isLate ? Math.min(pollingMs, heartbeatMs) : pollingMs

@@ -20,7 +20,7 @@ function checkChild(job: unknown, options: ChildRunOptions): void {
       'invalid_argument',
       `ctx.trigger and ctx.invoke take a job as defineJob returned it, got ${JSON.stringify(job) ?? typeof job}`,
     )
-  checkKeys('ctx.trigger and ctx.invoke', options, CHILD_RUN_OPTIONS)
+  checkKeys('a child run', options, CHILD_RUN_OPTIONS)
 }
 
 /** It would wait for a child that waits for it. */

@@ -6,6 +6,7 @@ import { isDecision, NOT_A_DECISION } from '../../model/effect.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type { StepOptions } from '../../model/job.ts'
 import { NonRetryableError } from '../../model/retry-policy.ts'
+import { findSignal } from './sent-signals.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 /** E1. */
@@ -43,7 +44,7 @@ export async function settleEffect(steps: StepRunner, call: StepCall, { effect, 
 }
 
 async function decisionOf(steps: StepRunner, name: string): Promise<unknown> {
-  const signal = await steps.signals.find(name)
+  const signal = await findSignal(steps, name)
   if (!signal) return undefined
   steps.deps.execution.parking.waits.delete(name)
   return steps.deps.codec.decode(signal.value)

@@ -4,6 +4,7 @@ import { durationMs } from '../../model/duration.ts'
 import { checkSignalName } from '../../model/effect.ts'
 import { signalSchema, validate, type WaitForOptions } from '../../model/job.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
+import { findSignal } from './sent-signals.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 const WAIT_FOR_OPTIONS: KeysOf<WaitForOptions> = { schema: 1, timeout: 1 }
@@ -22,7 +23,7 @@ export async function receiveSignal(steps: StepRunner, call: StepCall, options: 
   const isOver = parking.isOver(name)
   // If the job fails before the signals are read, its next attempt does not begin the time anew.
   if (dueAt !== null && isOver === undefined) parking.waits.set(name, { name, kind: 'limit', dueAt })
-  const signal = await steps.signals.find(name)
+  const signal = await findSignal(steps, name)
   if (signal) {
     try {
       const value = codec.decode(signal.value)

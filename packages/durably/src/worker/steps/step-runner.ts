@@ -14,8 +14,10 @@ import { failureOf } from '../../model/failure.ts'
 import type { Job } from '../../model/job.ts'
 import { checkName } from '../../model/name.ts'
 import type { RetryPolicy } from '../../model/retry-policy.ts'
+import type { SignalRow } from '../../model/signal.ts'
 import { readStepColumn, type StepRow } from '../../model/step.ts'
 import type { Wait } from '../../model/wait.ts'
+import { wrapped } from '../../model/wrapper.ts'
 import type { Store } from '../../store/store.ts'
 import { delayOf } from '../delay-of.ts'
 import type { Execution } from '../execution.ts'
@@ -24,10 +26,9 @@ import type { Attach } from '../lease/owner.ts'
 import { ChildNames } from './child-names.ts'
 import { FailedSteps } from './failed-steps.ts'
 import type { LazyChildSteps } from './lazy-steps.ts'
-import { SentSignals } from './sent-signals.ts'
 import type { StepBody } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
-import { type StepScope, type StepWrapper, wrapStep } from './step-wrapper.ts'
+import type { StepScope, StepWrapper } from './step-wrapper.ts'
 
 export interface StepRunnerDeps {
   execution: Execution
@@ -61,7 +62,8 @@ export type StepOutcome = { value: unknown } | { wait: Wait }
 export class StepRunner {
   readonly deps: StepRunnerDeps
   readonly failed: FailedSteps
-  readonly signals: SentSignals
+  /** Read with the first signal that is asked for. */
+  signals: Promise<SignalRow[]> | undefined
   readonly childNames = new ChildNames()
   readonly #recorded: Map<string, StepRow>
   readonly #called = new Set<string>()
@@ -70,7 +72,6 @@ export class StepRunner {
   constructor(deps: StepRunnerDeps) {
     this.deps = deps
     this.failed = new FailedSteps(deps.execution.run, deps.steps)
-    this.signals = new SentSignals(deps)
     this.#recorded = new Map(deps.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
     for (const name of this.#recorded.keys()) deps.execution.parking.waits.delete(name)
   }
@@ -119,8 +120,9 @@ export class StepRunner {
     const { execution, env } = this.deps
     // The execution may have been interrupted while the lease was renewed.
     execution.goOn(call.expired)
-    const started = { ...call, startedAt: env.wall() }
-    execution.record('step:start', { stepName: call.name, stepIndex: call.index })
+    const { name, index, expired } = call
+    const started = { name, index, startedAt: env.wall(), expired }
+    execution.record('step:start', { stepName: name, stepIndex: index })
     return started
   }
 
@@ -141,7 +143,7 @@ export class StepRunner {
           idempotencyKey,
         }
         scope.expired = expired
-        return stepScope.run(scope, () => wrapStep(stepWrappers, { signal, ...this.#facts(call) }, () => fn(step)))
+        return stepScope.run(scope, () => wrapped(stepWrappers, { signal, ...this.#facts(call) }, async () => fn(step)))
       }
       const returned = await (timeout !== undefined || call.expired ? this.#withinTime(call, timeout, work) : work())
       if (scope.turnedAway) execution.goOn()

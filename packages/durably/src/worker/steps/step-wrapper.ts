@@ -32,12 +32,3 @@ export interface StepScope {
  * result.
  */
 export type StepWrapper = (step: StepInfo, next: () => Promise<unknown>) => Promise<unknown>
-
-/** The first wrapper is the outermost. */
-export function wrapStep(wrappers: readonly StepWrapper[], step: StepInfo, fn: () => unknown): Promise<unknown> {
-  const call = wrappers.reduceRight<() => Promise<unknown>>(
-    (next, wrapper) => async () => wrapper(step, next),
-    async () => fn(),
-  )
-  return call()
-}

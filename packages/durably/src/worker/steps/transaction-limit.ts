@@ -16,6 +16,14 @@ export function transactionLimitMs(leaseMs: number, timeout: Duration | undefine
   )
 }
 
+/**
+ * While the database waits for a lock of somebody else, it cannot undo the transaction: the statement must end first. Later than the limit, so
+ * that the limit is the reason, and still before the lease is over if the statement was sent at the last moment.
+ */
+export function statementLimitMs(limitMs: number): number {
+  return Math.ceil(limitMs * 1.25)
+}
+
 export async function withinTransactionLimit<T>(env: Env, name: string, limitMs: number, work: Promise<T>): Promise<T> {
   if (await within(env, limitMs, work)) return work
   const message = `transaction ${JSON.stringify(name)} took longer than ${limitMs} ms and was undone; keep it short, or raise its timeout`

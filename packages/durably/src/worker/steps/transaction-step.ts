@@ -5,7 +5,7 @@ import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import type { Transaction } from '../../model/transaction.ts'
 import { recordInTransaction, type TransactResult } from '../lease/owner-transaction.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
-import { transactionLimitMs, withinTransactionLimit } from './transaction-limit.ts'
+import { statementLimitMs, transactionLimitMs, withinTransactionLimit } from './transaction-limit.ts'
 
 const TRANSACTION_OPTIONS: KeysOf<TransactionOptions> = { timeout: 1 }
 
@@ -26,7 +26,7 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   let output: string | null = null
   let result: TransactResult
   try {
-    result = await recordInTransaction(execution.owner, steps.deps, async (trx) => {
+    result = await recordInTransaction(execution.owner, steps.deps, statementLimitMs(limitMs), async (trx) => {
       // The execution may have been interrupted while other writes had their turn.
       execution.goOn()
       const undone = new Promise((_, reject) => {

@@ -14,6 +14,8 @@ import { workers } from './0010-workers.ts'
 import { fewerEventIndexes } from './0011-fewer-event-indexes.ts'
 import { inboxSettings } from './0012-inbox-settings.ts'
 import { heldKeys } from './0013-held-keys.ts'
+import { audit } from './0014-audit.ts'
+import { preferredWorkers } from './0015-preferred-workers.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -31,6 +33,8 @@ export const MIGRATIONS: readonly Migration[] = [
   fewerEventIndexes,
   inboxSettings,
   heldKeys,
+  audit,
+  preferredWorkers,
 ]
 
 /**
@@ -39,4 +43,4 @@ export const MIGRATIONS: readonly Migration[] = [
  * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, or drops indexes that no
  * statement of that code names. Others need their own code.
  */
-export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5, 9: 5, 10: 5, 11: 5, 12: 5, 13: 5 }
+export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5, 9: 5, 10: 5, 11: 5, 12: 5, 13: 5, 14: 5, 15: 5 }

@@ -11,6 +11,7 @@ import {
   assignValues,
   isAssignable,
   isKeyUnused,
+  isOpen,
   isOrphaned,
   isThere,
   type OrphanValues,
@@ -21,7 +22,7 @@ import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Row } from '../shared/session.ts'
 import type { Claims } from './claim.ts'
 
-export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: Claims): AssignmentStore {
+export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turnOfKey }: Claims): AssignmentStore {
   const { statement, session, env, tables: t, into, syntax, eventLog } = deps
   const elected = sql`elected AS MATERIALIZED (SELECT epoch FROM ${t.leaders} WHERE name = 'leader' FOR SHARE)`
   const events = (move: 'assign' | 'orphan') =>
@@ -31,9 +32,9 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
   const answer = sql`SELECT (SELECT epoch FROM elected) AS leads, moved.id, moved.job_name, moved.worker FROM (SELECT 1) AS one LEFT JOIN moved ON true`
 
   const find = statement<{ jobs: string; limit: number; now: number }>(
-    (p) => sql`${syntax.clock(p)} SELECT id, job_name, version FROM (
-      SELECT c.id, c.job_name, c.version, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN LATERAL (
-        SELECT p.id, p.job_name, p.version, p.run_at, p.concurrency_key FROM ${t.runs} AS p
+    (p) => sql`${syntax.clock(p)} SELECT id, job_name, version, prefer_worker_id FROM (
+      SELECT c.id, c.job_name, c.version, c.prefer_worker_id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN LATERAL (
+        SELECT p.id, p.job_name, p.version, p.prefer_worker_id, p.run_at, p.concurrency_key FROM ${t.runs} AS p
         WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)} AND p.assigned_worker_id IS NULL AND ${isKeyUnused(t)}
         ORDER BY p.run_at, p.id LIMIT ${p('limit')}::bigint) AS c) AS first_of_key
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${p('limit')}::bigint`,
@@ -52,7 +53,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
   const orphan = statement<OrphanValues>(
     (p) => sql`${syntax.clock(p)}, ${elected},
       r AS MATERIALIZED (SELECT r.id, r.assigned_worker_id AS worker FROM ${t.runs} AS r
-        WHERE ${isOrphaned(t, p, syntax.now(p))} AND (SELECT epoch FROM elected) = ${p('epoch')} ORDER BY r.id LIMIT ${sql.lit(ORPHAN_MAX)} FOR NO KEY UPDATE OF r),
+        WHERE ${isOrphaned(deps, p, syntax.now(p))} AND (SELECT epoch FROM elected) = ${p('epoch')} ORDER BY r.id LIMIT ${sql.lit(ORPHAN_MAX)} FOR NO KEY UPDATE OF r),
       moved AS (UPDATE ${t.runs} AS r SET ${orphaned(p)} FROM r AS chosen WHERE r.id = chosen.id RETURNING r.*, chosen.worker AS worker)${events('orphan')}
       ${answer}`,
   )
@@ -65,6 +66,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
         AND p.job_name IN (SELECT value FROM ${syntax.texts(p('jobs'))} AS job) AND ${isKeyFree(t)} AND NOT EXISTS (SELECT 1 FROM mine)
       ORDER BY p.run_at, p.id LIMIT ${most}) AS c`,
   )
+  const claimOpen = claimRuns(deps, (all, p, most) => dueRuns(all, p, most, isOpen(deps, p, syntax.now(p))))
 
   function moved(rows: readonly Row[], epoch: number) {
     return Number(rows[0]?.leads) === epoch ? rows.filter(({ id }) => id !== null).map(assignedRun) : null
@@ -85,5 +87,6 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
       return moved(rows, request.epoch)
     },
     claimAssigned,
+    claimOpen,
   }
 }

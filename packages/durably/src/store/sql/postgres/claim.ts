@@ -27,11 +27,11 @@ import { isKeyTaken } from './classify-error.ts'
 /** After so many lost races a claim returns no runs: other processes work through the queue faster. */
 const RACES_MAX = 8
 
-/** The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
-function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, most: RawBuilder<unknown>): RawBuilder<unknown> {
+/** `also`: a further condition of the run `p`. The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
+function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, most: RawBuilder<unknown>, also = sql``): RawBuilder<unknown> {
   return sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN LATERAL (
           SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p
-          WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)} AND ${isKeyFree(t)}
+          WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)} AND ${isKeyFree(t)}${also}
           ORDER BY p.run_at, p.id LIMIT ${most}) AS c
         WHERE NOT EXISTS (SELECT 1 FROM mine)`
 }
@@ -98,5 +98,5 @@ function claimStatement(deps: SqlDeps, candidatesMax: number, candidatesOf: type
 }
 
 /** For code that is loaded lazily and claims runs in its own way (see `LazyDeps`). */
-export const claims = { claimRuns, isKeyFree, turnOfKey }
+export const claims = { claimRuns, dueRuns, isKeyFree, turnOfKey }
 export type Claims = typeof claims

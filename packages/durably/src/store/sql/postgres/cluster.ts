@@ -1,5 +1,6 @@
 import type { ClusterStore } from '../../cluster/cluster.ts'
 import { sqlDefinitions } from '../shared/definitions.ts'
+import { sqlAudit } from '../shared/find-audit.ts'
 import { sqlInbox } from '../shared/inbox.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { sqlLeaders } from '../shared/leaders.ts'
@@ -22,5 +23,6 @@ export function postgresCluster(deps: LazyDeps, claims: Claims): ClusterStore {
     ...deliverEvents(deps),
     ...sqlDefinitions(deps),
     ...sqlSettings(deps),
+    ...sqlAudit(deps),
   }
 }

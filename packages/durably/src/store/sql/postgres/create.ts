@@ -27,6 +27,7 @@ interface Columns {
   labels: (string | null)[]
   unchecked: (string | null)[]
   holdKeys: (string | null)[]
+  preferred: (string | null)[]
 }
 type CreateValues = Columns & { now: number; at: string }
 
@@ -36,8 +37,8 @@ const LOOKS_MAX = 3
 export function createRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['create'] {
   const given = (p: Param<CreateValues>) => sql`given AS MATERIALIZED (
     SELECT * FROM unnest(${p('ids')}::text[], ${p('jobs')}::text[], ${p('payloads')}::text[], ${p('idempotencyKeys')}::text[],
-      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[], ${p('labels')}::text[], ${p('unchecked')}::integer[], ${p('holdKeys')}::integer[]) WITH ORDINALITY
-      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, parent_token, labels, unchecked, hold_key, position))`
+      ${p('concurrencyKeys')}::text[], ${p('createdAts')}::text[], ${p('delays')}::bigint[], ${p('runAts')}::bigint[], ${p('deadlines')}::bigint[], ${p('timeLimits')}::bigint[], ${p('parents')}::text[], ${p('parentSteps')}::text[], ${p('parentTokens')}::text[], ${p('labels')}::text[], ${p('unchecked')}::integer[], ${p('holdKeys')}::integer[], ${p('preferred')}::text[]) WITH ORDINALITY
+      AS g(id, job_name, payload, idempotency_key, concurrency_key, created_at, delay, run_at, deadline_at, time_limit, parent_run_id, parent_step, parent_token, labels, unchecked, hold_key, prefer_worker_id, position))`
   /** The parents of new children, locked so that no reaper takes one back meanwhile. The order of their ids avoids deadlocks. */
   const held = sql`held AS MATERIALIZED (
     SELECT r.id, r.lease_owner FROM ${t.runs} AS r WHERE r.id IN (SELECT parent_run_id FROM given WHERE parent_token IS NOT NULL) AND ${canMove('complete')}
@@ -58,8 +59,8 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
     statement<CreateValues>(
       (p) => sql`${syntax.clock(p)}, ${given(p)}, ${held},
       created AS (
-        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, labels, unchecked, hold_key, last_event_sequence)
-        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', least(due, greatest(coalesce(deadline, due), ${syntax.now(p)})), deadline, parent_run_id, parent_step, labels, unchecked, hold_key, 1
+        INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at, status, run_at, deadline_at, parent_run_id, parent_step, labels, unchecked, hold_key, prefer_worker_id, last_event_sequence)
+        SELECT id, job_name, payload, idempotency_key, concurrency_key, created_at, created_at, created_at, 'pending', least(due, greatest(coalesce(deadline, due), ${syntax.now(p)})), deadline, parent_run_id, parent_step, labels, unchecked, hold_key, prefer_worker_id, 1
         FROM (SELECT given.*, coalesce(run_at, ${syntax.now(p)} + coalesce(delay, 0)) AS due, coalesce(deadline_at, ${syntax.now(p)} + time_limit) AS deadline FROM given) AS given
         WHERE parent_token IS NULL OR EXISTS (SELECT 1 FROM held WHERE held.id = given.parent_run_id AND held.lease_owner = given.parent_token)
         ORDER BY CASE WHEN parent_step IS NOT NULL THEN parent_run_id END, parent_step, CASE WHEN parent_step IS NULL THEN job_name END, idempotency_key, position
@@ -112,6 +113,7 @@ function columnsOf(runs: readonly NewRun[]): Columns {
     labels: runs.map((run) => run.labels),
     unchecked: runs.map((run) => (run.unchecked ? '1' : null)),
     holdKeys: runs.map((run) => (run.holdKey ? '1' : null)),
+    preferred: runs.map((run) => run.preferWorkerId ?? null),
   }
 }
 

@@ -3,6 +3,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ScheduledRun, ScheduleStore } from '../../cluster/schedules.ts'
+import { recordable } from '../shared/audit.ts'
 import { type FiringValues, firingOutcome, firingValues, mayFire, used } from '../shared/fire.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { versionOf } from '../shared/schedules.ts'
@@ -10,16 +11,8 @@ import type { Param } from '../shared/statement.ts'
 
 type RunValues = ReturnType<typeof columnsOf> & { now: number; at: string }
 
-export function fireSchedules({
-  statement,
-  session,
-  env,
-  tables: t,
-  into,
-  syntax,
-  eventLog,
-  runRow,
-}: LazyDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+export function fireSchedules(deps: LazyDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+  const { statement, session, env, tables: t, into, syntax, eventLog, runRow } = deps
   const events = (p: Param<RunValues>) =>
     eventLog ? sql`, events AS (INSERT INTO ${into.events} SELECT id, 1, 'run:trigger', '{}', ${p('at')} FROM created)` : sql``
   /** The runs of the schedule `fit`, if there is one. */
@@ -46,11 +39,12 @@ export function fireSchedules({
       SELECT (SELECT count(*) FROM moved) AS moved, (SELECT epoch FROM elected) AS leads, s.version AS s_version, s.paused AS s_paused,
         s.leader_epoch AS s_leader_epoch, s.last_scheduled_for AS s_last, r.* FROM (SELECT 1) AS one LEFT JOIN s ON true LEFT JOIN ${answer(p)} AS r ON true`,
   )
-  const trigger = statement<RunValues & { id: string; version: number }>(
-    (p) => sql`${syntax.clock(p)},
+  const trigger = recordable<RunValues & { id: string; version: number }>(
+    deps,
+    (p, entry) => sql`${syntax.clock(p)},
       s AS MATERIALIZED (SELECT * FROM ${t.schedules} WHERE id = ${p('id')} FOR KEY SHARE),
       fit AS (SELECT * FROM s WHERE s.version = ${p('version')}),
-      ${created(p, sql`true`)}
+      ${created(p, sql`true`)}${entry(sql`created`)}
       SELECT s.version AS s_version, r.* FROM (SELECT 1) AS one LEFT JOIN s ON true LEFT JOIN ${answer(p)} AS r ON true`,
   )
 
@@ -69,9 +63,10 @@ export function fireSchedules({
       const runs = rows.filter((row) => row.id !== null).map(runRow)
       return firingOutcome(firing, Number(first?.moved) > 0, state, runs)
     },
-    async triggerSchedule({ scheduleId, version, run }) {
+    async triggerSchedule({ scheduleId, version, run }, options = {}) {
       const now = env.wall()
-      const [[row] = []] = await session.write([trigger({ ...columnsOf([run]), id: scheduleId, version, now, at: iso(now) })])
+      const values = { ...columnsOf([run]), id: scheduleId, version, now, at: iso(now) }
+      const [[row] = []] = await session.write([trigger(values, options, version)])
       if (row?.id != null) return { outcome: 'triggered', run: runRow(row) }
       return { outcome: 'changed', version: row?.s_version == null ? null : versionOf({ version: row.s_version }) }
     },

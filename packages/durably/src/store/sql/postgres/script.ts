@@ -44,4 +44,5 @@ export const POSTGRES_WORDS: TransactionWords = {
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),
   script: POSTGRES_SCRIPT,
+  limit: (statementMs) => CompiledQuery.raw(`set local statement_timeout = ${statementMs}`),
 }

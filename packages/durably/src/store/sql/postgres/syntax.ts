@@ -30,6 +30,7 @@ export function postgresSyntax(whose: Clock): Syntax {
     creationOrder: sql`id`,
     key: sql`TEXT COLLATE "C"`,
     belongsTo: (runs: RawBuilder<unknown>) => sql`REFERENCES ${runs} (id) ON DELETE CASCADE`,
+    writesInWith: true,
     cascades: true,
     clustered: nothing,
     triggerBody: (name, statement) => ({

@@ -95,7 +95,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     cluster: lazyVerbs(once(() => database.cluster(lazyDeps))),
     archive: lazyVerbs(once(async () => (await lazyArchive(env)).sqlArchive(deps))),
     eventLog,
-    transact: async (body) => (await transact())(body),
+    transact: async (...args) => (await transact())(...args),
     ...(openLeadership && { openLeadership }),
     async migrate() {
       await checkRequirements?.(session)

@@ -1,6 +1,7 @@
 // What the claims of all databases have in common: what a claim changes in a run, its events, and whose turn it is.
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
+import type { OpenClaimRequest } from '../../cluster/assignments.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
 import { cancelOf, eventType, holdsKey, isKeyInUse, target } from './guards.ts'
@@ -23,6 +24,8 @@ export interface ClaimValues {
   leaseMs: number
   confirmMs: number | null
   workerId: string | null
+  /** See A4; for claims that mind it. */
+  preferMs: number
   /** As JSON. */
   workerName: string
   at: string
@@ -70,7 +73,8 @@ export function claimRequestValues({ jobNames, tokens, leaseMs, confirmMs, ...wo
   const workerId = worker.workerId ?? null
   const wanted = tokens.length
   const candidates = wanted === 1 ? 1 : wanted + SPARE_CANDIDATES
-  const lease = { leaseMs, confirmMs: confirmMs || null, workerId, workerName: JSON.stringify(workerId) }
+  const preferMs = (worker as Partial<OpenClaimRequest>).preferMs ?? 0
+  const lease = { leaseMs, preferMs, confirmMs: confirmMs || null, workerId, workerName: JSON.stringify(workerId) }
   return { jobs: JSON.stringify(jobNames), tokens: JSON.stringify(tokens), wanted, candidates, now, ...lease, at: iso(now) }
 }
 

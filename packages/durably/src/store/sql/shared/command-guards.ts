@@ -8,6 +8,11 @@ import { canMove, isActive, isOneOf, isTerminal, target } from './guards.ts'
 import type { Tables } from './schema.ts'
 import type { Param } from './statement.ts'
 
+/** The version of a run that the audit names. */
+export function versionOfRun(t: Pick<Tables, 'runs'>): (p: Param<{ targetId: string }>) => RawBuilder<unknown> {
+  return (p) => sql`(SELECT version FROM ${t.runs} WHERE id = ${p('targetId')})`
+}
+
 /** The run `r` has the version that was asked for, if one was. */
 export function isVersion(p: Param<{ ifVersion: number | null }>): RawBuilder<unknown> {
   return sql`r.version = coalesce(${p('ifVersion')}, r.version)`

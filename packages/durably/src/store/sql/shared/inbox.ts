@@ -2,8 +2,9 @@
 import { sql } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
 import type { InboxStore } from '../../cluster/inbox.ts'
+import { DEFAULT_SETTINGS } from '../../cluster/settings.ts'
 import type { LazyDeps } from './lazy-deps.ts'
-import { setting } from './settings.ts'
+import { setting } from './setting.ts'
 import type { Param } from './statement.ts'
 
 interface EventValues {
@@ -16,7 +17,8 @@ interface EventValues {
 
 export function sqlInbox({ statement, session, env, tables: t, syntax, reader }: LazyDeps): Omit<InboxStore, 'deliverEvent'> {
   /** N3: the key of such an event is free again. */
-  const isOld = (p: Param<{ now: number }>) => sql`processed_at <= ${syntax.now(p)} - ${setting({ tables: t, syntax }, 'dedupeForMs')}`
+  const keptMs = setting({ tables: t, syntax }, 'dedupeForMs', sql.lit(DEFAULT_SETTINGS.dedupeForMs))
+  const isOld = (p: Param<{ now: number }>) => sql`processed_at <= ${syntax.now(p)} - ${keptMs}`
   const freeKey = statement<EventValues>(
     (p) => sql`${syntax.clock(p)} DELETE FROM ${t.inbox} WHERE dedupe_key = ${p('dedupeKey')} AND ${isOld(p)}`,
   )

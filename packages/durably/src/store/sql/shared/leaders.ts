@@ -1,9 +1,11 @@
 // The election: one row that says who leads. The guard is in the statement that writes, and the read after it sees what became of it.
 import { sql } from 'kysely'
 import type { LeaderStore } from '../../cluster/leaders.ts'
+import { forgetOld } from './audit.ts'
 import type { SqlDeps } from './deps.ts'
 import { farAhead } from './guards.ts'
 import type { Row } from './session.ts'
+import { setting } from './setting.ts'
 
 interface LeadValues {
   workerId: string
@@ -12,12 +14,14 @@ interface LeadValues {
   now: number
 }
 
-export function sqlLeaders({ statement, session, env, tables: t, syntax }: SqlDeps): LeaderStore {
+export function sqlLeaders(deps: SqlDeps): LeaderStore {
+  const { statement, session, env, tables: t, syntax } = deps
   const take = statement<LeadValues>((p) => {
     const now = syntax.now(p)
     const isMine = sql`l.token = ${p('token')}`
+    const leaseMs = setting(deps, 'leaderLeaseMs', p('leaseMs'))
     return sql`${syntax.clock(p)} INSERT INTO ${t.leaders} AS l (name, epoch, worker_id, token, elected_at, expires_at)
-      VALUES ('leader', 1, ${p('workerId')}, ${p('token')}, ${now}, ${now} + ${p('leaseMs')})
+      VALUES ('leader', 1, ${p('workerId')}, ${p('token')}, ${now}, ${now} + ${leaseMs})
       ON CONFLICT (name) DO UPDATE SET epoch = CASE WHEN ${isMine} THEN l.epoch ELSE l.epoch + 1 END, worker_id = excluded.worker_id,
         token = excluded.token, elected_at = CASE WHEN ${isMine} THEN l.elected_at ELSE excluded.elected_at END, expires_at = excluded.expires_at
       WHERE ${isMine} OR l.expires_at <= ${now} OR l.expires_at > ${farAhead(now)}`
@@ -25,6 +29,16 @@ export function sqlLeaders({ statement, session, env, tables: t, syntax }: SqlDe
   const read = statement<{ now: number }>(
     (p) => sql`${syntax.clock(p)} SELECT l.*, l.expires_at - ${syntax.now(p)} AS expires_in FROM ${t.leaders} AS l WHERE l.name = 'leader'`,
   )
+  /**
+   * Named after its epoch, which belongs to one process (E1), so it is stored once. It is sent with every renewal: a leader may not know that another one
+   * led meanwhile, and that it is elected anew.
+   */
+  const record = statement<{ token: string }>(
+    (p) => sql`INSERT INTO ${t.audit} (id, created_at, actor, action, target_kind, target_id, version)
+      SELECT 'leader:' || l.epoch, l.elected_at, l.worker_id, 'leader:elect', 'leader', 'leader', l.epoch FROM ${t.leaders} AS l
+      WHERE l.name = 'leader' AND l.token = ${p('token')} ON CONFLICT DO NOTHING`,
+  )
+  const forget = statement<{ now: number }>((p) => sql`${syntax.clock(p)} ${forgetOld(deps, p)}`)
   const giveUp = statement<{ epoch: number; now: number }>(
     (p) => sql`${syntax.clock(p)} UPDATE ${t.leaders} SET expires_at = ${syntax.now(p)} WHERE name = 'leader' AND epoch = ${p('epoch')}`,
   )
@@ -32,7 +46,8 @@ export function sqlLeaders({ statement, session, env, tables: t, syntax }: SqlDe
   return {
     async lead(request) {
       const now = env.wall()
-      const [, [row] = []] = await session.write([take({ ...request, now }), read({ now })])
+      const answers = await session.write([take({ ...request, now }), record(request), forget({ now }), read({ now })])
+      const [row] = answers.at(-1) ?? []
       return { epoch: row?.token === request.token ? Number(row.epoch) : null, expiresInMs: Math.max(0, Number(row?.expires_in ?? 0)) }
     },
     async resign(epoch) {

@@ -9,6 +9,7 @@ import type { RunQuery } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
 import { byFirstLabel, haveLabels } from './labelled-runs.ts'
 import { isPhase, statusOf } from './phase.ts'
+import { WITHOUT_VALUES } from './without-values.ts'
 
 type Fragment = RawBuilder<unknown>
 type ListDeps = Pick<SqlDeps, 'tables' | 'syntax'>
@@ -21,10 +22,11 @@ export function listRuns(deps: ListDeps, query: RunQuery, nowMs: number): Fragme
   const found = leads(deps, query, syntax.now(now))
   const pages = found.map(({ from, where }) => sql`FROM ${from} WHERE ${sql.join([...where, ...others(query)], sql` AND `)}`)
   const order = orderOf(query)
+  const columns = query.withoutValues ? WITHOUT_VALUES : sql`r.*`
   const [only, ...more] = pages
   if (!only || query.limit === 0) return null
-  if (more.length === 0) return sql`${clock} SELECT r.*${syntax.readAt} ${only} ${order}`
-  const each = pages.map((page) => sql`SELECT * FROM (SELECT r.* ${page} ${order}) AS page`)
+  if (more.length === 0) return sql`${clock} SELECT ${columns}${syntax.readAt} ${only} ${order}`
+  const each = pages.map((page) => sql`SELECT * FROM (SELECT ${columns} ${page} ${order}) AS page`)
   return sql`${clock} SELECT r.*${syntax.readAt} FROM (${sql.join(each, sql` UNION ALL `)}) AS r ${order}`
 }
 
@@ -58,6 +60,7 @@ function leads({ tables: t, syntax }: ListDeps, query: RunQuery, now: Fragment):
     const { from, where } = byFirstLabel(t, query)
     return all(from, where)
   }
+  if (isInRound(query)) return all(by('runs_in_round'))
   if (limit === undefined || !(statuses || jobNames)) return all(sql`${t.runs} AS r`)
   const from = by(jobNames ? 'runs_job' : 'runs_status')
   return (statuses ?? RUN_STATUSES.map((status) => hasStatus(status, {}, now))).flatMap((status) =>
@@ -95,6 +98,7 @@ function others(query: RunQuery): Fragment[] {
     finishedBefore,
     after,
     oldestFirst,
+    timedOut,
   } = query
   const past = oldestFirst ? sql`>` : sql`<`
   const id = idOf(query)
@@ -104,6 +108,9 @@ function others(query: RunQuery): Fragment[] {
   if (concurrencyKey !== undefined) conditions.push(sql`r.concurrency_key = ${concurrencyKey}`)
   if (scheduleId !== undefined) conditions.push(sql`r.schedule_id = ${scheduleId}`)
   if (isActiveOnly(query)) conditions.push(sql`r.finished_at IS NULL`)
+  if (timedOut !== undefined)
+    conditions.push(sql`(r.status <> 'failed' OR coalesce(r.reason, '') ${timedOut ? sql`=` : sql`<>`} 'timeout')`)
+  if (isInRound(query)) conditions.push(sql`r.assigned_at IS NOT NULL`)
   if (beforeId !== undefined) conditions.push(sql`${id} < ${beforeId}`)
   if (isByEnd(query)) conditions.push(sql`r.finished_at >= ${finishedFrom ?? 0}`)
   if (finishedBefore !== undefined) conditions.push(sql`r.finished_at < ${finishedBefore}`)
@@ -125,6 +132,11 @@ function isByLabel(query: RunQuery): boolean {
 /** Few of the runs of a schedule, however many it has had. */
 function isActiveOnly({ scheduleId, statuses }: RunQuery): boolean {
   return scheduleId !== undefined && (statuses?.every((status) => status === 'pending' || status === 'running') ?? false)
+}
+
+/** As few as the workers have room for, however many runs wait. */
+function isInRound({ phases = [] }: RunQuery): boolean {
+  return phases.length > 0 && phases.every((phase) => phase === 'assigned' || phase === 'orphaned')
 }
 
 function isByEnd({ finishedFrom, finishedBefore }: RunQuery): boolean {

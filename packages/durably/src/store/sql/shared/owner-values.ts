@@ -1,8 +1,7 @@
 // What an owner write binds. Every statement of the write picks from the same values by name.
 import type { CompiledQuery } from 'kysely'
 import { type Env, iso } from '../../../model/env.ts'
-import type { StepRow } from '../../../model/step.ts'
-import { eventsOf, type OwnerVerb, type OwnerWrite } from '../../owner-write.ts'
+import { eventsOf, type OwnerWrite } from '../../owner-write.ts'
 import type { OwnerParams } from './guards.ts'
 import { jsonRows } from './json-rows.ts'
 import { logValues } from './log-values.ts'
@@ -49,6 +48,7 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
   const now = env.wall()
   const at = iso(now)
   const events = eventsOf(write, at)
+  const step = verb.type === 'recordStep' ? verb.step : null
   return {
     runId: claim.runId,
     generation: claim.generation,
@@ -66,34 +66,13 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     streams,
     effects,
     leaseMs: 'leaseMs' in verb ? verb.leaseMs : null,
-    ...endingValues(verb),
-    ...stepValues(verb.type === 'recordStep' ? verb.step : null),
-    endsStream: verb.type === 'recordStep' && verb.endsStream ? 1 : 0,
-  }
-}
-
-type EndingValues = Pick<WriteValues, 'output' | 'error' | 'failure' | 'reason' | 'runAt' | 'waitingFor' | 'signals'>
-const NO_ENDING: EndingValues = { output: null, error: null, failure: null, reason: null, runAt: null, waitingFor: null, signals: null }
-
-function endingValues(verb: OwnerVerb): EndingValues {
-  switch (verb.type) {
-    case 'complete':
-      return { ...NO_ENDING, output: verb.output }
-    case 'fail':
-      return { ...NO_ENDING, error: verb.error, failure: verb.failure, reason: verb.reason }
-    case 'retryLater':
-      return { ...NO_ENDING, error: verb.error, failure: verb.failure, runAt: verb.runAt, waitingFor: verb.waitingFor }
-    case 'park':
-      return { ...NO_ENDING, runAt: verb.runAt, waitingFor: verb.waitingFor, signals: verb.signals }
-    default:
-      return NO_ENDING
-  }
-}
-
-type StepValues = Pick<WriteValues, Extract<keyof WriteValues, `step${string}`>>
-
-function stepValues(step: StepRow | null): StepValues {
-  return {
+    runAt: 'runAt' in verb ? verb.runAt : null,
+    waitingFor: 'waitingFor' in verb ? verb.waitingFor : null,
+    signals: 'signals' in verb ? verb.signals : null,
+    output: 'output' in verb ? verb.output : null,
+    error: 'error' in verb ? verb.error : null,
+    failure: 'failure' in verb ? verb.failure : null,
+    reason: 'reason' in verb ? verb.reason : null,
     stepId: step?.id ?? null,
     stepName: step?.name ?? null,
     stepIndex: step?.index ?? null,
@@ -103,5 +82,6 @@ function stepValues(step: StepRow | null): StepValues {
     stepFailure: step?.failure ?? null,
     stepStartedAt: step?.startedAt ?? null,
     stepCompletedAt: step?.completedAt ?? null,
+    endsStream: verb.type === 'recordStep' && verb.endsStream ? 1 : 0,
   }
 }

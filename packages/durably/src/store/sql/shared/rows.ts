@@ -15,6 +15,7 @@ export function runRow(row: Row): RunRow {
     idempotencyKey: read.textOrNull('idempotency_key'),
     concurrencyKey: read.textOrNull('concurrency_key'),
     holdKey: read.integerOrNull('hold_key') === 1,
+    preferWorkerId: read.textOrNull('prefer_worker_id'),
     labels: read.textOrNull('labels'),
     currentStepIndex: read.integer('current_step_index'),
     progress: read.textOrNull('progress'),

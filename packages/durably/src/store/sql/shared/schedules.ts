@@ -2,6 +2,7 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { MISFIRES, OVERLAPS, type ScheduleRow } from '../../../model/schedule.ts'
 import type { NewSchedule, ScheduleOutcome, ScheduleQuery, ScheduleStore } from '../../cluster/schedules.ts'
+import { recorded } from './audit.ts'
 import type { LazyDeps } from './lazy-deps.ts'
 import type { SchedulesTable } from './schema.ts'
 import type { Row } from './session.ts'
@@ -9,29 +10,36 @@ import type { Row } from './session.ts'
 type CallersVerbs = Pick<ScheduleStore, 'findSchedules' | 'putSchedule' | 'switchSchedule' | 'deleteSchedule'>
 
 type Defined = Omit<SchedulesTable, 'id' | 'paused' | 'last_scheduled_for' | 'version' | 'leader_epoch' | 'created_at' | 'updated_at'>
-type Guard = { id: string; version: number }
+type Guard = { id: string; version: number; now: number }
 
 export function sqlSchedules(deps: LazyDeps): CallersVerbs {
   const { statement, db, session, env, tables: t, syntax, reader } = deps
   const scheduleRow = (row: Row) => readSchedule(reader('schedule', row.id, row))
-  const insert = statement<Defined & { id: string; now: number }>((p) => {
+  const insert = recorded<Defined & { id: string; now: number }>(deps, (p) => {
     const now = syntax.now(p)
-    return sql`${syntax.clock(p)} INSERT INTO ${t.schedules} (id, ${sql.join(DEFINED.map(sql.ref))}, paused, version, leader_epoch, created_at, updated_at)
+    return sql`INSERT INTO ${t.schedules} (id, ${sql.join(DEFINED.map(sql.ref))}, paused, version, leader_epoch, created_at, updated_at)
       VALUES (${p('id')}, ${sql.join(DEFINED.map(p))}, 0, 1, 0, ${now}, ${now}) ON CONFLICT DO NOTHING RETURNING *`
   })
-  const update = statement<Defined & Guard & { now: number }>(
-    (p) => sql`${syntax.clock(p)} UPDATE ${t.schedules} SET ${sql.join(DEFINED.map((column) => sql`${sql.ref(column)} = ${p(column)}`))},
+  const update = recorded<Defined & Guard>(
+    deps,
+    (p) => sql`UPDATE ${t.schedules} SET ${sql.join(DEFINED.map((column) => sql`${sql.ref(column)} = ${p(column)}`))},
         version = version + 1, updated_at = ${syntax.now(p)} WHERE id = ${p('id')} AND version = ${p('version')} RETURNING *`,
   )
-  const change = statement<Guard & { paused: number; nextAt: number; now: number }>(
-    (p) => sql`${syntax.clock(p)} UPDATE ${t.schedules} SET paused = ${p('paused')}, next_at = ${p('nextAt')}, version = version + 1,
+  const change = recorded<Guard & { paused: number; nextAt: number }>(
+    deps,
+    (p) => sql`UPDATE ${t.schedules} SET paused = ${p('paused')}, next_at = ${p('nextAt')}, version = version + 1,
         updated_at = ${syntax.now(p)} WHERE id = ${p('id')} AND version = ${p('version')} RETURNING *`,
   )
-  const remove = statement<Guard>((p) => sql`DELETE FROM ${t.schedules} WHERE id = ${p('id')} AND version = ${p('version')} RETURNING *`)
+  const remove = recorded<Guard>(
+    deps,
+    (p) => sql`DELETE FROM ${t.schedules} WHERE id = ${p('id')} AND version = ${p('version')} RETURNING *`,
+  )
   const known = statement<{ id: string }>((p) => sql`SELECT version FROM ${t.schedules} WHERE id = ${p('id')}`)
 
-  async function write(id: string, query: CompiledQuery): Promise<ScheduleOutcome> {
-    const [[written] = [], [found] = []] = await session.write([query, known({ id })])
+  async function write(id: string, queries: CompiledQuery[]): Promise<ScheduleOutcome> {
+    const answers = await session.write([...queries, known({ id })])
+    const [written] = answers.at(0) ?? []
+    const [found] = answers.at(-1) ?? []
     return written ? { outcome: 'done', schedule: scheduleRow(written) } : { outcome: 'changed', version: versionOf(found) }
   }
 
@@ -40,15 +48,15 @@ export function sqlSchedules(deps: LazyDeps): CallersVerbs {
       const rows = await session.read(findQuery(deps, query, env.wall()).compile(db))
       return { nowMs: Number(rows[0]?.now_ms), schedules: rows.filter((row) => row.id !== null).map(scheduleRow) }
     },
-    putSchedule(schedule) {
+    putSchedule(schedule, options) {
       const { id, version } = schedule
       const values = { ...definedBy(schedule), id, now: env.wall() }
-      return write(id, version === null ? insert(values) : update({ ...values, version }))
+      return write(id, version === null ? insert(values, options, 1) : update({ ...values, version }, options, version + 1))
     },
-    switchSchedule({ id, version, paused, nextAt }) {
-      return write(id, change({ id, version, paused: paused ? 1 : 0, nextAt, now: env.wall() }))
+    switchSchedule({ id, version, paused, nextAt }, options) {
+      return write(id, change({ id, version, paused: paused ? 1 : 0, nextAt, now: env.wall() }, options, version + 1))
     },
-    deleteSchedule: (id, version) => write(id, remove({ id, version })),
+    deleteSchedule: (id, version, options) => write(id, remove({ id, version, now: env.wall() }, options)),
   }
 }
 

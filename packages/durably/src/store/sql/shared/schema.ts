@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. Seed 000's columns keep their names; what decides is INTEGER milliseconds.
 import { type RawBuilder, sql } from 'kysely'
+import type { AuditAction, AuditKind } from '../../../model/audit.ts'
 import { DurablyError } from '../../../model/errors.ts'
 import type { EventType } from '../../../model/event.ts'
 import type { LogLevel } from '../../../model/log.ts'
@@ -23,6 +24,7 @@ export interface DurablyTables {
   inbox: InboxTable
   job_definitions: JobDefinitionsTable
   settings: SettingsTable
+  audit: AuditTable
   schema_versions: SchemaVersionsTable
 }
 
@@ -78,6 +80,7 @@ export interface RunsTable {
   unchecked: number | null
   /** 1, or nothing. */
   hold_key: number | null
+  prefer_worker_id: string | null
 }
 
 export interface StepsTable {
@@ -212,6 +215,19 @@ export interface SettingsTable {
   updated_by: string | null
 }
 
+/** Who did what. */
+export interface AuditTable {
+  id: string
+  created_at: number
+  actor: string
+  action: AuditAction
+  target_kind: AuditKind
+  target_id: string
+  version: number | null
+  /** JSON. */
+  detail: string | null
+}
+
 export interface SchemaVersionsTable {
   version: number
   applied_at: string
@@ -233,6 +249,7 @@ export interface Tables {
   inbox: RawBuilder<unknown>
   definitions: RawBuilder<unknown>
   settings: RawBuilder<unknown>
+  audit: RawBuilder<unknown>
   versions: RawBuilder<unknown>
   /** Index names live in the same namespace as tables, so they carry the prefix too. A new index is put where its table is. */
   index(name: string): RawBuilder<unknown>
@@ -267,6 +284,7 @@ export function tablesOf(prefix: string, schema?: string): Tables {
     inbox: named('inbox'),
     definitions: named('job_definitions'),
     settings: named('settings'),
+    audit: named('audit'),
     versions: named('schema_versions'),
     index,
     oldIndex: named,

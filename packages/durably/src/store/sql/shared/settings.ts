@@ -1,6 +1,7 @@
 // The settings: one row. The guard is in the statement that writes, and the read after it sees what became of it.
-import { type RawBuilder, sql } from 'kysely'
-import { DEFAULT_SETTINGS, type SettingsRow, type SettingsStore, type SettingsValue } from '../../cluster/settings.ts'
+import { sql } from 'kysely'
+import type { SettingsRow, SettingsStore, SettingsValue } from '../../cluster/settings.ts'
+import { recorded } from './audit.ts'
 import type { LazyDeps } from './lazy-deps.ts'
 
 interface SettingsParams {
@@ -10,9 +11,11 @@ interface SettingsParams {
   now: number
 }
 
-export function sqlSettings({ statement, session, env, tables: t, syntax, reader }: LazyDeps): SettingsStore {
-  const write = statement<SettingsParams>(
-    (p) => sql`${syntax.clock(p)} INSERT INTO ${t.settings} AS s (name, value, version, updated_at, updated_by)
+export function sqlSettings(deps: LazyDeps): SettingsStore {
+  const { statement, session, env, tables: t, syntax, reader } = deps
+  const write = recorded<SettingsParams>(
+    deps,
+    (p) => sql`INSERT INTO ${t.settings} AS s (name, value, version, updated_at, updated_by)
       VALUES ('settings', ${p('value')}, 1, ${syntax.now(p)}, ${p('updatedBy')})
       ON CONFLICT (name) DO UPDATE SET value = excluded.value, version = s.version + 1, updated_at = excluded.updated_at, updated_by = excluded.updated_by
       WHERE s.version = ${p('version')} RETURNING *`,
@@ -30,18 +33,13 @@ export function sqlSettings({ statement, session, env, tables: t, syntax, reader
       const [row] = await session.read(read({}))
       return row ? settingsRow(reader('settings', row.name, row)) : null
     },
-    async writeSettings({ value, version, updatedBy }) {
-      const [[written] = [], [found] = []] = await session.write([
-        write({ value: JSON.stringify(value), version, updatedBy, now: env.wall() }),
-        read({}),
-      ])
+    async writeSettings({ value, version, updatedBy }, options) {
+      const values = { value: JSON.stringify(value), version, updatedBy, now: env.wall() }
+      const answers = await session.write([...write(values, options, version + 1), read({})])
+      const [written] = answers.at(0) ?? []
+      const [found] = answers.at(-1) ?? []
       if (written) return { outcome: 'done', settings: settingsRow(reader('settings', written.name, written)) }
       return { outcome: 'changed', version: Number(found?.version) }
     },
   }
-}
-
-/** A setting, inside of a statement. */
-export function setting({ tables: t, syntax }: Pick<LazyDeps, 'tables' | 'syntax'>, name: keyof SettingsValue): RawBuilder<unknown> {
-  return sql`coalesce((SELECT CAST(${syntax.member(sql`value`, name)} AS bigint) FROM ${t.settings} WHERE name = 'settings'), ${sql.lit(DEFAULT_SETTINGS[name])})`
 }

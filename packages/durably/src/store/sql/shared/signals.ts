@@ -6,6 +6,7 @@ import type { RunStatus } from '../../../model/run.ts'
 import { isTerminal } from '../../../model/run.ts'
 import type { SignalRow } from '../../../model/signal.ts'
 import type { SignalStore } from '../../signals.ts'
+import { recorded } from './audit.ts'
 import type { SqlDeps } from './deps.ts'
 import { isActive } from './guards.ts'
 import type { LazyDeps } from './lazy-deps.ts'
@@ -28,10 +29,11 @@ export function sqlSignals(deps: LazyDeps): SignalStore {
       WHERE r.id = ${p('runId')} AND ${isActive()}
         AND NOT EXISTS (SELECT 1 FROM ${t.signals} AS s WHERE s.run_id = r.id AND s.name = ${p('name')})`,
   )
-  const insert = statement<SendValues>(
+  const insert = recorded<SendValues>(
+    deps,
     (p) => sql`INSERT INTO ${t.signals} (id, run_id, name, value, created_at)
       SELECT ${p('id')}, r.id, ${p('name')}, ${p('value')}, ${p('createdAt')} FROM ${t.runs} AS r WHERE r.id = ${p('runId')} AND ${isActive()}
-      ON CONFLICT DO NOTHING`,
+      ON CONFLICT DO NOTHING RETURNING id`,
   )
   const look = statement<SendValues>(
     (p) => sql`SELECT r.status, (SELECT s.id FROM ${t.signals} AS s WHERE s.run_id = r.id AND s.name = ${p('name')}) AS taken_by
@@ -40,9 +42,9 @@ export function sqlSignals(deps: LazyDeps): SignalStore {
   const list = statement<{ runId: string }>((p) => sql`SELECT * FROM ${t.signals} WHERE run_id = ${p('runId')} ORDER BY created_at, name`)
 
   return {
-    async send(signal: SignalRow) {
+    async send(signal: SignalRow, options) {
       const values = { ...signal, now: env.wall() }
-      const results = await session.write([lock(values), count(values), insert(values), look(values)])
+      const results = await session.write([lock(values), count(values), ...insert(values, options), look(values)])
       const row = results.at(-1)?.[0]
       if (!row) return null
       if (row.taken_by === signal.id) return 'accepted'

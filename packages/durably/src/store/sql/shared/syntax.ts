@@ -35,6 +35,8 @@ export interface Syntax {
   key: RawBuilder<unknown>
   /** Stands after a column that refers to a run: the row is deleted with its run. */
   belongsTo(runs: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Whether a statement that writes may stand in a WITH, and its rows be read by the rest of the statement. */
+  writesInWith: boolean
   /** Whether the database deletes the rows of a run together with it. */
   cascades: boolean
   /** Ends a CREATE TABLE whose rows are small and always found by their primary key: they are stored in its index. */

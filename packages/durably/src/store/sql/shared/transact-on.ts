@@ -10,15 +10,17 @@ export interface BoundTransaction {
   seal(): Promise<void>
 }
 
-/** Runs `work` inside a transaction. An error of its begin is passed on as it is; every later one becomes `TransactionFailed`. */
+/** Runs `work` inside a transaction, each statement of which may take `statementMs`. An error of its begin is passed on as it is; every later one becomes `TransactionFailed`. */
 export async function transactOn<T>(
   { connection, dialect, words }: TransactionPlace,
+  statementMs: number | undefined,
   work: (trx: BoundTransaction) => Promise<T>,
 ): Promise<T> {
   await begin(connection, words)
   const bound = boundKysely(dialect, connection, words.script, words.watch?.probe)
   try {
     if (words.watch) await connection.executeQuery(words.watch.begin)
+    if (words.limit && statementMs !== undefined) await connection.executeQuery(words.limit(statementMs))
     const run = async (query: CompiledQuery) => (await connection.executeQuery<Row>(query)).rows
     const seal = async () => {
       bound.end()

@@ -11,6 +11,8 @@ export interface TransactionWords {
   rollback: CompiledQuery
   /** How to find such statements in a text of the user's. */
   script: Script
+  /** Ends each later statement of the transaction after so many milliseconds; for a database in which one may wait for a lock of others. */
+  limit?: (statementMs: number) => CompiledQuery
   /** For a database that ends a transaction by itself and then goes on without one: SQLite, when the disk is full. */
   watch?: {
     begin: CompiledQuery

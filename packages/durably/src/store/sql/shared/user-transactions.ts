@@ -19,11 +19,11 @@ export function transact(deps: SqlDeps, database: Database): NonNullable<Store['
   const { session, env } = deps
   const { classify, isAborted, isConflict } = database
   const queriesOf = database.ownerQueries(deps)
-  return async (body) => {
+  return async (body, statementMs) => {
     let bodyEnded = false
     try {
       return await session.transact((place) =>
-        transactOn(place, async (trx) => {
+        transactOn(place, statementMs, async (trx) => {
           const write: OwnerWrite = await body(trx.db)
           // On SQLite a query of the user's in between would change what `changes()` answers to our statements (sqlite/apply.ts).
           await trx.seal()

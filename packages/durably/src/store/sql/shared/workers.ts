@@ -1,13 +1,15 @@
 // The register of workers: one row each. The guard is in the statement that writes, and the read after it sees what became of it.
 import { sql } from 'kysely'
 import { WORKER_STATES, type WorkerEntry, type WorkerRow, type WorkerStore } from '../../cluster/workers.ts'
+import { recorded } from './audit.ts'
 import { farAhead } from './guards.ts'
 import type { LazyDeps } from './lazy-deps.ts'
 import type { Row } from './session.ts'
 
 type EntryValues = WorkerEntry & { now: number }
 
-export function sqlWorkers({ statement, session, env, tables: t, syntax, reader }: LazyDeps): WorkerStore {
+export function sqlWorkers(deps: LazyDeps): WorkerStore {
+  const { statement, session, env, tables: t, syntax, reader } = deps
   const enter = statement<EntryValues>((p) => {
     const now = syntax.now(p)
     const isSame = sql`w.token = excluded.token`
@@ -29,6 +31,12 @@ export function sqlWorkers({ statement, session, env, tables: t, syntax, reader 
   const change = statement<{ id: string; state: string }>(
     (p) => sql`UPDATE ${t.workers} SET state = ${p('state')} WHERE id = ${p('id')} RETURNING id`,
   )
+  /** What is recorded is a change, so the state must be another one. */
+  const changeRecorded = recorded<{ id: string; state: string; now: number }>(
+    deps,
+    (p) => sql`UPDATE ${t.workers} SET state = ${p('state')} WHERE id = ${p('id')} AND state <> ${p('state')} RETURNING id`,
+  )
+  const known = statement<{ id: string }>((p) => sql`SELECT id FROM ${t.workers} WHERE id = ${p('id')}`)
   const list = statement<{ now: number }>((p) => {
     const count = (status: string, of: string) =>
       sql`(SELECT count(*) FROM ${t.runs} AS r WHERE r.status = ${sql.lit(status)} AND r.${sql.raw(of)} = w.id)`
@@ -61,9 +69,10 @@ export function sqlWorkers({ statement, session, env, tables: t, syntax, reader 
     async leave(worker) {
       await session.write([remove(worker)])
     },
-    async switchWorker(id, state) {
-      const [rows = []] = await session.write([change({ id, state })])
-      return rows.length > 0
+    async switchWorker(id, state, options) {
+      const values = { id, state, now: env.wall() }
+      const answers = await session.write(options?.audit ? [...changeRecorded(values, options), known(values)] : [change(values)])
+      return answers.at(-1)?.[0] !== undefined
     },
     workers: async () => (await session.read(list({ now: env.wall() }))).map(workerRow),
   }

@@ -10,6 +10,7 @@ import {
   assignValues,
   isAssignable,
   isKeyUnused,
+  isOpen,
   isOrphaned,
   isThere,
   type LeaderValues,
@@ -21,14 +22,14 @@ import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Param } from '../shared/statement.ts'
 import type { Claims } from './claim.ts'
 
-export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: Claims): AssignmentStore {
+export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turnOfKey }: Claims): AssignmentStore {
   const { statement, session, env, tables: t, into, syntax, eventLog } = deps
   const isLeading = (p: Param<LeaderValues>) => sql`EXISTS (SELECT 1 FROM ${t.leaders} WHERE name = 'leader' AND epoch = ${p('epoch')})`
   const leads = statement<LeaderValues>((p) => sql`SELECT 1 AS leads WHERE ${isLeading(p)}`)
 
   const find = statement<{ jobs: string; limit: number; now: number }>(
-    (p) => sql`SELECT id, job_name, version FROM (
-      SELECT c.id, c.job_name, c.version, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
+    (p) => sql`SELECT id, job_name, version, prefer_worker_id FROM (
+      SELECT c.id, c.job_name, c.version, c.prefer_worker_id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
         SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
         WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND p.assigned_worker_id IS NULL AND ${isKeyUnused(t)}
         ORDER BY p.run_at, p.id LIMIT +${p('limit')}))
@@ -50,7 +51,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
   const lost = (
     p: Param<OrphanValues>,
   ) => sql`SELECT r.id, r.job_name, r.assigned_worker_id AS worker FROM ${t.runs} AS r ${syntax.by(t.index('runs_assigned'))}
-    WHERE ${isOrphaned(t, p, p('now'))} AND ${isLeading(p)} ORDER BY r.assigned_worker_id, r.run_at, r.id LIMIT ${sql.lit(ORPHAN_MAX)}`
+    WHERE ${isOrphaned(deps, p, p('now'))} AND ${isLeading(p)} ORDER BY r.assigned_worker_id, r.run_at, r.id LIMIT ${sql.lit(ORPHAN_MAX)}`
   const orphanEvents = statement<OrphanValues>(
     (
       p,
@@ -71,6 +72,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
         AND p.job_name IN (SELECT value FROM ${syntax.texts(p('jobs'))}) AND ${isKeyFree(t)}
       ORDER BY p.run_at, p.id LIMIT +${p('candidates')}) AS c`,
   )
+  const claimOpen = claimRuns(deps, (all, p) => dueRuns(all, p, isOpen(deps, p, p('now'))))
 
   return {
     async findUnassigned({ jobNames, limit }) {
@@ -89,5 +91,6 @@ export function assignRuns(deps: LazyDeps, { claimRuns, isKeyFree, turnOfKey }: 
       return answers[0]?.length ? (answers[1] ?? []).map(assignedRun) : null
     },
     claimAssigned,
+    claimOpen,
   }
 }

@@ -1,15 +1,18 @@
 // A cancel reaches a run and those below it in one transaction. The statements before the update read the rows as they were.
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
+import { afterwards, entryValues } from '../shared/audit.ts'
 import { canBeStopped, cancelOutcome, family, stopped } from '../shared/cancel.ts'
 import { type ClientValues, clientValues } from '../shared/client-moves.ts'
+import { versionOfRun } from '../shared/command-guards.ts'
 import { canMove, eventType, isActive } from '../shared/guards.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import type { Param } from '../shared/statement.ts'
 
 type P = Param<ClientValues>
 
-export function cancelRuns({ statement, session, env, tables: t, into, eventLog, runRow, awokenParent }: LazyDeps): RunStore['cancel'] {
+export function cancelRuns(deps: LazyDeps): RunStore['cancel'] {
+  const { statement, session, env, tables: t, into, eventLog, runRow, awokenParent } = deps
   /** Those that will end. */
   const ending = (p: P) => sql`SELECT r.id, r.parent_run_id FROM (${family(t, p)}) AS r WHERE ${canMove('cancel')}`
   const events = statement<ClientValues>(
@@ -27,10 +30,14 @@ export function cancelRuns({ statement, session, env, tables: t, into, eventLog,
   )
   const select = statement<{ id: string }>((p) => sql`SELECT * FROM ${t.runs} WHERE id = ${p('id')}`)
 
+  const record = afterwards(deps, versionOfRun(t))
+
   return async (id, options = {}) => {
     const values = clientValues(id, options, env.wall())
-    const queries = [...(eventLog ? [events(values)] : []), parents(values), update(values), select(values)]
-    const [all = [], found] = (await session.write(queries)).slice(-2)
-    return found?.[0] ? cancelOutcome(runRow(found[0]), all, options) : null
+    const before = [...(eventLog ? [events(values)] : []), parents(values)]
+    const entry = options.audit ? record(entryValues(options.audit, null, values.now)) : []
+    const answers = await session.write([...before, update(values), ...entry, select(values)])
+    const found = answers.at(-1)?.[0]
+    return found ? cancelOutcome(runRow(found), answers.at(before.length) ?? [], options) : null
   }
 }

@@ -21,18 +21,21 @@ import { isKeyTaken } from './classify-error.ts'
 const RACES_MAX = 5
 
 /**
- * The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. For a bare parameter
+ * `also`: a further condition of the run `p`. The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. For a bare parameter
  * after LIMIT SQLite would prepare the statement again each time that it is bound, hence the plus.
  */
-function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>): RawBuilder<unknown> {
+function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, also = sql``): RawBuilder<unknown> {
   return sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
       SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
-      WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND ${isKeyFree(t)}
+      WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND ${isKeyFree(t)}${also}
       ORDER BY p.run_at, p.id LIMIT +${p('candidates')})`
 }
 
 /** `candidates`: what a claim chooses from, as `c.id`, `c.run_at` and `turn`. */
-export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'] {
+export function claimRuns(
+  deps: SqlDeps,
+  candidates: (deps: SqlDeps, p: Param<ClaimValues>) => RawBuilder<unknown> = dueRuns,
+): RunStore['claim'] {
   const { statement, session, env, tables: t, into, syntax, eventLog } = deps
   const adopt = adoptRuns(deps)
   /** The plus before the status keeps SQLite from going through all that is pending instead of the few that were picked. */
@@ -71,5 +74,5 @@ export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'
 }
 
 /** For code that is loaded lazily and claims runs in its own way (see `LazyDeps`). */
-export const claims = { claimRuns, isKeyFree, turnOfKey }
+export const claims = { claimRuns, dueRuns, isKeyFree, turnOfKey }
 export type Claims = typeof claims

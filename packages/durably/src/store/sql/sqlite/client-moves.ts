@@ -2,12 +2,14 @@
 // end shows what became of it.
 import { sql } from 'kysely'
 import type { RunStore } from '../../runs.ts'
+import { afterwards, entryValues } from '../shared/audit.ts'
 import { type ClientValues, clientValues, deleteOutcome, type GuardValues, retried, retryOutcome } from '../shared/client-moves.ts'
-import { isDeletable, isRefused, isRetryable, isVersion } from '../shared/command-guards.ts'
+import { isDeletable, isRefused, isRetryable, isVersion, versionOfRun } from '../shared/command-guards.ts'
 import { eventType, target } from '../shared/guards.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 
-export function clientMoves({ statement, session, env, tables: t, into, eventLog, runRow }: LazyDeps): Pick<RunStore, 'retry' | 'delete'> {
+export function clientMoves(deps: LazyDeps): Pick<RunStore, 'retry' | 'delete'> {
+  const { statement, session, env, tables: t, into, eventLog, runRow } = deps
   const forgetSignals = statement<ClientValues>(
     (p) => sql`DELETE FROM ${t.signals} AS s WHERE s.run_id = ${p('id')} AND ${isRefused(t)}
       AND EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = s.run_id AND ${isRetryable(t)} AND ${isVersion(p)})`,
@@ -36,18 +38,25 @@ export function clientMoves({ statement, session, env, tables: t, into, eventLog
     (p) => sql`DELETE FROM ${t.runs} AS r WHERE r.id = ${p('id')} AND ${isDeletable(t)} AND ${isVersion(p)} RETURNING id`,
   )
 
+  const recordRetry = afterwards(deps, versionOfRun(t))
+  const recordDelete = afterwards(deps)
+
   return {
     async retry(id, options = {}) {
       const values = clientValues(id, options, env.wall())
-      const queries = [...(eventLog ? [event(values)] : []), forgetSignals(values), retry(values), select(values)]
-      const [moved, found] = (await session.write(queries)).slice(-2)
-      return retryOutcome(found?.[0] && runRow(found[0]), moved?.[0] !== undefined, options)
+      const entry = options.audit ? recordRetry(entryValues(options.audit, null, values.now)) : []
+      const before = [...(eventLog ? [event(values)] : []), forgetSignals(values)]
+      const answers = await session.write([...before, retry(values), ...entry, select(values)])
+      const found = answers.at(-1)?.[0]
+      return retryOutcome(found && runRow(found), answers.at(before.length)?.[0] !== undefined, options)
     },
 
     async delete(id, options = {}) {
       const values = { id, ifVersion: options.ifVersion ?? null }
-      const results = await session.write([selectStatus(values), ...deleteChildren.map((child) => child(values)), deleteRun(values)])
-      return deleteOutcome(results.at(0)?.[0], results.at(-1)?.[0] !== undefined, options)
+      const before = [selectStatus(values), ...deleteChildren.map((child) => child(values))]
+      const entry = options.audit ? recordDelete(entryValues(options.audit, null, env.wall())) : []
+      const answers = await session.write([...before, deleteRun(values), ...entry])
+      return deleteOutcome(answers.at(0)?.[0], answers.at(before.length)?.[0] !== undefined, options)
     },
   }
 }

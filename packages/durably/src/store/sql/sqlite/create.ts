@@ -14,9 +14,9 @@ export function createRuns({ statement, session, env, tables: t, into, syntax, e
   /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string }>(
     (p) => sql`INSERT INTO ${t.runs} (id, job_name, payload, idempotency_key, concurrency_key, created_at, heartbeat_at, updated_at,
-        status, run_at, deadline_at, parent_run_id, parent_step, labels, unchecked, hold_key, last_event_sequence)
+        status, run_at, deadline_at, parent_run_id, parent_step, labels, unchecked, hold_key, prefer_worker_id, last_event_sequence)
       SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 5, e.value ->> 5,
-        'pending', e.value ->> 6, e.value ->> 7, e.value ->> 8, e.value ->> 9, e.value ->> 11, e.value ->> 12, e.value ->> 13, 1
+        'pending', e.value ->> 6, e.value ->> 7, e.value ->> 8, e.value ->> 9, e.value ->> 11, e.value ->> 12, e.value ->> 13, e.value ->> 14, 1
       FROM ${syntax.elements(p('rows'))} AS e WHERE e.value ->> 10 IS NULL
         OR EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = e.value ->> 8 AND ${canMove('complete')} AND r.lease_owner = e.value ->> 10)
       ON CONFLICT DO NOTHING`,
@@ -91,6 +91,7 @@ function toRow(run: NewRun, now: number) {
     run.labels,
     run.unchecked ? 1 : null,
     run.holdKey ? 1 : null,
+    run.preferWorkerId,
   ]
 }
 

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { ScheduledRun, ScheduleStore } from '../../cluster/schedules.ts'
+import { afterwards, entryValues } from '../shared/audit.ts'
 import { type FiringValues, firingOutcome, firingValues, mayFire, used } from '../shared/fire.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { versionOf } from '../shared/schedules.ts'
@@ -13,17 +14,8 @@ interface RunValues {
   now: number
 }
 
-export function fireSchedules({
-  statement,
-  session,
-  env,
-  tables: t,
-  into,
-  syntax,
-  eventLog,
-  jsonRows,
-  runRow,
-}: LazyDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+export function fireSchedules(deps: LazyDeps): Pick<ScheduleStore, 'fireSchedule' | 'triggerSchedule'> {
+  const { statement, session, env, tables: t, into, syntax, eventLog, jsonRows, runRow } = deps
   const insertRuns = (p: Param<RunValues>, where: RawBuilder<unknown>) => sql`
     INSERT INTO ${t.runs} (id, job_name, payload, concurrency_key, labels, created_at, heartbeat_at, updated_at, status, run_at,
       scheduled_for, schedule_id, last_event_sequence)
@@ -60,6 +52,8 @@ export function fireSchedules({
   )
   const selectVersion = statement<{ id: string }>((p) => sql`SELECT version FROM ${t.schedules} WHERE id = ${p('id')}`)
 
+  const record = afterwards(deps)
+
   return {
     async fireSchedule(firing) {
       const now = env.wall()
@@ -69,11 +63,12 @@ export function fireSchedules({
       const [moved = [], state = [], rows = []] = answers.slice(-3)
       return firingOutcome(firing, moved.length > 0, state[0], rows.map(runRow))
     },
-    async triggerSchedule({ scheduleId, version, run }) {
+    async triggerSchedule({ scheduleId, version, run }, { audit } = {}) {
       const now = env.wall()
       const values = { id: scheduleId, version, rows: jsonRows([toRow(run)]), now, at: iso(now) }
       const events = eventLog ? [insertEvents(values)] : []
-      const answers = await session.write([triggerRun(values), ...events, selectVersion(values), selectRuns(values)])
+      const entry = audit ? record(entryValues(audit, version, now)) : []
+      const answers = await session.write([triggerRun(values), ...entry, ...events, selectVersion(values), selectRuns(values)])
       const [known = [], [row] = []] = answers.slice(-2)
       return row ? { outcome: 'triggered', run: runRow(row) } : { outcome: 'changed', version: versionOf(known[0]) }
     },

@@ -30,7 +30,8 @@ export class SqliteSession implements Session {
   async read(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
     this.#refuseIfClosed()
     const guardedQuery = guarded(query)
-    return this.#waiting(() => this.#transport.run(guardedQuery), turn)
+    const [rows] = this.#atOnce([guardedQuery], !this.#connection.isTaken) ?? []
+    return rows ?? this.#waiting(() => this.#transport.run(guardedQuery), turn)
   }
 
   async write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]> {
@@ -38,6 +39,8 @@ export class SqliteSession implements Session {
     const batch = queries.map(guarded)
     const [only] = batch
     if (only === undefined) return []
+    const results = this.#atOnce(batch, !this.#writes.isTaken && !this.#connection.isTaken)
+    if (results) return results
     // One statement is a transaction of its own.
     const attempt = batch.length === 1 ? async () => [await this.#transport.run(only)] : () => this.#transport.write(batch)
     return this.#writes.run(() => this.#waiting(attempt, turn), turn)
@@ -69,6 +72,17 @@ export class SqliteSession implements Session {
 
   #refuseIfClosed(): void {
     if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
+  }
+
+  /** Without a promise, where the driver can do that and nobody is before us. Undefined: it has to wait, also for a lock of the database. */
+  #atOnce(batch: readonly CompiledQuery[], isFree: boolean): Row[][] | undefined {
+    if (!isFree || this.#prepare) return undefined
+    try {
+      return this.#transport.executeNow?.(batch)
+    } catch (thrown) {
+      const error = classifyError(thrown)
+      if (error.code !== 'store_busy') throw error
+    }
   }
 
   #waiting<T>(attempt: () => Promise<T>, turn?: Turn): Promise<T> {

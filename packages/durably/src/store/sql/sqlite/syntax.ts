@@ -22,6 +22,7 @@ export const sqliteSyntax: Syntax = {
   key: sql`TEXT`,
   // A connection may not enforce foreign keys, so a run's rows are deleted explicitly.
   belongsTo: () => nothing,
+  writesInWith: false,
   cascades: false,
   clustered: sql`WITHOUT ROWID`,
   triggerBody: (_, statement) => ({ define: [], call: sql`BEGIN ${statement}; END` }),

@@ -6,14 +6,16 @@ import { isBatching } from '../../shared/batching-connection.ts'
 import type { Row } from '../../shared/session.ts'
 import { type TransactionWords, writeOn } from '../../shared/transaction.ts'
 import { SQLITE_WORDS } from '../script.ts'
+import { isSynchronous } from './synchronous-driver.ts'
 import type { Transport } from './transport.ts'
 
 /** A transaction that takes no lock before its first statement. */
 const DEFERRED: TransactionWords = { ...SQLITE_WORDS, begin: CompiledQuery.raw('begin') }
 
-export function kyselyTransport({ db, dialect }: Pick<OpenedSql, 'db' | 'dialect'>): Transport {
+export function kyselyTransport({ db, driver, dialect }: Pick<OpenedSql, 'db' | 'driver' | 'dialect'>): Transport {
   const executor = db.getExecutor()
   return {
+    ...(isSynchronous(driver) && { executeNow: (queries) => driver.executeNow(queries) }),
     async run(query) {
       const { rows } = await executor.executeQuery<Row>(query)
       return rows

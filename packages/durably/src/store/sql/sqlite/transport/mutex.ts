@@ -6,6 +6,10 @@ export class Mutex {
   readonly #others: (() => void)[] = []
   #isTaken = false
 
+  get isTaken(): boolean {
+    return this.#isTaken
+  }
+
   async run<T>(work: () => Promise<T>, turn?: Turn): Promise<T> {
     if (this.#isTaken) await new Promise<void>((resolve) => (turn ? this.#first : this.#others).push(resolve))
     this.#isTaken = true

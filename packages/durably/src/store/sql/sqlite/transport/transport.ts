@@ -3,6 +3,8 @@ import type { Row, TransactionPlace } from '../../shared/session.ts'
 
 /** How statements get to a driver of SQLite, one call at a time; rejects with the driver's own errors. */
 export interface Transport {
+  /** Where the driver is synchronous: see `SynchronousDriver`. Throws the driver's own errors. */
+  executeNow?(queries: readonly CompiledQuery[]): Row[][] | undefined
   /** One statement, which is a transaction of its own. */
   run(query: CompiledQuery): Promise<Row[]>
   /** All statements in one transaction that holds the write lock from its start. */

@@ -1,0 +1,1 @@
+export { type OpenTelemetryOptions, withOpenTelemetry } from './with-open-telemetry.ts'
