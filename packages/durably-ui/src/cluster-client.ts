@@ -1,4 +1,4 @@
-// ClusterClient — what the pages of schedules and workers need to know. The engine's own answers fit into it.
+// ClusterClient — what the pages of schedules, of workers and of the audit need to know. The engine's own answers fit into it.
 
 /** Reads what exists beside the runs. Every part may be missing; its page is then left out. */
 export interface ClusterClient {
@@ -8,6 +8,41 @@ export interface ClusterClient {
   readonly workers?: WorkerReader
   /** Reads which process is elected; null if none ever was. */
   leader?(): Promise<ListedLeader | null>
+  /** Reads who did what. */
+  readonly audit?: AuditReader
+  /** Reads the settings that all processes share; they are shown with the audit. */
+  readonly settings?: SettingsReader
+}
+
+/** Reads who did what. */
+export interface AuditReader {
+  /** Lists entries, the newest first. */
+  list(filter: { readonly limit: number }): Promise<readonly ListedAuditEntry[]>
+}
+
+/** The part of an entry that is shown. */
+export interface ListedAuditEntry {
+  /** When it was done, as ISO-8601 text. */
+  readonly at: string
+  /** Who did it. */
+  readonly actor: string
+  /** What was done, such as `run:cancel`. */
+  readonly action: string
+  /** What it was done to. */
+  readonly target: {
+    /** What kind of thing, such as `run`. */
+    readonly kind: string
+    /** Its id. */
+    readonly id: string
+  }
+  /** What else is known of it; null for nothing. */
+  readonly detail: { readonly [name: string]: unknown } | null
+}
+
+/** Reads settings. */
+export interface SettingsReader {
+  /** Reads the settings: durations in milliseconds, null for those that each process decides, and who changed them when. */
+  get(): Promise<object>
 }
 
 /** Reads schedules, and acts on them. */

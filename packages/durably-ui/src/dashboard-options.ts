@@ -8,7 +8,7 @@ export interface DashboardOptions {
   client: DurablyClient
   /** The jobs that can be triggered, with JSON Schemas of their inputs. Default: those that `client.getJobs()` lists. */
   jobs?: readonly DashboardJob[] | null
-  /** Reads schedules and workers. Without it their pages are left out. */
+  /** Reads schedules, workers and the audit. Without it their pages are left out. */
   cluster?: ClusterClient | null
   /** Buttons at the top, for what only this page can do. */
   controls?: readonly DashboardControl[]

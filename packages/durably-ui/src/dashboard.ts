@@ -8,7 +8,7 @@ import type { DashboardControl, DashboardJob, DurablyDashboard } from './dashboa
 import { helpDialog } from './dialogs/help-dialog.ts'
 import { triggerDialog } from './dialogs/trigger-dialog.ts'
 import { pressKey } from './keyboard.ts'
-import { emptyNotice } from './parts/notice.ts'
+import { emptyNotice, errorNotice } from './parts/notice.ts'
 import { pageOf } from './parts/page-of.ts'
 import { sideBar } from './parts/side-bar.ts'
 import { Toasts } from './parts/toasts.ts'
@@ -21,6 +21,8 @@ import { nextTheme, storedTheme, storeTheme, type Theme } from './theme.ts'
 import { define } from './views/view.ts'
 
 const TICK_MS = 1000
+const STORE_AWAY =
+  'The server cannot reach its database. What you see is from before; nothing is lost, and the page goes on by itself when it is back.'
 
 class Dashboard extends LitElement implements DurablyDashboard {
   static override styles = styles
@@ -185,7 +187,9 @@ class Dashboard extends LitElement implements DurablyDashboard {
     const { controls, route, theme } = this
     return html`<div class="shell">
       ${sideBar(app, { controls, route, theme, switchTheme: () => this.#switchTheme(), help: () => app.open(helpDialog(app)) })}
-      <main tabindex="-1">${keyed(app, pageOf(app, route, this.time))}</main>
+      <main tabindex="-1">
+        ${app.counts.isStoreAway ? errorNotice(STORE_AWAY) : nothing} ${keyed(app, pageOf(app, route, this.time))}
+      </main>
       ${this.dialog ? html`<div class="dialogs">${keyed(this.dialog, this.dialog)}</div>` : nothing} ${this.#toasts.render()}
     </div>`
   }

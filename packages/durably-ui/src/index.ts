@@ -2,7 +2,17 @@
 import './dashboard.ts'
 import type { DashboardOptions, DurablyDashboard } from './dashboard-options.ts'
 
-export type { ClusterClient, ListedLeader, ListedSchedule, ListedWorker, ScheduleReader, WorkerReader } from './cluster-client.ts'
+export type {
+  AuditReader,
+  ClusterClient,
+  ListedAuditEntry,
+  ListedLeader,
+  ListedSchedule,
+  ListedWorker,
+  ScheduleReader,
+  SettingsReader,
+  WorkerReader,
+} from './cluster-client.ts'
 export type { DashboardControl, DashboardJob, DashboardOptions, DurablyDashboard } from './dashboard-options.ts'
 
 /**

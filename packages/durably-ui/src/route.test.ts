@@ -10,6 +10,7 @@ const ROUTES: Route[] = [
   { page: 'activity' },
   { page: 'schedules' },
   { page: 'workers' },
+  { page: 'audit' },
 ]
 
 test.each(ROUTES)('%j has an address', (route) => {

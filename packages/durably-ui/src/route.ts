@@ -10,6 +10,7 @@ export type Route =
   | { readonly page: 'activity' }
   | { readonly page: 'schedules' }
   | { readonly page: 'workers' }
+  | { readonly page: 'audit' }
 
 export interface RunsQuery {
   readonly search: string
@@ -48,7 +49,7 @@ export function parseRoute(address: string): Route {
   if (page === 'runs')
     return name === undefined ? { page, query: parseQuery(new URLSearchParams(query)) } : { page: 'run', id: decoded(name) }
   if (page === 'jobs') return name === undefined ? { page } : { page: 'job', name: decoded(name) }
-  if (page === 'activity' || page === 'schedules' || page === 'workers') return { page }
+  if (page === 'activity' || page === 'schedules' || page === 'workers' || page === 'audit') return { page }
   return HOME
 }
 

@@ -60,6 +60,11 @@ test('schedules, workers and the leader are shown, and a schedule is paused and 
   await page.getByRole('link', { name: 'Workers' }).click()
   await page.getByText(/worker-b leads, in epoch \d+/).waitFor()
   await page.getByRole('heading', { name: 'worker-b' }).waitFor()
+  await world.durably.settings.set({ archiveAfter: '30d' }, { actor: 'ada' })
+  await page.getByRole('link', { name: 'Audit' }).click()
+  await page.getByText('settings:set').waitFor()
+  await page.getByText('leader:elect').first().waitFor()
+  await page.getByText('ada').first().waitFor()
 })
 
 test('a run that was taken over from a killed worker shows who held it when', async () => {

@@ -41,7 +41,7 @@ test('shows the runs of the tab live, and leaves the address of the page alone',
   expect(location.href).toBe(address)
 })
 
-test('pages of schedules and workers are there when somebody reads them', async () => {
+test('pages of schedules, workers and the audit are there when somebody reads them', async () => {
   const paused: string[] = []
   const schedule = {
     id: 'nightly',
@@ -63,6 +63,18 @@ test('pages of schedules and workers are there when somebody reads them', async 
       ],
     },
     leader: async () => ({ workerId: 'w-1', epoch: 7, electedAt: new Date().toISOString(), isLeading: true }),
+    audit: {
+      list: async () => [
+        {
+          at: new Date().toISOString(),
+          actor: 'ada',
+          action: 'run:signal',
+          target: { kind: 'run', id: '01X' },
+          detail: { name: '<b>go</b>' },
+        },
+      ],
+    },
+    settings: { get: async () => ({ dedupeFor: 86_400_000, archiveAfter: null, version: 3, updatedAt: null, updatedBy: null }) },
   }
   await until(() => press('.entry', 'Schedules'))
   await until(() => expect(shown()).toContain('0 3 * * *'))
@@ -72,6 +84,11 @@ test('pages of schedules and workers are there when somebody reads them', async 
   press('.entry', 'Workers')
   await until(() => expect(shown()).toContain('w-1 leads, in epoch 7'))
   expect(shown()).toContain('Silent')
+  press('.entry', 'Audit')
+  await until(() => expect(shown()).toContain('{"name":"<b>go</b>"}'))
+  expect(shown()).toMatch(/ada\s+run:signal\s+01X/)
+  expect(shown()).toMatch(/dedupeFor\s*1 d.*archiveAfter\s*as each process says/s)
+  expect(shown()).not.toMatch(/version|updatedAt/)
 })
 
 test('a button of the page says what it did, and what went wrong', async () => {

@@ -12,6 +12,7 @@ import { withLogPersistence } from '@coji/durably/plugins'
 import { allowAll, durablyHandler, nodeListener } from '@coji/durably/server'
 import { sqlite } from '@coji/durably/sqlite'
 import { dashboardPage } from '@coji/durably-ui/page'
+import type { Dialect } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { defineJobs } from './jobs.ts'
 
@@ -27,11 +28,11 @@ export interface World {
 }
 
 /** Closed with the test. Its worker, `worker-b`, is not started. */
-export async function openWorld(): Promise<World> {
+export async function openWorld(dialectOf: (file: string) => Dialect = sqlite): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'durably-ui-'))
   const file = join(folder, 'app.db')
   const durably = createDurably({
-    dialect: sqlite(file),
+    dialect: dialectOf(file),
     staleThreshold: 900,
     pollingInterval: 100,
     concurrency: 4,

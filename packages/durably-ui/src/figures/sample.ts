@@ -7,6 +7,6 @@ const READ_AGAIN_MS = 10_000
 
 /** Of one job, or of all. */
 export function newestRuns(client: DurablyClient, jobName: string | null, changed: () => void): RepeatedRead<readonly Run[]> {
-  const filter = { limit: SAMPLE_SIZE, ...(jobName !== null && { jobName }) }
+  const filter = { limit: SAMPLE_SIZE, values: false, ...(jobName !== null && { jobName }) }
   return new RepeatedRead<readonly Run[]>(() => client.getRuns(filter), READ_AGAIN_MS, changed)
 }

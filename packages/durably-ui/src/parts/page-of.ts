@@ -3,6 +3,7 @@ import { html, type TemplateResult } from 'lit'
 import type { App } from '../app.ts'
 import type { Route } from '../route.ts'
 import '../views/activity-view.ts'
+import '../views/audit-view.ts'
 import '../views/job-view.ts'
 import '../views/jobs-view.ts'
 import '../views/run-view.ts'
@@ -29,6 +30,9 @@ export function pageOf(app: App, route: Route, now: number): TemplateResult {
     case 'workers':
       if (cluster?.workers || cluster?.leader)
         return html`<durably-workers-view .app=${app} .now=${now} .cluster=${cluster}></durably-workers-view>`
+      break
+    case 'audit':
+      if (cluster?.audit) return html`<durably-audit-view .app=${app} .now=${now} .cluster=${cluster}></durably-audit-view>`
   }
   const query = route.page === 'runs' ? route.query : ALL_RUNS
   return html`<durably-runs-view .app=${app} .now=${now} .query=${query}></durably-runs-view>`

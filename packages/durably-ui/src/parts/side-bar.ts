@@ -27,6 +27,7 @@ export function sideBar(app: App, { route, theme, controls, switchTheme, help }:
       ${entry(app, route, { page: 'activity' }, 'activity', 'Activity', ['activity'])}
       ${cluster?.schedules ? entry(app, route, { page: 'schedules' }, 'schedules', 'Schedules', ['schedules']) : nothing}
       ${cluster?.workers || cluster?.leader ? entry(app, route, { page: 'workers' }, 'workers', 'Workers', ['workers']) : nothing}
+      ${cluster?.audit ? entry(app, route, { page: 'audit' }, 'check', 'Audit', ['audit']) : nothing}
     </nav>
     ${controls.length > 0 ? html`<div class="controls" role="group" aria-label="Controls">${controls.map((control) => controlButton(app, control))}</div>` : nothing}
     <div class="side-end">

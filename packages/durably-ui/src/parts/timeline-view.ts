@@ -13,6 +13,8 @@ export interface TimelineLook {
   readonly now: number
   /** The run has ended. */
   readonly isOver: boolean
+  /** It has events, and none has come yet: they may be large. */
+  readonly isLoading: boolean
   /** The step whose result is shown. */
   readonly chosen: string | null
   choose(step: string): void
@@ -20,7 +22,7 @@ export interface TimelineLook {
 
 export function timelineView(timeline: Timeline, look: TimelineLook): TemplateResult {
   const { span, turns, steps } = timeline
-  if (!span) return html`<p class="hint">Nothing has happened yet.</p>`
+  if (!span) return html`<p class="hint">${look.isLoading ? 'Loading…' : 'Nothing has happened yet.'}</p>`
   const scale = scaleOf(timeline, look.isOver ? null : look.now)
   const shown = steps.slice(-LANES_MAX)
   return html`<div class="timeline">

@@ -49,7 +49,7 @@ export class ChildRuns {
   async #read(): Promise<void> {
     try {
       for (const parentRunId of this.opened) {
-        const runs = await this.#client.getRuns({ parentRunId, limit: CHILDREN_MAX + 1 })
+        const runs = await this.#client.getRuns({ parentRunId, values: false, limit: CHILDREN_MAX + 1 })
         this.pages.set(parentRunId, { runs: runs.slice(0, CHILDREN_MAX).reverse(), hasMore: runs.length > CHILDREN_MAX })
       }
       this.error = null

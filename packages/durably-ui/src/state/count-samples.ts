@@ -19,6 +19,8 @@ const PAUSE_PER_COUNT = 30
 export class CountSamples {
   samples: readonly CountSample[] = []
   error: string | null = null
+  /** The server answers, and its database does not: what the page shows may be old. */
+  isStoreAway = false
 
   readonly #client: DurablyClient
   readonly #changed: () => void
@@ -56,10 +58,13 @@ export class CountSamples {
       const counts = await this.#client.countsByPhase()
       this.samples = [...this.samples, { at: now(), counts }].slice(-SAMPLES_MAX)
       this.error = null
+      this.isStoreAway = false
+      this.#tookMs = [this.#tookMs[1], now() - begin]
     } catch (error) {
       this.error = errorText(error)
+      this.isStoreAway = (error as { code?: unknown } | null)?.code === 'store_unavailable'
+      this.#tookMs = [0, 0]
     }
-    this.#tookMs = [this.#tookMs[1], now() - begin]
     if (!this.#ended.signal.aborted) this.#changed()
   }
 }

@@ -48,7 +48,7 @@ export class RunsPage {
       this.#changed()
     }
     try {
-      for await (const runs of this.#client.watchRuns({ ...conditions, limit: PAGE_SIZE + 1 }, { signal, onConnection })) {
+      for await (const runs of this.#client.watchRuns({ ...conditions, values: false, limit: PAGE_SIZE + 1 }, { signal, onConnection })) {
         if (signal.aborted) return
         this.#set(runs.slice(0, PAGE_SIZE), { hasOlder: runs.length > PAGE_SIZE, hasNewer: false })
       }
@@ -74,10 +74,10 @@ export class RunsPage {
   async #page(conditions: RunConditions, { after, before }: Place) {
     const limit = PAGE_SIZE + 1
     if (before !== null) {
-      const runs = await this.#client.getRuns({ ...conditions, limit, cursor: before, direction: 'previous' })
+      const runs = await this.#client.getRuns({ ...conditions, values: false, limit, cursor: before, direction: 'previous' })
       return { runs: runs.slice(-PAGE_SIZE), hasOlder: true, hasNewer: runs.length > PAGE_SIZE }
     }
-    const runs = await this.#client.getRuns({ ...conditions, limit, ...(after !== null && { cursor: after }) })
+    const runs = await this.#client.getRuns({ ...conditions, values: false, limit, ...(after !== null && { cursor: after }) })
     return { runs: runs.slice(0, PAGE_SIZE), hasOlder: runs.length > PAGE_SIZE, hasNewer: true }
   }
 

@@ -92,6 +92,10 @@ export const frame = css`
     max-width: 1240px;
     margin: 0 auto;
   }
+  main > .notice {
+    flex-direction: row;
+    margin-bottom: 16px;
+  }
   .page-head {
     display: flex;
     align-items: center;

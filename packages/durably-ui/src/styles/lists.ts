@@ -2,6 +2,20 @@
 import { css } from 'lit'
 
 export const lists = css`
+  .entries {
+    display: grid;
+    margin: 16px 0 0;
+    padding: 0;
+    list-style: none;
+  }
+  .entries li {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 4px 14px;
+    padding: 8px 2px;
+    border-bottom: 1px solid var(--border);
+    overflow-wrap: anywhere;
+  }
   .phases {
     display: flex;
     flex-wrap: wrap;
