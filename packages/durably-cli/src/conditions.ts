@@ -1,5 +1,5 @@
 // Which runs are meant: the options of a command as a filter of the engine.
-import type { Labels, Phase, RunConditions, RunStatus } from '@coji/durably'
+import type { ClusterState, Labels, Phase, RunConditions, RunStatus } from '@coji/durably'
 import type { Option } from './command.ts'
 import { UsageError } from './exit-code.ts'
 import type { Given } from './given.ts'
@@ -21,9 +21,22 @@ export const PHASES: readonly Phase[] = [
   'cancelled',
 ]
 
+const CLUSTER_STATES: readonly ClusterState[] = [
+  'PENDING',
+  'ASSIGNED',
+  'ORPHANED',
+  'RUNNING',
+  'CONFIRMING',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'CANCELED',
+]
+
 export const CONDITIONS: Readonly<Record<string, Option>> = {
   status: { value: 'status', many: true, choices: STATUSES, what: 'runs of this status' },
   phase: { value: 'phase', many: true, choices: PHASES, what: 'runs in this phase' },
+  'cluster-state': { value: 'state', many: true, choices: CLUSTER_STATES, what: 'runs in this state, in the words of a cluster' },
   job: { value: 'name', short: 'j', many: true, what: 'runs of this job' },
   label: { value: 'name=value', short: 'l', many: true, what: 'runs with this label' },
   since: { value: 'time', what: 'triggered since: 30m, 2h, 1d, or a time such as 2026-01-31T12:00:00Z' },
@@ -40,6 +53,7 @@ export function hasConditions(given: Given): boolean {
 export function conditionsOf(given: Given, nowMs: number): RunConditions {
   const status = given.texts('status') as RunStatus[]
   const phase = given.texts('phase') as Phase[]
+  const clusterState = given.texts('cluster-state') as ClusterState[]
   const job = given.texts('job')
   const labels = labelsOf(given)
   const texts = { parentRunId: given.text('parent'), scheduleId: given.text('schedule'), concurrencyKey: given.text('key') }
@@ -47,6 +61,7 @@ export function conditionsOf(given: Given, nowMs: number): RunConditions {
   return {
     ...(status.length > 0 && { status }),
     ...(phase.length > 0 && { phase }),
+    ...(clusterState.length > 0 && { clusterState }),
     ...(job.length > 0 && { jobName: job }),
     ...(labels && { labels }),
     ...(Object.fromEntries(Object.entries({ ...texts, ...times }).filter(([, value]) => value !== undefined)) as RunConditions),
@@ -65,7 +80,7 @@ export function labelsOf(given: Given): Labels | undefined {
 const AGO = /^(\d+(?:\.\d+)?)(s|m|h|d|w)$/
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-function timeOf(given: Given, option: string, nowMs: number): number | undefined {
+export function timeOf(given: Given, option: string, nowMs: number): number | undefined {
   const text = given.text(option)
   if (text === undefined) return undefined
   const [, amount, unit = ''] = AGO.exec(text) ?? []

@@ -31,9 +31,11 @@ export async function loadFoundFile(path: string): Promise<JobFile | null> {
     throw new CliError(`${JSON.stringify(path)} is not a job file: its name must end in ${JOB_FILE_EXTENSIONS.join(', ')}`, EXIT.usage)
   if (TYPESCRIPT.includes(extname(file))) await understandTypeScript()
   const module = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
-    throw new CliError(`${path} cannot be loaded: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
+    throw new CliError(`${path} cannot be loaded: ${cause instanceof Error ? ownStack(cause) : String(cause)}`)
   })) as { default?: unknown }
-  return typeof module.default === 'function' ? (module.default as JobFile) : null
+  // What a CommonJS module exports is the default of its import, and its own default is inside.
+  const exported = [module.default, (module.default as { default?: unknown } | undefined)?.default]
+  return (exported.find((one) => typeof one === 'function') as JobFile | undefined) ?? null
 }
 
 /** Returns the names of the jobs that the file has defined. */
@@ -43,9 +45,24 @@ export async function defineJobs(durably: Durably, file: JobFile): Promise<strin
   return [...durably.jobs.keys()].filter((name) => !before.has(name))
 }
 
+/** The stack without what loads the file: the reader wants the line of the file. */
+function ownStack({ stack, message }: Error): string {
+  const lines = (stack ?? message).split('\n')
+  return lines.filter((line) => !/^\s+at /.test(line) || !FOREIGN.some((part) => line.includes(part))).join('\n')
+}
+
+const FOREIGN = ['node:internal', '/tsx/dist/', new URL('.', import.meta.url).href]
+
 let understood: Promise<unknown> | undefined
 
 function understandTypeScript(): Promise<unknown> {
-  understood ??= import('tsx/esm/api').then(({ register }) => register())
+  understood ??= registerTsx()
   return understood
+}
+
+/** Both, because a file below a package.json without `"type": "module"`, or below none, is a CommonJS module: Node loads it with `require`. */
+async function registerTsx(): Promise<void> {
+  const [commonJs, modules] = await Promise.all([import('tsx/cjs/api'), import('tsx/esm/api')])
+  commonJs.register()
+  modules.register()
 }

@@ -1,5 +1,6 @@
 // What is done to runs that are named by their ids, or to all that match.
-import type { Durably, ManyRunsOptions, ManyRunsOutcome, RunConditions, RunStatus } from '@coji/durably'
+import type { ActorOption, Durably, ManyRunsOptions, ManyRunsOutcome, RunConditions, RunStatus } from '@coji/durably'
+import { AS_OPTION, actorOf } from './actor.ts'
 import type { Option } from './command.ts'
 import { conditionsOf, hasConditions } from './conditions.ts'
 import { CliError, EXIT, UsageError } from './exit-code.ts'
@@ -9,6 +10,7 @@ import type { Io } from './output/io.ts'
 
 export const MANY_OPTIONS: Readonly<Record<string, Option>> = {
   yes: { short: 'y', what: 'really do it to all runs that match; without it they are only counted' },
+  ...AS_OPTION,
 }
 
 interface Deed {
@@ -17,7 +19,7 @@ interface Deed {
   /** It changes runs of these alone. */
   statuses: readonly RunStatus[]
   /** Returns what to say of the run, if it is not `done`. */
-  one(durably: Durably, id: string): Promise<string | undefined>
+  one(durably: Durably, id: string, as: ActorOption): Promise<string | undefined>
   many(durably: Durably, filter: RunConditions, options: ManyRunsOptions): Promise<ManyRunsOutcome>
 }
 
@@ -37,7 +39,7 @@ export function actOnRuns(given: Given, io: Io, deed: Deed): Promise<number | un
 
 async function eachOf(durably: Durably, ids: readonly string[], given: Given, io: Io, { done, one }: Deed): Promise<number> {
   for (const id of ids) {
-    const said = (await one(durably, id)) ?? done
+    const said = (await one(durably, id, actorOf(given, io))) ?? done
     io.out(given.has('json') ? JSON.stringify({ id, outcome: said }) : `${id}  ${said}`)
   }
   return EXIT.done
@@ -47,14 +49,14 @@ async function allThatMatch(durably: Durably, filter: RunConditions, given: Give
   const { verb, done, statuses, many } = deed
   if (!given.has('yes')) {
     const status = filter.status === undefined ? statuses : [filter.status].flat().filter((status) => statuses.includes(status))
-    const found = status.length === 0 ? [] : await durably.getRuns({ ...filter, status, limit: COUNTED_MAX })
+    const found = status.length === 0 ? [] : await durably.getRuns({ ...filter, status, values: false, limit: COUNTED_MAX })
     const count = found.length === COUNTED_MAX ? `${COUNTED_MAX} or more` : String(found.length)
     throw new CliError(`${count} runs match; add --yes to ${verb} them`)
   }
   let count = 0
   let cursor: string | null = null
   do {
-    const outcome: ManyRunsOutcome = await many(durably, filter, { limit: PAGE, ...(cursor !== null && { cursor }) })
+    const outcome: ManyRunsOutcome = await many(durably, filter, { limit: PAGE, ...(cursor !== null && { cursor }), ...actorOf(given, io) })
     count += outcome.count
     cursor = outcome.cursor
     io.status(`${count} ${done} …`)

@@ -6,6 +6,8 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   not_migrated: 'durably migrate creates or updates the tables; durably migrate --print shows the statements first',
   schema_too_new: 'npm install @coji/durably@latest @coji/durably-cli@latest updates this program',
   store_busy: 'another program holds a transaction open; durably doctor says more',
+  store_unavailable:
+    'is the database up, and does its address lead there? A worker waits for it and goes on; a command is to be given again',
   store_gone: 'is the file still there, at the same path?',
   run_not_found: 'durably runs lists the newest runs',
   worker_not_found: 'durably workers lists those that are there',

@@ -140,7 +140,7 @@ test('every table of the engine is copied, or is known to stay', async () => {
   const { rows } = await sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`.execute(
     durably.db,
   )
-  const copied = ['runs', ...OF_RUNS.map(({ table }) => table), 'schedules', 'inbox', 'job_definitions', 'settings', 'leaders']
+  const copied = ['runs', ...OF_RUNS.map(({ table }) => table), 'schedules', 'inbox', 'job_definitions', 'settings', 'audit', 'leaders']
   const stay = ['workers', 'archive_removals', 'schema_versions']
   expect(rows.map(({ name }) => name).sort()).toEqual([...copied, ...stay].sort())
 })

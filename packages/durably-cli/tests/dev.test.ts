@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, get } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { httpClient } from '@coji/durably/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { DevState } from '../src/dev/session.ts'
@@ -32,12 +33,15 @@ async function afterStep(client: Dev['client'], runId: string): Promise<void> {
 }
 
 const PATIENCE_MS = 30_000
+const LOOK_MS = 100
 
-/** Until the state is so; each look is a request. */
+/** Until the state is so. Each look is a request; without a pause they would take the processor from the worker that they wait for. */
 async function until({ program, state }: Pick<Dev, 'program' | 'state'>, look: () => Promise<boolean>): Promise<void> {
   const patience = AbortSignal.timeout(PATIENCE_MS)
-  while (!(await look()))
+  while (!(await look())) {
+    await pause(LOOK_MS)
     if (patience.aborted) throw new Error(`it never came so far:\n${program.out()}${program.err()}${JSON.stringify(await state())}`)
+  }
 }
 
 function isAlive(pid: number): boolean {
@@ -154,6 +158,8 @@ describe('with job files', () => {
       failures: [{ message: expect.stringContaining('this file is broken') }],
     })
     await program.says(/broken\.ts: .*this file is broken/)
+    // Of the stack only what is in the file.
+    expect((await state()).failures[0]?.message).not.toMatch(/node:internal|tsx|job-file/)
     const outputOf = async (name: string) => {
       const { id } = await client.trigger(name, {})
       for await (const event of client.subscribe(id)) if (event.type === 'run:complete') return event.output

@@ -1,5 +1,5 @@
 // What an operator does with runs, on a real SQLite file and a real Postgres.
-import type { Explanation, Run, Step } from '@coji/durably'
+import type { AuditEntry, Explanation, Run, Step } from '@coji/durably'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Timeline } from '../src/timeline.ts'
@@ -34,6 +34,8 @@ describe.each(PLACES)('on $name', ({ create }) => {
     const [failed] = await json<Run[]>(['runs', '--phase', 'failed', '--job', 'order', '--label', 'tenant=acme', '--since', '1h', ...at])
     expect(failed).toMatchObject({ id: triggered.id, error: 'card refused' })
     expect(await json(['runs', '--phase', 'completed', ...at])).toEqual([])
+    expect(await json(['runs', '--cluster-state', 'FAILED', ...at])).toHaveLength(1)
+    expect(await json(['runs', '--cluster-state', 'TIMED_OUT', '--cluster-state', 'PENDING', ...at])).toEqual([])
 
     const page = await json<{ run: Run; steps: Step[]; timeline: Timeline }>(['run', triggered.id, ...at])
     expect(page.steps.map(({ name, status }) => [name, status])).toEqual([
@@ -70,6 +72,29 @@ describe.each(PLACES)('on $name', ({ create }) => {
     expect((await cli(['purge', '--older-than', '0s', '--limit', '5', ...at])).out).toBe('5 runs removed\n')
     expect((await cli(['purge', '--older-than', '0s', '--status', 'cancelled', ...at])).out).toBe('200 runs removed\n')
     expect(await durably.getRuns()).toEqual([])
+  })
+
+  test('who says who they are is found in the audit', async () => {
+    const { order, at } = await setup(create)
+    const [first, second, third] = await order.batchTrigger([1, 2, 3].map((id) => ({ payload: { id } })))
+    await cli(['cancel', first?.id ?? '', ...at])
+    expect(await cli(['audit', ...at])).toMatchObject({ code: 0, out: '', err: 'nothing was recorded that matches\n' })
+    await cli(['cancel', second?.id ?? '', '--as', 'ada', ...at])
+    await cli(['signal', third?.id ?? '', 'approval', '"a secret"', ...at], { env: { DURABLY_ACTOR: 'bob' } })
+    await cli(['cancel', '--job', 'order', '--yes', '--as', 'bob', ...at])
+    const entries = await json<AuditEntry[]>(['audit', ...at])
+    expect(entries.map(({ actor, action, target }) => [actor, action, target.id])).toEqual([
+      ['bob', 'run:cancel', third?.id],
+      ['bob', 'run:signal', third?.id],
+      ['ada', 'run:cancel', second?.id],
+    ])
+    expect(await json(['audit', '--actor', 'ada', '--since', '1h', ...at])).toHaveLength(1)
+    expect(await json(['audit', 'run', third?.id ?? '', '--action', 'run:signal', ...at])).toHaveLength(1)
+    const { out } = await cli(['audit', ...at])
+    expect(out).toMatch(/ago +bob +run:signal +\w+ +\{"name":"approval"\}/)
+    expect(out).not.toContain('secret')
+    expect(await cli(['audit', 'run', ...at])).toMatchObject({ code: 2, err: expect.stringContaining('which run') })
+    expect(await cli(['audit', 'leader', ...at])).toMatchObject({ code: 0 })
   })
 
   test('a schedule is listed, paused, triggered by hand and deleted', async () => {

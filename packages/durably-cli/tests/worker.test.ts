@@ -1,4 +1,6 @@
 // A worker in a process of its own, with a job file in TypeScript.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Run } from '@coji/durably'
 import { describe, expect, test } from 'vitest'
 import { cli, json, openAt, PLACES, temporaryFolder } from './cli.ts'
@@ -38,6 +40,26 @@ describe.each(PLACES)('durably worker on $name', { timeout: 40_000 }, ({ create 
     expect(out).toContain('▶ w1')
     expect(out).toContain('■ given back by a worker that stops')
   })
+})
+
+test.each([
+  ['no package.json', null],
+  ['"type": "commonjs"', '{ "type": "commonjs" }'],
+  ['"type": "module"', '{ "type": "module" }'],
+])('a job file in TypeScript is loaded in a folder with %s', { timeout: 40_000 }, async (_, packageJson) => {
+  const folder = temporaryFolder()
+  if (packageJson !== null) writeFileSync(join(folder, 'package.json'), packageJson)
+  writeFileSync(
+    join(folder, 'jobs.ts'),
+    `import { pause } from './pause'
+     const input = { '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) } }
+     export default (durably: { defineJob: Function }) => { durably.defineJob({ name: 'made', input }, pause) }`,
+  )
+  writeFileSync(join(folder, 'pause.ts'), 'export async function pause(): Promise<null> { return null }')
+  const db = join(folder, 'test.db')
+  const worker = start(['worker', 'jobs.ts', '--db', db, '--migrate', '--no-http'], { cwd: folder })
+  await worker.says(/executing made/)
+  expect(await json<Run>(['trigger', 'made', '--wait', '--db', db])).toMatchObject({ status: 'completed' })
 })
 
 test('what cannot be started says why', { timeout: 40_000 }, async () => {

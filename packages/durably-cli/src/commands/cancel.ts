@@ -15,8 +15,8 @@ export const cancel: Command = {
       verb: 'cancel',
       done: 'cancelled',
       statuses: ['pending', 'running'],
-      one: async (durably, id) => {
-        const outcome = await durably.cancel(id)
+      one: async (durably, id, as) => {
+        const outcome = await durably.cancel(id, as)
         if (outcome === 'refused') throw new CliError(`run ${id} has already ended`)
         return outcome === 'requested' ? 'asked to stop' : undefined
       },

@@ -1,4 +1,5 @@
 import type { Decision } from '@coji/durably'
+import { AS_OPTION, actorOf } from '../actor.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import type { Given } from '../given.ts'
@@ -17,6 +18,7 @@ export const decide: Command = {
     done: { value: 'json', what: 'it took place, and this is its result' },
     failed: { value: 'message', what: 'it counts as failed' },
     'run-again': { what: 'it did not take place, and should run' },
+    ...AS_OPTION,
   },
   examples: [
     `durably decide 01JCZX3P0V6S6V7M3YB8Q8Y3GT charge --done '{"chargeId":"ch_1"}'`,
@@ -25,7 +27,7 @@ export const decide: Command = {
   run: (given, io) =>
     withDurably(given, io, async (durably) => {
       const [id, step] = [given.arg('id'), given.arg('step')]
-      await durably.decide(id, step, await decisionOf(given, io))
+      await durably.decide(id, step, await decisionOf(given, io), actorOf(given, io))
       io.out(given.has('json') ? JSON.stringify({ id, step }) : `decided about ${step}; run ${id} goes on`)
       return undefined
     }),

@@ -1,5 +1,6 @@
 // Every command, in the order in which help lists them.
 import type { Command } from '../command.ts'
+import { audit } from './audit.ts'
 import { cancel } from './cancel.ts'
 import { completion } from './completion.ts'
 import { copy } from './copy.ts'
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   purge,
   schedules,
   workers,
+  audit,
   stats,
   doctor,
   migrate,

@@ -17,7 +17,7 @@ export const retry: Command = {
       verb: 'retry',
       done: 'retried',
       statuses: ['failed'],
-      one: async (durably, id) => void (await durably.retry(id)),
+      one: async (durably, id, as) => void (await durably.retry(id, as)),
       many: (durably, filter, options) => durably.retryRuns(filter, options),
     }),
 }

@@ -28,7 +28,7 @@ export const runs: Command = {
   run: (given, io) =>
     withDurably(given, io, async (durably, { now }) => {
       const limit = given.wholeNumber('limit', { max: given.has('watch') ? 200 : 100_000 }) ?? LIMIT
-      const filter = { ...conditionsOf(given, now()), limit }
+      const filter = { ...conditionsOf(given, now()), limit, values: given.has('json') }
       const cursor = given.text('cursor')
       if (cursor !== undefined && given.has('watch')) throw new UsageError('--cursor and --watch do not go together')
       if (given.has('watch')) return watch(durably, filter, given, io, now)

@@ -1,4 +1,5 @@
 import type { Durably, Schedule } from '@coji/durably'
+import { AS_OPTION, actorOf } from '../actor.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import type { Given } from '../given.ts'
@@ -17,7 +18,7 @@ export const schedules: Command = {
     { name: 'deed', what: 'what to do; list by default', optional: true, choices: DEEDS },
     { name: 'id', what: 'the id of the schedule', optional: true },
   ],
-  options: { count: { value: 'number', short: 'n', what: 'how many next times; 5 by default' } },
+  options: { count: { value: 'number', short: 'n', what: 'how many next times; 5 by default' }, ...AS_OPTION },
   examples: ['durably schedules', 'durably schedules pause nightly-report', 'durably schedules next nightly-report --count 10'],
   run: (given, io) =>
     withDurably(given, io, async (durably, { now }) => {
@@ -40,15 +41,15 @@ interface Asked {
 type Deed = (asked: Asked, id: string) => Promise<undefined>
 
 const DO: Record<Exclude<(typeof DEEDS)[number], 'list'>, Deed> = {
-  pause: async (asked, id) => show([await asked.durably.schedules.pause(id)], asked),
-  resume: async (asked, id) => show([await asked.durably.schedules.resume(id)], asked),
+  pause: async (asked, id) => show([await asked.durably.schedules.pause(id, actorOf(asked.given, asked.io))], asked),
+  resume: async (asked, id) => show([await asked.durably.schedules.resume(id, actorOf(asked.given, asked.io))], asked),
   async trigger({ durably, given, io, now }, id) {
-    const run = await durably.schedules.trigger(id)
+    const run = await durably.schedules.trigger(id, actorOf(given, io))
     io.out(given.has('json') ? JSON.stringify(run) : runTable(io, [run], now()))
     return undefined
   },
   async delete({ durably, given, io }, id) {
-    await durably.schedules.delete(id)
+    await durably.schedules.delete(id, actorOf(given, io))
     io.out(given.has('json') ? JSON.stringify({ id }) : `schedule ${id} was deleted; its runs stay`)
     return undefined
   },

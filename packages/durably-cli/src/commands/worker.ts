@@ -11,6 +11,7 @@ import type { Io } from '../output/io.ts'
 import { checkExists, placeOf } from '../place.ts'
 import { Metrics } from '../worker/metrics.ts'
 import { openProbes } from '../worker/probes.ts'
+import { sayWhenReachable } from '../worker/reachability.ts'
 import { untilAskedToStop } from '../worker/stopping.ts'
 
 const PORT = 9464
@@ -69,6 +70,7 @@ async function serve(durably: Durably, metrics: Metrics, given: Given, io: Io, g
     counts: given.has('counts'),
   }
   const probes = given.has('no-http') ? null : await openProbes(durably, metrics, { ...options, isStopping: () => stopping.isAsked })
+  const unheard = sayWhenReachable(durably, (text) => io.err(text))
   try {
     durably.start()
     const jobs = [...durably.jobs.keys()]
@@ -78,6 +80,7 @@ async function serve(durably: Durably, metrics: Metrics, given: Given, io: Io, g
     io.err(`stopping; active runs have ${graceMs / 1000} s, then they are given back`)
     await durably.stop({ timeout: graceMs })
   } finally {
+    unheard()
     probes?.close()
   }
 }

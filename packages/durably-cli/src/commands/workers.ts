@@ -1,6 +1,8 @@
 import { type Cluster, cluster, type Worker } from '@coji/durably/cluster'
+import { AS_OPTION, actorOf } from '../actor.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
+import type { Given } from '../given.ts'
 import { withDurably } from '../open.ts'
 import type { Io } from '../output/io.ts'
 import { type Cell, table } from '../output/table.ts'
@@ -16,12 +18,13 @@ export const workers: Command = {
     { name: 'deed', what: 'what to do; list by default', optional: true, choices: DEEDS },
     { name: 'worker', what: 'the name of the worker', optional: true },
   ],
+  options: AS_OPTION,
   examples: ['durably workers', 'durably workers drain web-2', 'durably workers --json'],
   run: (given, io) =>
     withDurably(given, io, async (durably, { now }) => {
       const register = cluster(durably)
       const deed = (given.args('deed')[0] ?? 'list') as (typeof DEEDS)[number]
-      if (deed !== 'list') return change(register, deed, given.args('worker')[0], io)
+      if (deed !== 'list') return change(register, deed, given, io)
       const [found, leader] = await Promise.all([register.workers(), durably.leader()])
       if (given.has('json')) io.out(JSON.stringify({ workers: found, leader }))
       else show(found, leader?.isLeading ? leader.workerId : null, io, now())
@@ -29,9 +32,10 @@ export const workers: Command = {
     }),
 }
 
-async function change(register: Cluster, deed: 'drain' | 'detach' | 'attach', worker: string | undefined, io: Io): Promise<undefined> {
+async function change(register: Cluster, deed: 'drain' | 'detach' | 'attach', given: Given, io: Io): Promise<undefined> {
+  const worker = given.args('worker')[0]
   if (worker === undefined) throw new UsageError(`<worker> is missing: which worker to ${deed}`)
-  await register[deed](worker)
+  await register[deed](worker, actorOf(given, io))
   io.out(`${worker} learns within five seconds to ${deed}`)
 }
 

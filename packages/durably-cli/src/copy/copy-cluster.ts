@@ -1,4 +1,4 @@
-// Copies what belongs to no run: schedules, events, what workers said of their jobs, settings, and the epoch of the leader.
+// Copies what belongs to no run: schedules, events, what workers said of their jobs, settings, the audit, and the epoch of the leader.
 import { sql } from 'kysely'
 import { type CopyDeps, compare } from './copy-runs.ts'
 import { movedRows } from './fence.ts'
@@ -17,6 +17,7 @@ export async function copyCluster(deps: Deps): Promise<{ schedules: number; even
   const delivered = await copyTable(deps, 'inbox', 'id')
   await copyTable(deps, 'job_definitions', 'name')
   await copyTable(deps, 'settings', 'name')
+  await copyTable(deps, 'audit', 'id')
   const leaders = (await sql<Row>`SELECT * FROM leaders`.execute(source)).rows.map((row) => ({ ...row, expires_at: 0 }))
   const known = await sql`SELECT 1 FROM leaders`.execute(target)
   if (known.rows.length === 0) await insert(target, 'leaders', leaders)

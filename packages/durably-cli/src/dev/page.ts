@@ -57,7 +57,7 @@ const controlFiles = (): readonly PageFile[] => [
   font: 13px/1.4 system-ui, sans-serif; box-shadow: 0 4px 16px #0003 }
 durably-dev-controls button { font: inherit; padding: 4px 10px; border: 1px solid #8886; border-radius: 6px; background: ButtonFace; color: ButtonText; cursor: pointer }
 durably-dev-controls button[aria-pressed=true] { background: #b45309; color: white }
-durably-dev-controls pre { flex-basis: 100%; max-height: 30vh; overflow: auto; margin: 0; padding: 8px; border-radius: 6px; background: #b91c1c; color: white; white-space: pre-wrap }
+durably-dev-controls pre { flex-basis: 100%; max-height: 20vh; overflow: auto; margin: 0; padding: 8px; border-radius: 6px; background: #b91c1c; color: white; white-space: pre-wrap }
 durably-dev-controls [role=status] { flex-basis: 100%; opacity: .8 }`,
   },
 ]

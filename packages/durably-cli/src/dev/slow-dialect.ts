@@ -24,6 +24,8 @@ function slowDriver(driver: Driver, slowness: Slowness): Driver {
       BOUND.map((name) => [name, { value: (...args: never[]) => (driver[name] as (...args: never[]) => unknown).apply(driver, args) }]),
     ),
     acquireConnection: { value: acquireConnection },
+    // It would not wait.
+    executeNow: { value: undefined },
   }) as Driver
 }
 

@@ -1,6 +1,7 @@
 // The worker process of `durably dev`: it loads the job files, executes their runs, and ends with its parent.
 import type { Durably } from '@coji/durably'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { CliError } from '../exit-code.ts'
 import { defineJobs, loadFoundFile, loadJobFile } from '../job-file.ts'
 import { DevClock } from './clock.ts'
 import { devInstance } from './dev-instance.ts'
@@ -38,10 +39,16 @@ async function load(): Promise<{ jobs: DevJob[]; failures: FileFailure[] }> {
       const names = jobFile ? await defineJobs(durably, jobFile) : []
       for (const name of names) jobs.push({ name, inputSchema: durably.jobs.get(name)?.inputSchema() ?? null, file })
     } catch (error) {
-      failures.push({ file, message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      failures.push({ file, message: messageOf(error) })
     }
   }
   return { jobs, failures }
+}
+
+/** What is wrong with a file is said already; what its function threw has a stack that leads into it. */
+function messageOf(error: unknown): string {
+  if (error instanceof CliError) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 async function validated(jobName: string, value: unknown): Promise<StandardSchemaV1.Result<unknown>> {

@@ -32,7 +32,7 @@ export const checkCancelling: Check = async (patient) => {
 
 /** Only a person can let these go on. */
 export const checkDecisions: Check = async ({ durably }): Promise<Finding> => {
-  const waiting = await durably.getRuns({ phase: 'waiting', limit: LOOKED_AT })
+  const waiting = await durably.getRuns({ phase: 'waiting', values: false, limit: LOOKED_AT })
   const open = waiting.filter(({ waitingFor }) => waitingFor?.kind === 'decision')
   const [first] = open
   if (first?.waitingFor?.kind !== 'decision') return ok('decisions', 'no run waits for a decision')
@@ -44,7 +44,7 @@ export const checkDecisions: Check = async ({ durably }): Promise<Finding> => {
 }
 
 export const checkCrashLoops: Check = async ({ durably, nowMs }) => {
-  const failed = await durably.getRuns({ status: 'failed', finishedAfter: nowMs - 86_400_000, limit: LOOKED_AT })
+  const failed = await durably.getRuns({ status: 'failed', finishedAfter: nowMs - 86_400_000, values: false, limit: LOOKED_AT })
   const loops = failed.filter(({ reason }) => reason === 'crash_loop')
   const [first] = loops
   if (!first) return ok('crash loops', 'no run of the last day lost too many workers')
@@ -56,7 +56,7 @@ export const checkCrashLoops: Check = async ({ durably, nowMs }) => {
 }
 
 async function overdue({ durably, nowMs }: Patient, phase: Phase[], ms: number): Promise<Run[]> {
-  const found = await durably.getRuns({ phase, limit: LOOKED_AT })
+  const found = await durably.getRuns({ phase, values: false, limit: LOOKED_AT })
   return found.filter((run) => nowMs - lastSign(run) > ms)
 }
 

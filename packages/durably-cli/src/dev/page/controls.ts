@@ -56,7 +56,9 @@ class DurablyDevControls extends HTMLElement {
     // The dashboard says “2 s ago” by the clock of the runs.
     Object.assign(document.querySelector('durably-dashboard') ?? {}, { clockOffset: offsetMs })
     this.#failures.hidden = failures.length === 0
-    this.#failures.textContent = failures.map(({ file, message }) => `${file}\n${message}`).join('\n\n')
+    this.#failures.textContent = failures
+      .map(({ file, message }) => (message.includes(file) ? message : `${file}\n${message}`))
+      .join('\n\n')
   }
 }
 
