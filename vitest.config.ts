@@ -91,7 +91,7 @@ export default defineConfig({
         test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000 },
       },
       {
-        test: { name: 'agentic', include: ['apps/agentic-web/tests/**/*.test.ts'], testTimeout: 20_000 },
+        test: { name: 'agentic', include: ['apps/agentic-web/{tests,accept}/**/*.test.ts'], testTimeout: 20_000 },
       },
       {
         test: {

@@ -105,6 +105,24 @@ describe('cursors of event streams', () => {
     expect(await file.text()).toBe(`${'€'.repeat(60_000)}\n`)
   })
 
+  test('the output of a tool that is too long for an event is kept whole, beside the log', async () => {
+    const id = await one.client.newSession()
+    const run = await one.client.send(id, 'run: seq 20000')
+    const results: Extract<AgentEvent, { type: 'tool_result' }>[] = []
+    await one.client.follow(run, { onEvent: (event) => void (event.type === 'tool_result' && results.push(event)) })
+    const [result] = results
+    const whole = `${Array.from({ length: 20_000 }, (_, i) => i + 1).join('\n')}\n`
+    expect(result).toMatchObject({ truncated: true, artifact: { bytes: whole.length } })
+    expect(result?.content.length).toBeLessThan(50_000)
+    const { messages } = await one.client.session(id)
+    expect(messages.flatMap(({ parts }) => parts)).toContainEqual(expect.objectContaining({ artifact: result?.artifact }))
+    const download = await fetch(`${one.url}/api/artifacts/${result?.artifact?.id}`)
+    expect(download.headers.get('content-disposition')).toContain('attachment')
+    expect(await download.text()).toBe(whole)
+    const steps = await one.app.durably.getSteps(run)
+    expect(Math.max(...steps.map(({ output }) => JSON.stringify(output ?? null).length))).toBeLessThan(64 * 1024)
+  })
+
   test('nothing of the log but the whitelist leaves the server', async () => {
     const run = await one.client.send(session, 'write secret.txt: hidden')
     await one.client.follow(run)
@@ -164,12 +182,18 @@ test('pages of other sites and other names are refused', async () => {
   expect((await one.client.request('POST', '/sessions', { headers: { Origin: one.url } })).status).toBe(201)
 })
 
-test.each(['/runs/none', '/runs/none/events', '/sessions/none', '/sessions/none/files', '/sessions/none/files/a.txt', '/nothing'])(
-  'GET %s is not found',
-  async (path) => {
-    expect(await one.client.request('GET', path)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-  },
-)
+test.each([
+  '/runs/none',
+  '/runs/none/events',
+  '/sessions/none',
+  '/sessions/none/files',
+  '/sessions/none/files/a.txt',
+  '/artifacts/none',
+  '/artifacts/%00',
+  '/nothing',
+])('GET %s is not found', async (path) => {
+  expect(await one.client.request('GET', path)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+})
 
 test('sessions: search, rename, delete with a run that works', async () => {
   const { client } = one

@@ -4,9 +4,11 @@ import { runTool } from '../dist/tools/run-tool.js'
 
 const limits = { toolMs: 15_000, toolOutputBytes: 1000 }
 
+const store = async (text: string) => ({ id: text.slice(-5).trim(), bytes: text.length })
+
 async function use(tool: string, args: unknown, files: Record<string, string> = {}, signal = new AbortController().signal) {
   const workspace = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]))
-  const outcome = await runTool({ tool, args }, { limits, allowCrash: false, loadWorkspace: async () => workspace, signal })
+  const outcome = await runTool({ tool, args }, { limits, allowCrash: false, store, loadWorkspace: async () => workspace, signal })
   const changes = outcome.changes.map(({ path, content }) => [path, content === null ? null : Buffer.from(content, 'base64').toString()])
   return { ...outcome, changes: Object.fromEntries(changes) }
 }
@@ -38,9 +40,10 @@ test.concurrent('neither the environment nor the files of the machine are there'
   expect(content).not.toMatch(/DATABASE_URL|root:|VITEST|node_modules/)
 })
 
-test.concurrent('output that is too long is cut', async () => {
-  const { content, truncated } = await use('bash', { command: 'seq 1000' })
+test.concurrent('output that is too long is cut, and kept whole', async () => {
+  const { content, truncated, artifact } = await use('bash', { command: 'seq 1000' })
   expect(truncated).toBe(true)
+  expect(artifact).toEqual({ id: '1000', bytes: 3893 })
   expect(content).toMatch(/\n… \(3893 bytes in all\)$/)
 })
 

@@ -1,11 +1,12 @@
 // The API as a function from Request to Response, and the page beside it.
+import { eventStreams } from '@coji/durably/server'
 import { Hono } from 'hono'
 import type { App } from '../app.ts'
 import { LOCAL_USER } from '../user.ts'
 import type { ApiContext } from './api-context.ts'
+import { artifactRoutes } from './artifacts.ts'
 import { errorResponse, HttpError } from './http-error.ts'
 import { legacyChatRoutes } from './legacy-chat.ts'
-import { OpenStreams } from './open-streams.ts'
 import { runRoutes } from './runs.ts'
 import { demandSameOrigin } from './same-origin.ts'
 import { serviceRoutes } from './service.ts'
@@ -30,7 +31,7 @@ export interface Api {
 }
 
 export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): Api {
-  const streams = new OpenStreams()
+  const streams = eventStreams(app.durably, { onError: report })
   const context: ApiContext = { app, streams, userId: LOCAL_USER }
   const api = new Hono()
     .use(async ({ req }, next) => {
@@ -39,6 +40,7 @@ export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): A
     })
     .route('/api/runs', runRoutes(context))
     .route('/api/sessions', sessionRoutes(context))
+    .route('/api/artifacts', artifactRoutes(context))
     .route('/api/settings', settingsRoutes(context))
     .route('/api/chat', legacyChatRoutes(context))
     .route('/api', serviceRoutes(context, role))
@@ -47,5 +49,5 @@ export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): A
     })
     .get('*', ({ req }) => staticFile(uiFolder, decodeURIComponent(new URL(req.url).pathname)))
     .onError((error) => errorResponse(error, report))
-  return { handle: async (request) => api.fetch(request), close: () => streams.closing.abort() }
+  return { handle: async (request) => api.fetch(request), close: () => streams.close() }
 }

@@ -1,5 +1,6 @@
 // Errors of the API: `{ error: { code, message } }`, with a status.
 import { DurablyError } from '@coji/durably'
+import { isOutage } from '../db/outage.ts'
 import type { ApiErrorBody, ApiErrorCode } from '../wire/service.ts'
 
 const STATUS = {
@@ -43,19 +44,22 @@ export function errorResponse(error: unknown, report: (error: unknown) => void):
   return Response.json(body, { status: STATUS[code], ...(headers && { headers }) })
 }
 
-const PASSING: ReadonlySet<string> = new Set(['store_unavailable', 'store_busy', 'shutdown'])
+/** What the engine says of a request for events. */
+const OF_STREAMS: Readonly<Record<string, ApiErrorCode>> = {
+  invalid_argument: 'invalid_cursor',
+  cursor_ahead: 'cursor_ahead',
+  run_not_found: 'not_found',
+  run_deleted: 'not_found',
+  too_many_streams: 'too_many_streams',
+}
+
+/** Throws what a request for events is answered with. */
+export function refuseStream(error: unknown): never {
+  const code = error instanceof DurablyError ? OF_STREAMS[error.code] : undefined
+  throw code ? new HttpError(code, (error as DurablyError).message) : error
+}
 
 function ofEngine(error: unknown): HttpError | undefined {
   if (isOutage(error)) return new HttpError('unavailable', 'the database cannot be reached at the moment; try again')
   return undefined
-}
-
-/** Codes of pg and Node for a server that is gone, starting or shutting down. */
-const OUTAGE = /^(?:ECONN|ETIMEDOUT|EPIPE|57P0|08|53300)/
-
-function isOutage(error: unknown): boolean {
-  if (error instanceof DurablyError) return PASSING.has(error.code)
-  if (!(error instanceof Error)) return false
-  const code: unknown = Reflect.get(error, 'code')
-  return (typeof code === 'string' && OUTAGE.test(code)) || /^Connection terminated/.test(error.message)
 }

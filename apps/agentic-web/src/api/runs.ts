@@ -1,12 +1,13 @@
+import type { RunLogEvent } from '@coji/durably'
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { enqueue, requestCancel } from '../run-queue.ts'
 import type { AcceptedRun, CancelledRun, RunList, RunStatus, RunView } from '../wire/run.ts'
 import type { ApiContext } from './api-context.ts'
-import { eventStream } from './event-stream.ts'
-import { HttpError, notFound } from './http-error.ts'
+import { HttpError, notFound, refuseStream } from './http-error.ts'
 import { readBody, storableText } from './read-body.ts'
 import { findRun, findRuns } from './run-views.ts'
+import { translate } from './translate.ts'
 
 const MESSAGE_LENGTH_MAX = 100_000
 const KEY_LENGTH_MAX = 200
@@ -101,16 +102,7 @@ async function retry(context: ApiContext, runId: string): Promise<AcceptedRun> {
 }
 
 export async function runEvents(context: ApiContext, request: Request, runId: string): Promise<Response> {
-  const { app, streams, userId } = context
-  const cursor = request.headers.get('Last-Event-ID') || new URL(request.url).searchParams.get('after') || '0'
-  const after = /^\d{1,15}$/.test(cursor) ? Number(cursor) : Number.NaN
-  if (Number.isNaN(after))
-    throw new HttpError('invalid_cursor', `the cursor must be the id of an event, or 0, got ${JSON.stringify(cursor.slice(0, 50))}`)
-  const { status, last_seq } = await visibleRun(context, runId)
-  if (after > last_seq) throw new HttpError('cursor_ahead', `the cursor is ${after}, and the last event of the run is ${last_seq}`)
-  const hasEnded = status !== 'queued' && status !== 'running'
-  if (hasEnded && after === last_seq) return new Response(null, { status: 204 })
-  const onClose = streams.open(userId)
-  const signal = AbortSignal.any([request.signal, streams.closing.signal])
-  return eventStream({ durably: app.durably, runId, after, signal, onClose })
+  await visibleRun(context, runId)
+  const messages = (event: RunLogEvent) => translate(event).map(({ type, ...data }) => ({ event: type, data }))
+  return context.streams.open(request, runId, { principal: context.userId, messages }).catch(refuseStream)
 }

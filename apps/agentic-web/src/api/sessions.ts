@@ -6,6 +6,7 @@ import { countSessions, createSession, findSession, listSessions, markDeleted, r
 import type { FileList, Message, SessionList, SessionView } from '../wire/session.ts'
 import { cutOffAnswers } from '../worker/cut-off-answers.ts'
 import type { ApiContext } from './api-context.ts'
+import { attachment } from './attachment.ts'
 import { HttpError, notFound } from './http-error.ts'
 import { readBody, storableText } from './read-body.ts'
 import { findRuns } from './run-views.ts'
@@ -101,14 +102,5 @@ async function files({ app, userId }: ApiContext, sessionId: string): Promise<Fi
 async function download({ app, userId }: ApiContext, sessionId: string, path: string): Promise<Response> {
   const content = path.includes('\0') ? undefined : await readFile(app.db, userId, sessionId, path)
   if (!content) throw notFound('file')
-  // Never shown as a page of this origin: a tool may have written anything.
-  const name = encodeURIComponent(path.split('/').at(-1) ?? 'file')
-  return new Response(new Uint8Array(content), {
-    headers: {
-      'Content-Type': 'application/octet-stream',
-      'Content-Disposition': `attachment; filename*=UTF-8''${name}`,
-      'X-Content-Type-Options': 'nosniff',
-      'Cache-Control': 'no-store',
-    },
-  })
+  return attachment(content, path.split('/').at(-1) ?? 'file')
 }

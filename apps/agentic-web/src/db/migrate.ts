@@ -4,10 +4,11 @@ import { type RawBuilder, sql } from 'kysely'
 import { type DatabaseKind, kindOf } from './kind.ts'
 import { createTables } from './migrations/0001-tables.ts'
 import { createViews } from './migrations/0002-views.ts'
+import { createArtifacts } from './migrations/0003-artifacts.ts'
 import { type AppDatabase, type AppTransaction, appDatabase } from './tables.ts'
 
 /** In order. Never change one that was released: add another one. */
-const MIGRATIONS: ((kind: DatabaseKind) => RawBuilder<unknown>[])[] = [createTables, createViews]
+const MIGRATIONS: ((kind: DatabaseKind) => RawBuilder<unknown>[])[] = [createTables, createViews, createArtifacts]
 
 /** An arbitrary number: whoever migrates holds the lock of this number. */
 const LOCK = 7_204_004

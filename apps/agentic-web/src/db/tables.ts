@@ -9,6 +9,7 @@ export interface AppTables {
   agent_messages: MessagesTable
   agent_settings: SettingsTable
   agent_files: FilesTable
+  agent_artifacts: ArtifactsTable
   agent_migrations: { version: number; applied_at: string }
 }
 
@@ -70,6 +71,15 @@ interface FilesTable {
   content: Uint8Array
   bytes: number
   updated_at: string
+}
+
+interface ArtifactsTable {
+  artifact_id: string
+  session_id: string
+  user_id: string
+  run_id: string
+  content: Uint8Array
+  created_at: string
 }
 
 type EngineTables = Durably['db'] extends Kysely<infer Tables> ? Tables : never

@@ -4,6 +4,8 @@ export type Piece =
   | { say: string }
   | { think: string }
   | { call: string; args: string }
+  /** The time in milliseconds when it is sent, as a word. */
+  | { clock: true }
   /** Nothing is sent for this long. */
   | { pauseMs: number }
   /** The connection breaks in the middle of a chunk. */

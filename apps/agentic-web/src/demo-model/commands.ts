@@ -20,6 +20,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   slow: ([n]) => ({ pieces: numbered(n, 100) }),
   /** `!fast n`: n numbered words without pauses. */
   fast: ([n]) => ({ pieces: numbered(n, 0) }),
+  /** `!clock n ms`: n times what the clock of the server says then, with pauses of so many milliseconds. To measure how long a word takes. */
+  clock: ([n, ms]) => ({ pieces: times(n, () => [{ clock: true as const }, { pauseMs: number(ms, 20) }]).flat() }),
   stall: () => ({ pieces: [...say('This answer stops in the middle of a'), { pauseMs: FOREVER_MS }] }),
   silent: () => ({ pieces: [{ pauseMs: FOREVER_MS }] }),
   /** `!cut n`: the first n answers break off. */

@@ -40,7 +40,14 @@ function withTool(form: RegExp, tool: (match: RegExpExecArray) => [string, unkno
   }
 }
 
-const code = (result: string) => `The result:\n\n\`\`\`\n${result.trimEnd() || '(nothing)'}\n\`\`\``
+/** Said word by word: of a long result only the beginning. */
+const RESULT_LENGTH = 2000
+
+function code(result: string): string {
+  const text = result.trimEnd() || '(nothing)'
+  const shown = text.length > RESULT_LENGTH ? `${text.slice(0, RESULT_LENGTH)}…` : text
+  return `The result:\n\n\`\`\`\n${shown}\n\`\`\``
+}
 const asIs = (result: string) => result
 
 const FORMS: Form[] = [

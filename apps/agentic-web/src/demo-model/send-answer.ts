@@ -18,6 +18,7 @@ export async function sendAnswer(res: ServerResponse, model: string, conversatio
     if (gone.signal.aborted) return
     if ('cut' in piece) return void res.write('data: {"id":"demo","cho', () => res.destroy())
     if ('say' in piece) send({ content: piece.say })
+    if ('clock' in piece) send({ content: `${Date.now()} ` })
     if ('think' in piece) send({ reasoning_content: piece.think })
     if ('call' in piece) sendCall(send, piece, calls++, conversation)
     words += 'say' in piece ? 1 : 0

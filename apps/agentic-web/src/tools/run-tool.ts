@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Limits } from '../config.ts'
 import type { FileChange } from '../db/files.ts'
+import type { Artifact } from '../wire/session.ts'
 import { calculate } from './calculator.ts'
 import { type ShellTask, TOOLS, type ToolName } from './definitions.ts'
 import { runInShell } from './shell.ts'
@@ -16,6 +17,8 @@ export interface ToolOutcome {
   isError: boolean
   /** `content` is only the beginning. */
   truncated: boolean
+  /** Where the whole of it is, if it was truncated. */
+  artifact?: Artifact
   changes: FileChange[]
 }
 
@@ -23,6 +26,8 @@ export interface ToolDeps {
   limits: Pick<Limits, 'toolMs' | 'toolOutputBytes'>
   /** Test command: kills this process, as a crash would. */
   allowCrash: boolean
+  /** Keeps what is too long to be returned. */
+  store: (content: string) => Promise<Artifact>
   loadWorkspace: () => Promise<ReadonlyMap<string, Uint8Array>>
   signal: AbortSignal
 }
@@ -36,7 +41,8 @@ export async function runTool({ tool, args }: ToolRequest, deps: ToolDeps): Prom
   const task = { tool, args: checked.data } as ShellTask
   const { limits, signal } = deps
   const answer = await runInShell({ files: await deps.loadWorkspace(), task, timeoutMs: limits.toolMs }, signal)
-  return { ...answer, ...cut(answer.content, limits.toolOutputBytes) }
+  const { content, truncated } = cut(answer.content, limits.toolOutputBytes)
+  return { ...answer, content, truncated, ...(truncated && { artifact: await deps.store(answer.content) }) }
 }
 
 function isTool(name: string): name is ToolName {

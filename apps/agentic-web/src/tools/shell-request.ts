@@ -22,7 +22,7 @@ export function executionLimits(timeoutMs: number): NonNullable<BashOptions['exe
   return {
     maxExecutionTimeMs: timeoutMs,
     maxSqliteTimeoutMs: timeoutMs,
-    maxOutputSize: 2 * MIB,
+    maxOutputSize: 8 * MIB,
     maxStringLength: 8 * MIB,
     maxLiveBytes: 64 * MIB,
     maxFileSystemBytes: 2 * WORKSPACE_BYTES_MAX,

@@ -12,6 +12,8 @@
 //   V4. `done` is the last event, and comes once the run has ended. A stream that ends without `done` was cut off: connect again with
 //       `Last-Event-ID`. The state on the page comes from these events and from the run's status, never from the connection.
 
+import type { Artifact } from './session.ts'
+
 /** A worker has begun, or continues, to execute the run. It comes again after `run_restart` and after `run_wait`. */
 export interface RunStartEvent {
   type: 'run_start'
@@ -98,6 +100,8 @@ export interface ToolResultEvent {
   is_error: boolean
   /** `content` is only the beginning of what the tool returned. */
   truncated: boolean
+  /** The whole of it, if it was truncated. */
+  artifact?: Artifact
 }
 
 /** A step is recorded, and will not be repeated. */

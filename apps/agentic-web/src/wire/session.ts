@@ -80,7 +80,16 @@ export interface ToolResultPart {
   tool: string
   content: string
   is_error: boolean
+  /** `content` is only the beginning of what the tool returned. */
   truncated: boolean
+  /** The whole of it, if it was truncated. */
+  artifact?: Artifact
+}
+
+/** `GET /api/artifacts/:id` is the text itself, as a download. */
+export interface Artifact {
+  id: string
+  bytes: number
 }
 
 /** `GET /api/sessions/:id/files`. `GET /api/sessions/:id/files/<path>` is the file itself, as a download. */

@@ -2,12 +2,15 @@
 //   A1. Every call of the model and every tool is one recorded step. A worker that takes over repeats only the one that was not recorded.
 //   A2. A transaction after each of them writes the message, and the files that a tool changed. It is a step too, so they are written once.
 //   A3. Only this job writes answers. Those of a run that is not over are read from its log (wire/session.ts).
+//   A4. If the database cannot be reached, the job is tried again later, and keeps its session meanwhile.
 import type { Durably, JobContext, JobHandle } from '@coji/durably'
 import { z } from 'zod'
 import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
+import { storeArtifact } from '../db/artifacts.ts'
 import { applyChanges, loadWorkspace } from '../db/files.ts'
 import { addUsage, insertMessage, listMessages, type NewMessage } from '../db/messages.ts'
+import { retryOutages } from '../db/outage.ts'
 import type { AppTransaction } from '../db/tables.ts'
 import type { PromptMessage } from '../model/prompt.ts'
 import { runTool } from '../tools/run-tool.ts'
@@ -29,7 +32,7 @@ export interface RunOutput {
 
 export function defineAgentRun(durably: Durably, app: () => App, timeout: number): AgentJob {
   return durably.defineJob(
-    { name: AGENT_RUN, input: runInput, timeout },
+    { name: AGENT_RUN, input: runInput, timeout, retry: retryOutages },
     (ctx, input): Promise<RunOutput> => answerMessage(ctx, app(), input),
   )
 }
@@ -69,15 +72,16 @@ class Turn {
     const { config, db } = this.#app
     const { userId, sessionId } = this.#input
     const { result, changes } = await this.#ctx.run(step, async ({ signal }) => {
-      const { content, isError, truncated, changes } = await runTool(request, {
+      const { content, isError, truncated, artifact, changes } = await runTool(request, {
         limits: config.limits,
         allowCrash: config.allowCrash,
+        store: (text) => storeArtifact(db, { userId, sessionId, runId: this.#ctx.runId }, text),
         loadWorkspace: () => loadWorkspace(db, userId, sessionId),
         signal,
       })
       const { tool_call_id, tool } = request
       const result: ToolResultPart = { type: 'tool_result', tool_call_id, tool, content, is_error: isError, truncated }
-      return { result, changes }
+      return { result: artifact ? { ...result, artifact } : result, changes }
     })
     await this.save(step, { role: 'tool', parts: [result] }, (trx) => applyChanges(trx, { userId, sessionId }, changes))
   }

@@ -23,7 +23,7 @@ export class Fleet {
   readonly client: Client
   readonly #demo: Listening
   readonly #env: Record<string, string>
-  readonly #apis: RoleProcess[]
+  #apis: RoleProcess[]
   readonly #workers: Map<string, RoleProcess>
 
   private constructor(
@@ -41,7 +41,8 @@ export class Fleet {
     this.client = new Client(...apis.map(({ url }) => url))
   }
 
-  static async start(): Promise<Fleet> {
+  /** `more`: variables beside those that every fleet has. */
+  static async start(more: Record<string, string> = {}): Promise<Fleet> {
     const server: Server = demoModelServer()
     const [postgres, demo] = await Promise.all([startPostgres({ own: true }), listen(server, { port: 0, host: '127.0.0.1' })])
     const env = {
@@ -51,6 +52,7 @@ export class Fleet {
       LEASE_MS: String(LEASE_MS),
       POLL_MS: '250',
       ALLOW_CRASH: '1',
+      ...more,
     }
     await createTables(env)
     const apis = Promise.all([1, 2].map(() => RoleProcess.start('api', { ...env, PORT: '0' })))
@@ -66,13 +68,38 @@ export class Fleet {
     return [...this.#workers.keys()]
   }
 
+  get apis(): readonly RoleProcess[] {
+    return this.#apis
+  }
+
+  worker(name: string): RoleProcess {
+    const worker = this.#workers.get(name)
+    if (!worker) throw new Error(`there is no worker ${name}`)
+    return worker
+  }
+
+  async killApis(): Promise<void> {
+    await Promise.all(this.#apis.map((api) => api.end('SIGKILL')))
+  }
+
+  /** Where they were before. */
+  async restartApis(): Promise<void> {
+    this.#apis = await Promise.all(this.#apis.map(({ port }) => RoleProcess.start('api', { ...this.#env, PORT: String(port) })))
+  }
+
+  /** Ends all workers, and returns how to start as many again. */
+  async withoutWorkers(): Promise<() => Promise<void>> {
+    const names = this.workers
+    await Promise.all(names.map((name) => this.endWorker(name, 'SIGTERM')))
+    return async () => void (await Promise.all(names.map((name) => this.startWorker(name))))
+  }
+
   async startWorker(name: string): Promise<void> {
     this.#workers.set(...(await startWorker(name, this.#env)))
   }
 
   async endWorker(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
-    const worker = this.#workers.get(name)
-    if (!worker) throw new Error(`there is no worker ${name}`)
+    const worker = this.worker(name)
     this.#workers.delete(name)
     return worker.end(signal)
   }
@@ -82,6 +109,10 @@ export class Fleet {
     const lost = await Promise.race([...this.#workers].map(([name, worker]) => worker.ended().then(() => name)))
     this.#workers.delete(lost)
     await this.startWorker(`${lost}'`)
+  }
+
+  get demoModelUrl(): string {
+    return this.#env.DEMO_MODEL_URL ?? ''
   }
 
   /** What the demo model was asked. */

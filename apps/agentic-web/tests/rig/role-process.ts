@@ -1,6 +1,7 @@
 // A role of the program in a real process that can be killed.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../dist/roles/main.js', import.meta.url))
@@ -34,6 +35,17 @@ export class RoleProcess {
   /** Resolves when the process is gone, however that came. */
   async ended(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
+  }
+
+  /** Stops or wakes the process. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal)
+  }
+
+  /** In bytes. Of Linux. */
+  residentMemory(): number {
+    const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')) ?? []
+    return Number(kib) * 1024
   }
 
   get url(): string {

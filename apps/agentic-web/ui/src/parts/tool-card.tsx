@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { ToolResult } from '../state/run-log.ts'
 import { inOrder } from './in-order.ts'
 import { argument, askedFor, returned } from './tool-words.ts'
+import { bytes } from './words.ts'
 
 const PREVIEW_LINES = 5
 
@@ -49,7 +50,7 @@ function Arguments({ tool, args }: { tool: string; args: unknown }) {
   return <pre className="code">{typeof args === 'string' ? args : JSON.stringify(args, null, 2)}</pre>
 }
 
-function Result({ result: { content, truncated } }: { result: ToolResult }) {
+function Result({ result: { content, truncated, artifact } }: { result: ToolResult }) {
   const [isWhole, setWhole] = useState(false)
   const lines = content.trimEnd().split('\n')
   const more = lines.length - PREVIEW_LINES
@@ -62,7 +63,12 @@ function Result({ result: { content, truncated } }: { result: ToolResult }) {
           {isWhole ? 'Show less' : `Show ${more} more`}
         </button>
       )}
-      {truncated && <p className="hint">This is only the beginning of what the tool returned.</p>}
+      {truncated && (
+        <p className="hint">
+          This is only the beginning of what the tool returned.{' '}
+          {artifact && <a href={`/api/artifacts/${artifact.id}`}>Download all of it ({bytes(artifact.bytes)})</a>}
+        </p>
+      )}
     </>
   )
 }

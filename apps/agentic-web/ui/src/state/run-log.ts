@@ -36,7 +36,7 @@ export interface Step {
   failure: string | null
 }
 
-export type ToolResult = Pick<ToolResultEvent, 'content' | 'is_error' | 'truncated'>
+export type ToolResult = Pick<ToolResultEvent, 'content' | 'is_error' | 'truncated' | 'artifact'>
 
 /** From the moment a worker begins or continues the run until it no longer works on it. */
 export interface Attempt {
@@ -79,8 +79,9 @@ function applyEvent(log: RunLog, event: AgentEvent): RunLog {
     case 'step_reset':
       return changeStep(log, event.step_id, ({ output }) => ({ output: cutOutput(output, event.to) }))
     case 'tool_result': {
-      const { content, is_error, truncated } = event
-      return changeStep(log, event.step_id, () => ({ kind: 'tool', result: { content, is_error, truncated } }))
+      const { content, is_error, truncated, artifact } = event
+      const result = { content, is_error, truncated, ...(artifact && { artifact }) }
+      return changeStep(log, event.step_id, () => ({ kind: 'tool', result }))
     }
     case 'step_complete':
       return changeStep(log, event.step_id, () => ({ durationMs: event.duration_ms, usage: event.usage ?? null }))
