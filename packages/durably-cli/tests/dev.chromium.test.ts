@@ -23,6 +23,9 @@ test('the kill button kills and the run goes on; the clock moves, and the worker
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  page.on('response', async (response) => {
+    if (response.status() >= 500) problems.push(`${response.url()}: ${await response.text().catch(String)}`)
+  })
   await page.goto(url)
   const bar = page.getByRole('toolbar', { name: 'durably dev' })
   const status = () => bar.getByRole('status').textContent()

@@ -1,11 +1,11 @@
 // DevSession — everything that `durably dev` holds: the database, the worker process and the instance that answers requests. What keys and
 // buttons do is done here.
 import type { Durably } from '@coji/durably'
-import { allowAll, type DurablyHandler, durablyHandler } from '@coji/durably/server'
 import { DevClock } from './clock.ts'
 import { jump, prepareJumps } from './clock-jump.ts'
 import { devInstance } from './dev-instance.ts'
 import { defineRemoteJobs } from './remote-jobs.ts'
+import { ServedInstance } from './served-instance.ts'
 import { watchFiles } from './watch-files.ts'
 import { WorkerProcess, type WorkerProcessOptions, type WorkerState } from './worker-process.ts'
 
@@ -29,8 +29,7 @@ export class DevSession {
   readonly #clock: DevClock
   readonly #slowness = { isSlow: false }
   readonly #worker: WorkerProcess
-  #durably: Durably
-  #handler: DurablyHandler
+  #served: ServedInstance
   #jobNames = ''
   #unwatch: () => void = () => {}
 
@@ -42,16 +41,15 @@ export class DevSession {
       options.onReady(state)
     }
     this.#worker = new WorkerProcess({ ...options, onReady })
-    this.#durably = this.#open()
-    this.#handler = handlerOf(this.#durably)
+    this.#served = new ServedInstance(this.#open())
   }
 
   get durably(): Durably {
-    return this.#durably
+    return this.#served.durably
   }
 
   /** What answers requests now. It changes when job files come and go. */
-  readonly handle = (request: Request): Promise<Response> => this.#handler(request)
+  readonly handle = (request: Request): Promise<Response> => this.#served.handle(request)
 
   get state(): DevState {
     const { offsetMs } = this.#clock
@@ -59,8 +57,8 @@ export class DevSession {
   }
 
   async start(): Promise<void> {
-    await this.#durably.migrate()
-    await prepareJumps(this.#durably)
+    await this.durably.migrate()
+    await prepareJumps(this.durably)
     this.#watch()
     this.#worker.start()
   }
@@ -80,14 +78,13 @@ export class DevSession {
   }
 
   advance(byMs: number): Promise<void> {
-    return jump(this.#durably, this.#clock, byMs)
+    return jump(this.durably, this.#clock, byMs)
   }
 
   async end(): Promise<void> {
     this.#unwatch()
     await this.#worker.end()
-    this.#handler.close()
-    await this.#durably[Symbol.asyncDispose]()
+    await this.#served.close()
     this.#clock.close()
   }
 
@@ -108,17 +105,11 @@ export class DevSession {
   #serveJobsOf({ jobs }: WorkerState): void {
     const names = JSON.stringify(jobs.map(({ name }) => name).sort())
     if (names === this.#jobNames) return
-    const before = { durably: this.#durably, handler: this.#handler }
     this.#jobNames = names
-    this.#durably = this.#open()
-    defineRemoteJobs(this.#durably, this.#worker, jobs)
-    this.#handler = handlerOf(this.#durably)
-    before.handler.close()
-    before.durably[Symbol.asyncDispose]().catch(this.#options.onTrouble)
+    const durably = this.#open()
+    defineRemoteJobs(durably, this.#worker, jobs)
+    const before = this.#served
+    this.#served = new ServedInstance(durably)
+    before.close().catch(this.#options.onTrouble)
   }
-}
-
-/** Nobody but this machine reaches the server. */
-function handlerOf(durably: Durably): DurablyHandler {
-  return durablyHandler(durably, { authorize: allowAll(), basePath: '/api', executes: false, exposeFailures: true })
 }

@@ -46,7 +46,7 @@ export function errorResponse(error: unknown, report: (error: unknown) => void, 
   report(error)
   if (error instanceof DurablyError && error.code === 'store_rejected')
     return refusal(400, { code: error.code, message: 'the database cannot store what was sent' })
-  if (error instanceof DurablyError && (isPassing(error) || error.code === 'store_gone'))
+  if (error instanceof DurablyError && (isPassing(error) || error.code === 'store_gone' || error.code === 'store_closed'))
     return refusal(503, { code: error.code, message: 'the database cannot be used right now; try again' }, RETRY_AFTER)
   return refusal(500, { code: 'internal', message: 'something went wrong on the server; its log has the error' })
 }

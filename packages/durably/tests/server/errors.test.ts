@@ -8,7 +8,7 @@ function failing(error: () => Promise<never>) {
   return (store: Store): Store => ({ ...store, runs: { ...store.runs, get: error, list: error } })
 }
 
-test.each(['store_busy', 'store_unavailable', 'store_full', 'store_readonly'] as const)('%s says when to come again', async (code) => {
+test.each(['store_busy', 'store_unavailable', 'store_full', 'store_readonly', 'store_gone', 'store_closed'] as const)('%s says when to come again', async (code) => {
   const secret = new DurablyError(code, 'connect ECONNREFUSED 10.1.2.3')
   const { call, errors } = await served('memory', {}, { wrap: failing(() => Promise.reject(secret)) })
   const answer = await call('GET', '/runs')
