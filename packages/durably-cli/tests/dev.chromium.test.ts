@@ -31,6 +31,9 @@ test('the kill button kills and the run goes on; the clock moves, and the worker
   const status = () => bar.getByRole('status').textContent()
   await expect.poll(status, SOON).toMatch(/^worker \d+$/)
   const first = await status()
+  // The buttons cover nothing of the page.
+  const [dashboard, buttons] = await Promise.all([page.locator('durably-dashboard').boundingBox(), bar.boundingBox()])
+  expect((dashboard?.y ?? 0) + (dashboard?.height ?? 0)).toBe(buttons?.y)
   // Its jobs are known when its process has loaded them.
   await program.says(/worker \d+: monthly-report/)
 

@@ -52,13 +52,15 @@ const controlFiles = (): readonly PageFile[] => [
   {
     path: STYLE,
     contentType: 'text/css; charset=utf-8',
-    body: `durably-dev-controls { position: fixed; right: 12px; bottom: 12px; z-index: 9999; width: max-content; display: flex; flex-wrap: wrap; gap: 6px; align-items: center;
-  max-width: calc(100vw - 24px); padding: 8px; border: 1px solid #8886; border-radius: 10px; background: Canvas; color: CanvasText;
-  font: 13px/1.4 system-ui, sans-serif; box-shadow: 0 4px 16px #0003 }
+    // A bar below the page, which becomes shorter: nothing of it is covered.
+    body: `body { display: flex; flex-direction: column }
+durably-dashboard { flex: 1; min-height: 0 }
+durably-dev-controls { flex: none; margin-top: auto; display: flex; flex-wrap: wrap; gap: 6px; align-items: center;
+  padding: 8px 12px; border-top: 1px solid #8886; background: Canvas; color: CanvasText; font: 13px/1.4 system-ui, sans-serif }
 durably-dev-controls button { font: inherit; padding: 4px 10px; border: 1px solid #8886; border-radius: 6px; background: ButtonFace; color: ButtonText; cursor: pointer }
 durably-dev-controls button[aria-pressed=true] { background: #b45309; color: white }
 durably-dev-controls pre { flex-basis: 100%; max-height: 20vh; overflow: auto; margin: 0; padding: 8px; border-radius: 6px; background: #b91c1c; color: white; white-space: pre-wrap }
-durably-dev-controls [role=status] { flex-basis: 100%; opacity: .8 }`,
+durably-dev-controls [role=status] { margin-left: auto; opacity: .8 }`,
   },
 ]
 
