@@ -10,7 +10,7 @@ let impatient: OneProcess
 beforeAll(async () => {
   const env = { MODEL_ATTEMPTS: '2', MAX_STEPS: '4', WORKER_CONCURRENCY: '16' }
   one = await startOneProcess(env)
-  impatient = await startOneProcess({ ...env, MODEL_IDLE_MS: '500' })
+  impatient = await startOneProcess({ ...env, MODEL_IDLE_MS: '3000' })
 }, 30_000)
 afterAll(() => Promise.all([one?.stop(), impatient?.stop()]))
 
@@ -56,7 +56,7 @@ test.concurrent.each([
 
 test.concurrent('a run stops while it waits for the next attempt', async () => {
   const { client } = one
-  const run = await client.send(await client.newSession(), '!error 429 stopped')
+  const run = await client.send(await client.newSession(), '!error wait')
   const transcript = await client.follow(run, {
     onEvent: ({ type }) => void (type === 'retry' && client.request('POST', `/runs/${run}/cancel`)),
   })

@@ -73,6 +73,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   '429': failed(429, 'Too many requests.', { 'Retry-After': '1' }),
+  wait: failed(429, 'Too many requests.', { 'Retry-After': '20' }),
   '500': failed(500, 'The server had an error.'),
   '503': failed(503, 'The server is overloaded.'),
   '401': failed(401, 'Incorrect API key provided.'),
