@@ -80,6 +80,8 @@ const syncUsers = durably.defineJob(
       return checkpoint.state?.page ?? 0
     })
     expectTypeOf(resumed).toEqualTypeOf<number>()
+    // @ts-expect-error the output of a stream can be replaced by a next attempt, so it cannot be an effect
+    void never(() => ctx.stream('effect', { effect: 'once' }, async () => {}))
     // @ts-expect-error a stream is a function
     void never(() => ctx.stream('not a function', 'text'))
     expectTypeOf(ctx.runId).toEqualTypeOf<string>()

@@ -109,6 +109,18 @@ describe('an unknown option is refused with the nearest known one', () => {
       (ctx: { run: (...args: unknown[]) => unknown }) => ctx.run('s', { retries: 3 }, () => {}),
     ],
     [
+      'ctx.stream has no option "timeOut"; did you mean "timeout"?',
+      (ctx: { stream: (...args: unknown[]) => unknown }) => ctx.stream('s', { timeOut: 3 }, () => {}),
+    ],
+    [
+      'ctx.stream has no option "effect"; there is retry, timeout',
+      (ctx: { stream: (...args: unknown[]) => unknown }) => ctx.stream('s', { effect: 'once' }, () => {}),
+    ],
+    [
+      'ctx.stream has no option "reconcile"; there is retry, timeout',
+      (ctx: { stream: (...args: unknown[]) => unknown }) => ctx.stream('s', { reconcile: () => 'run again' }, () => {}),
+    ],
+    [
       'ctx.waitFor has no option "timeoutMs"; did you mean "timeout"?',
       (ctx: { waitFor: (...args: unknown[]) => unknown }) => ctx.waitFor('s', { timeoutMs: 3 }),
     ],

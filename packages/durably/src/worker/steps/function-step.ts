@@ -1,15 +1,17 @@
 // `ctx.run` and `ctx.stream`: call a function of the user and record what it returned.
 import { DurablyError } from '../../model/errors.ts'
-import type { StepOptions } from '../../model/job.ts'
+import type { StepOptions, StreamOptions } from '../../model/job.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
 import { type OtherSteps, otherStepsFor } from './lazy-steps.ts'
 import type { StepBody } from './step-body.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 const STEP_OPTIONS: KeysOf<StepOptions> = { retry: 1, timeout: 1, effect: 1, reconcile: 1 }
+const STREAM_OPTIONS: KeysOf<StreamOptions> = { retry: 1, timeout: 1 }
 
 export async function functionStep(
   steps: StepRunner,
+  kind: 'run' | 'stream',
   name: string,
   fn: unknown,
   bodyOf: () => StepBody | Promise<StepBody>,
@@ -20,7 +22,7 @@ export async function functionStep(
     async (call) => {
       if (typeof fn !== 'function')
         throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
-      checkKeys('ctx.run', options, STEP_OPTIONS)
+      checkKeys(`ctx.${kind}`, options, kind === 'run' ? STEP_OPTIONS : STREAM_OPTIONS)
       const { parking } = steps.deps.execution
       // An earlier execution has left a wait, such as the pause before the next attempt, that is not over yet.
       const wait = parking.isOver(name) === false && parking.waits.get(name)

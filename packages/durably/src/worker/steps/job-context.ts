@@ -71,12 +71,13 @@ export class RunningJobContext implements JobContext {
 
   run<T>(name: string, optionsOrFn: StepOptions | StepFunction<T>, maybeFn?: StepFunction<T>): Promise<T> {
     const [options, fn] = optional<StepOptions, StepFunction<T>>(optionsOrFn, maybeFn)
-    return handled(functionStep(this.#steps, name, fn, () => plainStep(fn), options))
+    return handled(functionStep(this.#steps, 'run', name, fn, () => plainStep(fn), options))
   }
 
   stream<T, TState>(name: string, optionsOrFn: StreamOptions | StreamFunction<T, TState>, maybeFn?: StreamFunction<T, TState>): Promise<T> {
     const [options, fn] = optional<StreamOptions, StreamFunction<T, TState>>(optionsOrFn, maybeFn)
-    return handled(functionStep(this.#steps, name, fn, () => lazyStreamStep({ stepName: name, ...this.#steps.deps }, fn, options), options))
+    const bodyOf = () => lazyStreamStep({ stepName: name, ...this.#steps.deps }, fn)
+    return handled(functionStep(this.#steps, 'stream', name, fn, bodyOf, options))
   }
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {

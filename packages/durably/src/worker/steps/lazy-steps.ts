@@ -1,6 +1,6 @@
 // The code of some kinds of steps is loaded with the first step of that kind (ADR 0009). If it cannot be loaded for a whole lease, that is not
 // the job's fault: another worker goes on with the run.
-import type { StreamFunction, StreamOptions } from '../../model/job.ts'
+import type { StreamFunction } from '../../model/job.ts'
 import { lazyCode, once } from '../../model/lazy.ts'
 import type { ChildQueueDeps } from './child-queue.ts'
 import type { ChildSteps } from './child-step.ts'
@@ -19,13 +19,9 @@ export function otherStepsFor({ deps }: StepRunner, read = readForRun): Promise<
 }
 
 /** The code of streams is loaded with the first stream. */
-export async function lazyStreamStep<TState>(
-  deps: StreamStepDeps,
-  fn: StreamFunction<unknown, TState>,
-  options: StreamOptions,
-): Promise<StepBody> {
+export async function lazyStreamStep<TState>(deps: StreamStepDeps, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
   const { streamStep } = await readForRun(deps, 'the code of streams', () => streamSteps(deps.env))
-  return streamStep(deps, fn, options)
+  return streamStep(deps, fn)
 }
 
 export type LazyChildSteps = () => ChildSteps | Promise<ChildSteps>

@@ -1,8 +1,7 @@
 import type { Emitter } from '../../events/emitter.ts'
 import type { Codec } from '../../model/codec.ts'
 import type { Env } from '../../model/env.ts'
-import type { Checkpoint, StreamFunction, StreamOptions } from '../../model/job.ts'
-import { checkKeys, type KeysOf } from '../../model/known-keys.ts'
+import type { Checkpoint, StreamFunction } from '../../model/job.ts'
 import type { Store } from '../../store/store.ts'
 import type { Execution } from '../execution.ts'
 import { handled } from './handled.ts'
@@ -23,15 +22,8 @@ export interface StreamStepDeps {
   stepName: string
 }
 
-const STREAM_OPTIONS: KeysOf<StreamOptions> = { retry: 1, timeout: 1 }
-
 /** A step whose function emits chunks; it continues from the last checkpoint of an earlier attempt, if there was one. */
-export async function streamStep<TState>(
-  deps: StreamStepDeps,
-  fn: StreamFunction<unknown, TState>,
-  options: StreamOptions,
-): Promise<StepBody> {
-  checkKeys('ctx.stream', options, STREAM_OPTIONS)
+export async function streamStep<TState>(deps: StreamStepDeps, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
   const { execution, store, codec, stepName } = deps
   const open = streamsOf(execution).get(stepName)
   const kept = open ? await readForRun(deps, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
