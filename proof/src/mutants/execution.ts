@@ -142,7 +142,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'sleep-not-slept',
     guard: 'a duration from now counts from the time of the store when the clocks of the process differ (T1)',
     file: 'worker/lease/run-clock.ts',
-    find: 'while (!this.time.isKnown && !this.#owner.lost) await this.askForTime()\n    return this.time.latest()',
+    find: 'while (!this.time.isKnown && !this.#owner.isOver) await this.askForTime()\n    return this.time.latest()',
     replace: 'return this.time.earliest()',
   },
   {

@@ -27,7 +27,7 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'refusal-ignored',
     guard: 'a refused write ends the execution (R1)',
     file: 'worker/lease/owner.ts',
-    find: "if (!outcome.ok) {\n      this.takenBack('another worker owns the run')",
+    find: "if (!outcome.ok) {\n      this.takenBack('another worker owns the run', mayHaveEnded)",
     replace: 'if (!outcome.ok) {\n      this.#lease.renewedAt = sent',
   },
   {

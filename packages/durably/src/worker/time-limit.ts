@@ -42,7 +42,7 @@ export class TimeLimits {
 
   async #ask(): Promise<void> {
     await this.#execution.clock.askForTime()
-    if (!this.#execution.owner.lost) await this.look()
+    if (!this.#execution.owner.isOver) await this.look()
   }
 
   /** Looks again when the next limit may be over. */
@@ -52,7 +52,7 @@ export class TimeLimits {
     this.#timer = this.#env.timer(Math.max(0, left), async () => {
       await this.look()
       const { isLeaving, owner } = this.#execution
-      if (!isLeaving && !owner.lost && this.#timer !== null) this.watch()
+      if (!isLeaving && !owner.isOver && this.#timer !== null) this.watch()
     })
   }
 

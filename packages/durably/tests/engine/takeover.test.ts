@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
+import { type JobContext, retry } from '../../src/index.ts'
 import { REAP_MAX } from '../../src/store/runs.ts'
 import { faulty } from './faulty-store.ts'
 import { freezable } from './freezable-env.ts'
+import { gate } from './gate.ts'
 import { listenTo, ofType, typesOf } from './listening.ts'
 import { setup, WORLDS, type World } from './world.ts'
 
@@ -200,6 +202,69 @@ describe.each(WORLDS)('crash loops on %s', (world) => {
     frozen.thaw()
     await env.advance(0)
     expect((await store.runs.get(id))?.recoveries).toBe(1)
+  })
+
+  describe('a worker that has ended its lease itself does not undo the recovery of an earlier one', () => {
+    /** A run that has lost its worker once, and the worker that executes it next. */
+    async function recovered(run: (ctx: JobContext) => unknown) {
+      const { wrap, faults } = faulty()
+      const here = await setup(world, { wrap, maxRecoveries: 2 })
+      const { durably, env, store } = here
+      const { id } = await defineHanging(durably).trigger(null)
+      await dieWith(here, 0)
+      await env.advance(30_000)
+      await store.runs.reap({ maxRecoveries: 2 })
+      const worker = here.another({ wrap, maxRecoveries: 2 })
+      worker.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 2, delay: '1h' }) }, run)
+      return { ...here, worker, faults, id, heard: listenTo(worker) }
+    }
+
+    test('when a step that was left behind returns after that', async () => {
+      const began = gate()
+      const late = gate()
+      const codes: unknown[] = []
+      const { worker, env, store, id, heard } = await recovered(async (ctx) => {
+        const ignoresSignal = () => {
+          began.open()
+          return late.opened
+        }
+        ctx.run('left behind', ignoresSignal).catch((error) => codes.push(error.code))
+        await began.opened
+        throw new Error('the job fails')
+      })
+      worker.start()
+      await env.advance(1000)
+      expect(await store.runs.get(id)).toMatchObject({ status: 'pending', attempts: 1, recoveries: 1 })
+      late.open()
+      await env.advance(1000)
+      expect(await store.runs.get(id)).toMatchObject({ status: 'pending', attempts: 1, recoveries: 1 })
+      expect(codes).toEqual(['job_failed'])
+      expect(ofType(heard, 'worker:error')).toEqual([])
+    })
+
+    test('when a heartbeat waited behind the write that ended it', async () => {
+      const { worker, env, store, id, heard, faults } = await recovered((ctx) => ctx.waitFor('go'))
+      const answer = faults.hold('apply.park')
+      worker.start()
+      await env.advance(6000)
+      answer()
+      await env.advance(1000)
+      expect(await store.runs.get(id)).toMatchObject({ status: 'pending', recoveries: 1 })
+      expect(ofType(heard, 'worker:error')).toEqual([])
+    })
+
+    test('when the answer to the write that ended it is lost, and another worker has the run by then', async () => {
+      const { worker, env, store, id, faults, another } = await recovered((ctx) => ctx.waitFor('go'))
+      const heir = another({ pollingInterval: 1 })
+      defineHanging(heir, 0)
+      faults.fail('apply.park', { when: 'after' })
+      void worker.processOne()
+      await env.idle()
+      heir.start()
+      await heir.signal(id, 'go', 'on')
+      await env.advance(1000)
+      expect(await store.runs.get(id)).toMatchObject({ status: 'running', recoveries: 1 })
+    })
   })
 
   test('a newly recorded step starts the count again, so a run that gets on is never punished', async () => {

@@ -55,12 +55,12 @@ export class Heartbeat {
 
   /** Nothing was accepted for a whole lease, and it is not lost yet. */
   get isLate(): boolean {
-    return !this.#stopped && !this.#owner.lost && this.#lease.ms() >= this.#deps.leaseMs
+    return !this.#stopped && !this.#owner.isOver && this.#lease.ms() >= this.#deps.leaseMs
   }
 
   /** Writes at once, because the answer brings what others have asked for: a cancel. */
   beatNow(): void {
-    if (this.#stopped || this.#owner.lost) return
+    if (this.#stopped || this.#owner.isOver) return
     // A beat that is under way may have reached the store before the cancel did.
     if (this.#beating) this.#beatAgain = true
     else void this.#beat()
@@ -88,7 +88,7 @@ export class Heartbeat {
     const { heartbeatMs, leaseMs, confirmMs } = this.#deps
     const holdMs = leaseMs + confirmMs
     const owner = this.#owner
-    if (owner.lost) return
+    if (owner.isOver) return
     const age = this.#lease.ms()
     if (this.#beating) {
       if (age >= holdMs) owner.loseToSilence()
@@ -110,7 +110,7 @@ export class Heartbeat {
       // Only attached data can be rejected (O4): it is dropped, and the next beat renews the lease.
     }
     this.#beating = false
-    if (this.#stopped || owner.lost) return
+    if (this.#stopped || owner.isOver) return
     this.#execution.beaten()
     // If the answer took long, another beat must be under way when the lease is over: else that would pass for a pause of the process (H3).
     this.#beatIn(this.#lease.ms() < heartbeatMs ? heartbeatMs : 0)

@@ -44,7 +44,7 @@ async function transact(
   if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
   let conflicts = 0
   for (let attempt = 1; ; attempt++) {
-    if (owner.lost) return 'lost'
+    if (owner.isOver) return 'lost'
     let sent = turn.now()
     let write: OwnerWrite | undefined
     try {

@@ -1,14 +1,15 @@
 // Owner — makes the writes of one lease: their order, what is attached to them, and when the lease is lost.
 //   O1. One write at a time, in the order asked: write numbers must arrive in order (W2).
 //   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6), and `confirmFor` after it.
-//   O3. After a refusal nothing more is sent: the run has another owner (R1).
+//   O3. After a refusal nothing more is sent: the run has another owner (R1). Nor after the write that ended the lease: what comes later,
+//       from a step that was left behind or a heartbeat that waited, would be refused, and look as if another worker had taken the run.
 //   O4. `write` throws only `store_rejected`: the data cannot be stored, so sending it again would not help.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
 import { hasCode, isBroken } from '../../model/errors.ts'
 import type { Moment } from '../../model/moment.ts'
 import type { TurnBudget } from '../../model/turn-budget.ts'
-import type { Claim, OwnerVerb, OwnerWrite, WriteOutcome } from '../../store/owner-write.ts'
+import { type Claim, endsLease, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../../store/owner-write.ts'
 import type { Store } from '../../store/store.ts'
 import { Attachments } from './attachments.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -72,7 +73,8 @@ export class Owner {
   #number = 0
   /** Settles the write that is under way. With `lost` it does not wait any longer for an answer, which may never come. */
   #answer: ((answer: WriteOutcome | 'lost') => void) | null = null
-  lost = false
+  /** The lease is lost, or the write that ends it was accepted: nothing more is sent (O3). */
+  isOver = false
   /** Whether another worker is known to have the run. */
   isTaken = false
   /** The ending is being written; nothing can be attached any more. */
@@ -139,12 +141,12 @@ export class Owner {
 
   /**
    * Another worker has the run. If the lease was not over by either clock of this process, the other clock was wrong: the loss does not
-   * count as a recovery of the run.
+   * count as a recovery of the run. It was no loss if this worker `mayHaveGivenBack` the run itself.
    */
-  takenBack(why: string): void {
+  takenBack(why: string, mayHaveGivenBack = false): void {
     const { store } = this.#deps
     this.isTaken = true
-    if (!this.lost && this.#lease.ms() < this.#holdMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
+    if (!this.isOver && !mayHaveGivenBack && this.#lease.ms() < this.#holdMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)
   }
 
@@ -161,8 +163,8 @@ export class Owner {
   }
 
   lose(why: string): void {
-    if (this.lost) return
-    this.lost = true
+    if (this.isOver) return
+    this.isOver = true
     this.#answer?.('lost')
     this.#holder.leaseLost(why)
   }
@@ -180,13 +182,13 @@ export class Owner {
       await turn.breathe()
       sent = lease.now()
     }
-    if (this.lost) return false
+    if (this.isOver) return false
     const takeBack = attach?.()
     const write = this.#assemble(verb)
-    for (let attempt = 1; !this.lost; attempt++) {
+    for (let attempt = 1; !this.isOver; attempt++) {
       try {
         const answer = await this.#answered(write)
-        return answer !== 'lost' && this.#settle(write, answer, sent)
+        return answer !== 'lost' && this.#settle(write, answer, sent, attempt > 1 && endsLease(write.verb))
       } catch (error) {
         if (hasCode(error, 'store_rejected')) {
           takeBack?.()
@@ -201,11 +203,13 @@ export class Owner {
     return false
   }
 
-  #settle(write: OwnerWrite | undefined, outcome: WriteOutcome, sent: Moment): boolean {
+  /** `mayHaveEnded`: the write ends the lease, and an earlier answer to it was lost, so it may have taken effect before. */
+  #settle(write: OwnerWrite | undefined, outcome: WriteOutcome, sent: Moment, mayHaveEnded = false): boolean {
     if (!outcome.ok) {
-      this.takenBack('another worker owns the run')
+      this.takenBack('another worker owns the run', mayHaveEnded)
       return false
     }
+    this.isOver ||= write !== undefined && endsLease(write.verb)
     this.#lease.renewedAt = sent
     if (write) this.#holder.accepted(write)
     if (outcome.cancelRequested) this.#holder.cancelRequested()

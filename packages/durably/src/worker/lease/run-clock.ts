@@ -38,7 +38,7 @@ export class RunClock {
 
   /** The store's time now, for what begins now: never early, and not late by what a clock was adjusted. */
   async storeNow(): Promise<number> {
-    while (!this.time.isKnown && !this.#owner.lost) await this.askForTime()
+    while (!this.time.isKnown && !this.#owner.isOver) await this.askForTime()
     return this.time.latest()
   }
 

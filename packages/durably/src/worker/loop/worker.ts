@@ -137,7 +137,7 @@ export class Worker {
 
   /** The live execution of a run in this process, if it has one. */
   execution(runId: string): Execution | undefined {
-    return this.#active.find((execution) => execution.run.id === runId && !execution.owner.lost)
+    return this.#active.find((execution) => execution.run.id === runId && !execution.owner.isOver)
   }
 
   cancelHere(runId: string): void {
