@@ -106,8 +106,8 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'rejected-not-taken-back',
     guard: 'what was attached to data that the store rejects is detached before the next write',
     file: 'worker/lease/owner.ts',
-    find: 'takeBack?.()\n          throw error',
-    replace: 'throw error',
+    find: 'takeBack?.()\n          this.attachments.putBack(gathered)',
+    replace: 'this.attachments.putBack(gathered)',
   },
   {
     name: 'deadline-slept-through',

@@ -1,11 +1,15 @@
 // Attachments — what waits to be written with the next write of a lease: events, log lines, progress, open streams and effects (W3).
-import type { RecordedEvent } from '../../model/event.ts'
+// Log lines, progress and the output of streams are reports: they only inform others. A write must not fail because one of them cannot be
+// stored, so a write that the store rejects is sent again without the reports that others had attached to it (O4).
+import type { EventType, RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import type { OwnerWrite } from '../../store/owner-write.ts'
 
-type Attached = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'streams' | 'effects'>
+export type Attached = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'streams' | 'effects'>
 
 const NONE: readonly never[] = []
+const NOTHING: Attached = { events: NONE, logs: NONE, progress: null, streams: null, effects: null }
+const REPORTS: readonly EventType[] = ['log:write', 'run:progress', 'stream:chunk']
 
 export class Attachments {
   #events: RecordedEvent[] | null = null
@@ -27,6 +31,7 @@ export class Attachments {
   /** Everything that is attached, for the write that is made now. */
   take(): Attached {
     const { progress, streams, effects } = this
+    if ((this.#events ?? this.#logs ?? progress ?? streams ?? effects) === null) return NOTHING
     const taken = { events: this.#events ?? NONE, logs: this.#logs ?? NONE, progress, streams, effects }
     this.#events = null
     this.#logs = null
@@ -34,6 +39,13 @@ export class Attachments {
     this.streams = null
     this.effects = null
     return taken
+  }
+
+  /** The same without reports, which stay attached. */
+  takeWithoutReports(): Attached {
+    const all = this.take()
+    this.putBack({ ...all, events: all.events.filter(isReport), streams: null, effects: null })
+    return withoutReports(all)
   }
 
   /** What was attached to a write that did not take effect goes with the next one. */
@@ -44,4 +56,29 @@ export class Attachments {
     this.streams ??= streams
     this.effects ??= effects
   }
+}
+
+/** What two calls of `take` returned, for one write; the streams and effects of the later one are newer. */
+export function joined(earlier: Attached, later: Attached): Attached {
+  if (later === NOTHING) return earlier
+  if (earlier === NOTHING) return later
+  return {
+    events: [...earlier.events, ...later.events],
+    logs: [...earlier.logs, ...later.logs],
+    progress: later.progress ?? earlier.progress,
+    streams: later.streams ?? earlier.streams,
+    effects: later.effects ?? earlier.effects,
+  }
+}
+
+export function hasReports({ events, logs, progress }: Attached): boolean {
+  return logs.length > 0 || progress !== null || events.some(isReport)
+}
+
+export function withoutReports({ events, streams, effects }: Attached): Attached {
+  return { events: events.filter((event) => !isReport(event)), logs: NONE, progress: null, streams, effects }
+}
+
+function isReport({ type }: RecordedEvent): boolean {
+  return REPORTS.includes(type)
 }

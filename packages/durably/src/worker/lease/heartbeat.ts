@@ -107,7 +107,7 @@ export class Heartbeat {
     try {
       await owner.write({ type: 'heartbeat' })
     } catch {
-      // Only attached data can be rejected (O4): it is dropped, and the next beat renews the lease.
+      // A heartbeat has no data of its own that could be rejected (O4). If the store rejects it all the same, the next one tries again.
     }
     this.#beating = false
     if (this.#stopped || owner.isOver) return

@@ -1,9 +1,10 @@
 // Records a step in a transaction of the user, as the owner of the run.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
-import { DurablyError, isPassing } from '../../model/errors.ts'
+import { DurablyError, hasCode, isPassing } from '../../model/errors.ts'
 import type { OwnerWrite } from '../../store/owner-write.ts'
 import type { Store } from '../../store/store.ts'
+import { hasReports } from './attachments.ts'
 import type { Owner, OwnerTurn, Writing } from './owner.ts'
 import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
@@ -43,6 +44,7 @@ async function transact(
   const { store, env } = deps
   if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
   let conflicts = 0
+  let leavesReports = false
   for (let attempt = 1; ; attempt++) {
     if (owner.isOver) return 'lost'
     let sent = turn.now()
@@ -51,7 +53,7 @@ async function transact(
       const outcome = await store.transact(async (trx) => {
         const verb = await verbOf(trx)
         sent = turn.now()
-        write = turn.assemble(verb)
+        write = turn.assemble(verb, leavesReports)
         return write
       }, statementMs)
       if (!('undone' in outcome)) return turn.settle(write, outcome, sent) ? 'recorded' : 'lost'
@@ -61,7 +63,14 @@ async function transact(
       if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
       await sleep(env, backoffMs(env, conflicts))
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isPassing(error)) {
+        if (write) owner.attachments.putBack(write)
+        if (leavesReports || !write || !hasCode(error, 'store_rejected') || !hasReports(write)) throw error
+        // It was undone and runs again. A heartbeat takes the reports of the first call, or drops them; those of the second one wait (O4).
+        leavesReports = true
+        if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
+        continue
+      }
       turn.report(error)
       if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
       if (write && (await isRecorded(owner, turn, deps, write))) {

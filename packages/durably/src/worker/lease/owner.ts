@@ -3,15 +3,16 @@
 //   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6), and `confirmFor` after it.
 //   O3. After a refusal nothing more is sent: the run has another owner (R1). Nor after the write that ended the lease: what comes later,
 //       from a step that was left behind or a heartbeat that waited, would be refused, and look as if another worker had taken the run.
-//   O4. `write` throws only `store_rejected`: the data cannot be stored, so sending it again would not help.
+//   O4. `write` throws only `store_rejected`: its own data cannot be stored, so sending it again would not help. Reports of others that were
+//       attached to it (attachments.ts) and cannot be stored are dropped instead.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
-import { hasCode, isBroken } from '../../model/errors.ts'
+import { DurablyError, hasCode, isBroken } from '../../model/errors.ts'
 import type { Moment } from '../../model/moment.ts'
 import type { TurnBudget } from '../../model/turn-budget.ts'
 import { type Claim, endsLease, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../../store/owner-write.ts'
 import type { Store } from '../../store/store.ts'
-import { Attachments } from './attachments.ts'
+import { type Attached, Attachments, hasReports, joined, withoutReports } from './attachments.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { LeaseAge } from './lease-age.ts'
 
@@ -50,7 +51,8 @@ export type Attach = () => (() => void) | undefined
 export interface OwnerTurn {
   readonly holder: Holder
   now(): Moment
-  assemble(verb: Writing): OwnerWrite
+  /** `leavesReports`: to the next write. */
+  assemble(verb: Writing, leavesReports: boolean): OwnerWrite
   /** Sends a write until its outcome is known; false when the lease is lost. */
   send(verb: Writing): Promise<boolean>
   /** Takes note of the answer to a write that was sent at `sent`; false when it was refused. */
@@ -79,6 +81,7 @@ export class Owner {
   isTaken = false
   /** The ending is being written; nothing can be attached any more. */
   sealed = false
+  #hasDropped = false
 
   constructor(deps: OwnerDeps, claim: Claim, lease: LeaseAge, holder: Holder) {
     this.#deps = deps
@@ -111,7 +114,11 @@ export class Owner {
       return await work({
         holder: this.#holder,
         now: () => this.#lease.now(),
-        assemble: (verb) => this.#assemble(verb),
+        assemble: (verb, leavesReports) => {
+          if (leavesReports) return this.#assemble(verb, this.attachments.takeWithoutReports())
+          this.#holder.beforeWrite()
+          return this.#assemble(verb, this.attachments.take())
+        },
         send: (verb) => this.#send(verb),
         settle: (...answer) => this.#settle(...answer),
         report: (error) => this.#report(error),
@@ -146,7 +153,8 @@ export class Owner {
   takenBack(why: string, mayHaveGivenBack = false): void {
     const { store } = this.#deps
     this.isTaken = true
-    if (!this.isOver && !mayHaveGivenBack && this.#lease.ms() < this.#holdMs) store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
+    if (!this.isOver && !mayHaveGivenBack && this.#lease.ms() < this.#holdMs)
+      store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)
   }
 
@@ -183,15 +191,25 @@ export class Owner {
       sent = lease.now()
     }
     if (this.isOver) return false
-    const takeBack = attach?.()
-    const write = this.#assemble(verb)
+    const { gathered, own, takeBack } = this.#takeAttached(attach)
+    let write = this.#assemble(verb, joined(gathered, own))
+    let rejection: unknown
     for (let attempt = 1; !this.isOver; attempt++) {
       try {
         const answer = await this.#answered(write)
-        return answer !== 'lost' && this.#settle(write, answer, sent, attempt > 1 && endsLease(write.verb))
+        if (answer === 'lost' || !this.#settle(write, answer, sent, attempt > 1 && endsLease(write.verb))) return false
+        if (rejection) this.#reportDropped(rejection)
+        return true
       } catch (error) {
         if (hasCode(error, 'store_rejected')) {
+          if (!rejection && hasReports(gathered)) {
+            rejection = error
+            write = this.#assemble(verb, joined(withoutReports(gathered), own))
+            attempt = 0
+            continue
+          }
           takeBack?.()
+          this.attachments.putBack(gathered)
           throw error
         }
         this.#report(error)
@@ -201,6 +219,35 @@ export class Owner {
       }
     }
     return false
+  }
+
+  /** What others have attached, and what the write itself attaches. */
+  #takeAttached(attach: Attach | undefined): { gathered: Attached; own: Attached; takeBack: ReturnType<Attach> } {
+    const { attachments } = this
+    const gathered = attachments.take()
+    try {
+      const takeBack = attach?.()
+      const own = attachments.take()
+      this.#holder.beforeWrite()
+      return { gathered: joined(gathered, attachments.take()), own, takeBack }
+    } catch (error) {
+      attachments.putBack(gathered)
+      throw error
+    }
+  }
+
+  /** Once: with `withLogPersistence()` the report becomes a log line itself, which may be rejected as well. */
+  #reportDropped(cause: unknown): void {
+    if (this.#hasDropped) return
+    this.#hasDropped = true
+    const why = cause instanceof Error ? cause.message : String(cause)
+    this.#report(
+      new DurablyError(
+        'store_rejected',
+        `log lines, progress or output of run ${this.claim.runId} could not be stored and were dropped: ${why}`,
+        { cause },
+      ),
+    )
   }
 
   /** `mayHaveEnded`: the write ends the lease, and an earlier answer to it was lost, so it may have taken effect before. */
@@ -224,11 +271,10 @@ export class Owner {
     })
   }
 
-  #assemble(writing: Writing): OwnerWrite {
-    this.#holder.beforeWrite()
+  #assemble(writing: Writing, attached: Attached): OwnerWrite {
     const renews = writing.type === 'heartbeat' || writing.type === 'recordStep'
     const verb = (renews ? { leaseMs: this.#deps.leaseMs, ...writing } : writing) as OwnerVerb
     this.sealed ||= !renews
-    return { claim: this.claim, number: ++this.#number, verb, ...this.attachments.take() }
+    return { claim: this.claim, number: ++this.#number, verb, ...attached }
   }
 }
