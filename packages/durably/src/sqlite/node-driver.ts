@@ -2,6 +2,7 @@
 //   N1. `executeNow` touches the connection only if nobody has it and nobody waits for it. It returns before anybody else can ask for it.
 import { type CompiledQuery, type DatabaseConnection, type SqliteDatabase, SqliteDriver } from 'kysely'
 import type { Row } from '../store/sql/shared/session.ts'
+import { wasOver } from '../store/sql/shared/transaction.ts'
 import type { SynchronousDriver } from '../store/sql/sqlite/transport/synchronous-driver.ts'
 
 export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver {
@@ -35,23 +36,23 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
     await super.destroy()
   }
 
-  executeNow(queries: readonly CompiledQuery[]): Row[][] | undefined {
+  executeNow(queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] | undefined {
     const { database } = this.#opened
     if (!database || this.#callers > 0) return undefined
     const [first, ...others] = queries
-    return first && others.length === 0 ? [rowsOf(database, first.sql, first.parameters)] : transact(database, queries)
+    return first && others.length === 0 ? [rowsOf(database, first.sql, first.parameters)] : transact(database, queries, onFailedRollback)
   }
 }
 
 /** As `writeOn` does over a connection. */
-function transact(database: SqliteDatabase, queries: readonly CompiledQuery[]): Row[][] {
+function transact(database: SqliteDatabase, queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] {
   begin(database)
   try {
     const results = queries.map(({ sql, parameters }) => rowsOf(database, sql, parameters))
     rowsOf(database, 'commit')
     return results
   } catch (error) {
-    rollBack(database)
+    rollBack(database, onFailedRollback)
     throw error
   }
 }
@@ -61,17 +62,18 @@ function begin(database: SqliteDatabase): void {
     rowsOf(database, 'begin immediate')
   } catch (error) {
     if (!String(error).includes('within a transaction')) throw error
-    // A rollback that failed has left its transaction open, and nobody else shares this connection.
+    // Whoever used the connection before us has left a transaction open, and nobody shares it with us.
     rowsOf(database, 'rollback')
     rowsOf(database, 'begin immediate')
   }
 }
 
-function rollBack(database: SqliteDatabase): void {
+/** The error that led here is the one to report. After a full disk or an I/O error SQLite has rolled back by itself already. */
+function rollBack(database: SqliteDatabase, onFailedRollback: () => void): void {
   try {
     rowsOf(database, 'rollback')
-  } catch {
-    // After a full disk or an I/O error SQLite has rolled back by itself already. The error that led here is the one to report.
+  } catch (error) {
+    if (!wasOver(error)) onFailedRollback()
   }
 }
 

@@ -1,9 +1,13 @@
 // The driver of sqlite() runs a transaction within one call if it can; otherwise its statements go one by one. Both must leave the same rows.
-import { CompiledQuery, Kysely } from 'kysely'
+import { CompiledQuery, type Dialect, Kysely, type SqliteDatabase } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { sqlite } from '../../src/sqlite/index.ts'
+import { NodeSqliteDriver } from '../../src/sqlite/node-driver.ts'
+import { openDatabase } from '../../src/sqlite/open-database.ts'
+import { cachingDatabase } from '../../src/sqlite/statement-cache.ts'
 import { openSql } from '../../src/store/sql/open-sql.ts'
 import type { Row, Session } from '../../src/store/sql/shared/session.ts'
+import { transactOn } from '../../src/store/sql/shared/transact-on.ts'
 import { SqliteSession } from '../../src/store/sql/sqlite/session.ts'
 import { kyselyTransport } from '../../src/store/sql/sqlite/transport/kysely-transport.ts'
 import type { Transport } from '../../src/store/sql/sqlite/transport/transport.ts'
@@ -21,6 +25,19 @@ const WAYS: [name: string, write: Write][] = [
   ['one by one', (transport, queries) => transport.write(queries)],
 ]
 
+/** As `ctx.transaction` does. */
+const USERS: (typeof WAYS)[number] = [
+  'of the user',
+  (transport, queries) =>
+    transport.transact((place) =>
+      transactOn(place, undefined, async (trx) => {
+        const results: Row[][] = []
+        for (const query of queries) results.push(await trx.run(query))
+        return results
+      }),
+    ),
+]
+
 describe.each(WAYS)('a transaction %s', (_, write) => {
   test('answers with the rows of each statement', async () => {
     const { transport } = await openTable()
@@ -33,11 +50,41 @@ describe.each(WAYS)('a transaction %s', (_, write) => {
     expect(await write(transport, [RETURNING, READ])).toEqual([[{ v: 'b' }], [{ v: 'b' }]])
   })
 
-  test('undoes one that a failed rollback has left open', async () => {
+  test('undoes one that others have left open on the connection', async () => {
     const { transport, db } = await openTable()
     await db.executeQuery(q('begin'))
     await db.executeQuery(INSERT)
     expect(await write(transport, [READ, READ])).toEqual([[], []])
+  })
+})
+
+describe.each([...WAYS, USERS])('after a rollback that failed, of a transaction %s', (_, write) => {
+  test.each<[string, (session: Session) => Promise<Row[][]>]>([
+    ['a single statement', (session) => session.write([RETURNING])],
+    ['a transaction', (session) => session.write([RETURNING, READ])],
+  ])('%s is committed, and nothing of the one that failed', async (_, next) => {
+    const { transport, session, witness, rollbacks } = await openStubborn()
+    rollbacks.fail = 1
+    await expect(write(transport, [INSERT, REFUSED])).rejects.toThrow()
+    await next(session)
+    expect((await witness.executeQuery(READ)).rows).toEqual([{ v: 'b' }])
+  })
+
+  test('a read does not see what was to be undone', async () => {
+    const { transport, session, rollbacks } = await openStubborn()
+    rollbacks.fail = 1
+    await expect(write(transport, [INSERT, REFUSED])).rejects.toThrow()
+    expect(await session.read(READ)).toEqual([])
+  })
+
+  test('nothing is sent as long as the next rollbacks fail as well', async () => {
+    const { transport, session, witness, rollbacks } = await openStubborn()
+    rollbacks.fail = 3
+    await expect(write(transport, [INSERT, REFUSED])).rejects.toThrow()
+    await expect(session.write([RETURNING])).rejects.toMatchObject({ code: 'store_unavailable' })
+    await expect(session.read(READ)).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(await session.write([RETURNING])).toEqual([[{ v: 'b' }]])
+    expect((await witness.executeQuery(READ)).rows).toEqual([{ v: 'b' }])
   })
 })
 
@@ -60,7 +107,7 @@ test('nothing is done within one call while somebody else has the connection, or
 
 test('a write that meets a lock waits for it, and a later write does not overtake it', async () => {
   const file = temporaryFile()
-  const { session } = await openTable(file)
+  const { session } = await openTable(sqlite(file, { busyTimeoutMs: 1 }))
   const other = new Kysely<unknown>({ dialect: sqlite(file) })
   onTestFinished(() => other.destroy())
   await other.executeQuery(q('begin immediate'))
@@ -79,11 +126,40 @@ test('after the end of the store nothing is executed', async () => {
   expect(transport.executeNow?.([READ])).toBeUndefined()
 })
 
-async function openTable(file = ':memory:'): Promise<{ transport: Transport; session: Session; db: Kysely<unknown> }> {
-  const opened = openSql({ dialect: sqlite(file, { busyTimeoutMs: 1 }) })
+async function openTable(dialect: Dialect = sqlite(':memory:')): Promise<{ transport: Transport; session: Session; db: Kysely<unknown> }> {
+  const opened = openSql({ dialect })
   const transport = kyselyTransport(opened)
   const session = new SqliteSession(transport, opened.env)
   onTestFinished(() => session.close())
   await session.write([q('CREATE TABLE t (v TEXT NOT NULL)')])
   return { transport, session, db: opened.db as unknown as Kysely<unknown> }
+}
+
+/** A table in a file whose first connection fails to roll back as often as it is told to; the transaction stays open then. */
+async function openStubborn() {
+  const rollbacks = { fail: 0 }
+  const file = temporaryFile()
+  const inner = sqlite(file, { busyTimeoutMs: 1 })
+  const dialect: Dialect = {
+    createDriver: () =>
+      new NodeSqliteDriver(async () =>
+        stubborn(cachingDatabase(await openDatabase(file, { synchronous: 'NORMAL', busyTimeoutMs: 1 })), rollbacks),
+      ),
+    createQueryCompiler: () => inner.createQueryCompiler(),
+    createAdapter: () => inner.createAdapter(),
+    createIntrospector: (db) => inner.createIntrospector(db),
+  }
+  const witness = new Kysely<unknown>({ dialect: sqlite(file) })
+  onTestFinished(() => witness.destroy())
+  return { ...(await openTable(dialect)), witness, rollbacks }
+}
+
+function stubborn(database: SqliteDatabase, rollbacks: { fail: number }): SqliteDatabase {
+  return {
+    close: () => database.close(),
+    prepare(sql) {
+      if (sql === 'rollback' && rollbacks.fail-- > 0) throw new Error('disk I/O error')
+      return database.prepare(sql)
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Transaction } from 'kysely'
 import { boundKysely, EndedByItself } from './bound-kysely.ts'
 import type { Row, TransactionPlace } from './session.ts'
-import { begin, rollBack, TransactionFailed } from './transaction.ts'
+import { begin, rollBack, TransactionFailed, wasOver } from './transaction.ts'
 
 export interface BoundTransaction {
   readonly db: Transaction<unknown>
@@ -34,7 +34,7 @@ export async function transactOn<T>(
     bound.end()
     const undoing = await rollBack(connection, words)
     // The user's own error, after SQLite has undone everything by itself: it is not the database's to try again.
-    const isOver = String(undoing).includes('no transaction is active') && !bound.hasThrown(error)
+    const isOver = wasOver(undoing) && !bound.hasThrown(error)
     throw new TransactionFailed(error, undoing === undefined || isOver || error instanceof EndedByItself)
   }
 }

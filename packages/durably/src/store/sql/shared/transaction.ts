@@ -13,6 +13,8 @@ export interface TransactionWords {
   script: Script
   /** Ends each later statement of the transaction after so many milliseconds; for a database in which one may wait for a lock of others. */
   limit?: (statementMs: number) => CompiledQuery
+  /** Called when a rollback failed: its transaction may still be open. For a database with a connection that is not thrown away then. */
+  onFailedRollback?: () => void
   /** For a database that ends a transaction by itself and then goes on without one: SQLite, when the disk is full. */
   watch?: {
     begin: CompiledQuery
@@ -56,17 +58,32 @@ export async function begin(connection: DatabaseConnection, words: TransactionWo
     await connection.executeQuery(words.begin)
   } catch (error) {
     if (!String(error).includes('within a transaction')) throw error
-    // SQLite: a rollback that failed has left its transaction open, and nobody else shares this connection.
+    // SQLite: whoever used the connection before us has left a transaction open, and nobody shares it with us.
     await connection.executeQuery(words.rollback)
     await connection.executeQuery(words.begin)
   }
 }
 
 /** Returns its own error instead of throwing it: after a lost connection, a full disk or an I/O error the database has rolled back by itself already. */
-export async function rollBack(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<unknown> {
+export async function rollBack(connection: DatabaseConnection, { rollback, onFailedRollback }: TransactionWords): Promise<unknown> {
   try {
     await connection.executeQuery(rollback)
   } catch (error) {
+    if (!wasOver(error)) onFailedRollback?.()
     return error
   }
+}
+
+/** Rolls back what a rollback that failed may have left open. */
+export async function rollBackAgain(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<void> {
+  try {
+    await connection.executeQuery(rollback)
+  } catch (error) {
+    if (!wasOver(error)) throw error
+  }
+}
+
+/** SQLite's answer to a rollback of a transaction that it has ended by itself. */
+export function wasOver(error: unknown): boolean {
+  return String(error).includes('no transaction is active')
 }

@@ -1,33 +1,44 @@
 // kyselyTransport — for any SQLite dialect of Kysely. Kysely's own transactions take the write lock with their first write, and fail at
 // once with BUSY_SNAPSHOT if another connection wrote in between. Ours take it when they begin.
-import { CompiledQuery } from 'kysely'
+//   Y1. After a rollback that failed nothing is sent before another one has succeeded. A single statement would become part of the
+//       transaction that is still open: it would be answered as done, and undone later.
+import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import type { OpenedSql } from '../../open-sql.ts'
 import { isBatching } from '../../shared/batching-connection.ts'
 import type { Row } from '../../shared/session.ts'
-import { type TransactionWords, writeOn } from '../../shared/transaction.ts'
+import { rollBackAgain, type TransactionWords, writeOn } from '../../shared/transaction.ts'
 import { SQLITE_WORDS } from '../script.ts'
 import { isSynchronous } from './synchronous-driver.ts'
 import type { Transport } from './transport.ts'
 
-/** A transaction that takes no lock before its first statement. */
-const DEFERRED: TransactionWords = { ...SQLITE_WORDS, begin: CompiledQuery.raw('begin') }
-
 export function kyselyTransport({ db, driver, dialect }: Pick<OpenedSql, 'db' | 'driver' | 'dialect'>): Transport {
   const executor = db.getExecutor()
+  let mayBeOpen = false
+  const onFailedRollback = () => {
+    mayBeOpen = true
+  }
+  const words: TransactionWords = { ...SQLITE_WORDS, onFailedRollback }
+  /** A transaction that takes no lock before its first statement. */
+  const deferred: TransactionWords = { ...words, begin: CompiledQuery.raw('begin') }
+  /** Y1. */
+  const onConnection = <T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> =>
+    executor.provideConnection(async (connection) => {
+      if (mayBeOpen) await rollBackAgain(connection, words)
+      mayBeOpen = false
+      return work(connection)
+    })
   return {
-    ...(isSynchronous(driver) && { executeNow: (queries) => driver.executeNow(queries) }),
+    ...(isSynchronous(driver) && { executeNow: (queries) => (mayBeOpen ? undefined : driver.executeNow(queries, onFailedRollback)) }),
     async run(query) {
-      const { rows } = await executor.executeQuery<Row>(query)
+      const { rows } = await onConnection((connection) => connection.executeQuery<Row>(query))
       return rows
     },
     write: (queries) =>
-      executor.provideConnection((connection) =>
-        isBatching(connection) ? connection.writeBatch(queries) : writeOn(connection, SQLITE_WORDS, queries),
-      ),
+      onConnection((connection) => (isBatching(connection) ? connection.writeBatch(queries) : writeOn(connection, words, queries))),
     async writeNothing() {
-      await executor.provideConnection((connection) => writeOn(connection, DEFERRED, []))
+      await onConnection((connection) => writeOn(connection, deferred, []))
     },
-    transact: (work) => executor.provideConnection((connection) => work({ connection, dialect, words: SQLITE_WORDS })),
+    transact: (work) => onConnection((connection) => work({ connection, dialect, words })),
     close: () => db.destroy(),
   }
 }
