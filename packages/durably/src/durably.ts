@@ -97,7 +97,7 @@ export class Durably implements AsyncDisposable {
    * processes may call it at once.
    */
   async migrate(): Promise<void> {
-    this[ENGINE].admit()
+    this[ENGINE].refuseInTransaction()
     return this[ENGINE].store.migrate()
   }
 

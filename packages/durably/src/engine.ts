@@ -68,7 +68,7 @@ export interface Engine extends Config {
   jobs: Map<string, Job>
   handles: Map<string, JobHandle<string, unknown, unknown>>
   /** Throws inside `ctx.transaction`. */
-  admit: () => void
+  refuseInTransaction: () => void
 }
 
 export function createEngine(options: DurablyOptions): Engine {
@@ -78,18 +78,18 @@ export function createEngine(options: DurablyOptions): Engine {
   const { runs, logs, events } = store
   const { duties, worker, publishJobs, stepWrappers, runWrappers, stepScope } = createWorkerParts(base)
   const triggerWrappers: TriggerWrapper[] = []
-  const admit = () => refuseInsideTransaction(stepScope)
-  const outside = outsideTransactions(store, admit)
+  const refuseInTransaction = () => refuseInsideTransaction(stepScope)
+  const outside = outsideTransactions(store, refuseInTransaction)
   const whole = withArchive(outside, shared)
   const onWatch = () => changes.open()
   const watch = new RunWatch({ events, onWatch, ...shared })
-  const runLists = new LazyRunLists({ runs, onWatch, admit, ...shared })
+  const runLists = new LazyRunLists({ runs, onWatch, refuseInTransaction, ...shared })
   changes.deliverTo(worker, watch, runLists)
   const { logger = null } = options
   const logged = logger === false ? async () => {} : lazyTroubleLog({ emitter, env, logger })
   const logLines = new LazyLogLines({ logs, ...shared })
   const reader = new RunReader({ store: whole, hasWorker: (jobName) => worker.isWorking && jobs.has(jobName), ...shared })
-  const trigger = { runs, triggerWrappers, admit, ...shared }
+  const trigger = { runs, triggerWrappers, refuseInTransaction, ...shared }
   const triggerJob: ClusterDeps['triggerJob'] = (job, inputs) => triggerAll(trigger, job, inputs)
   const commands = lazyRunCommands({ jobs, runs: outside.runs, signals: outside.signals, publish, ...shared })
   return {
@@ -120,7 +120,7 @@ export function createEngine(options: DurablyOptions): Engine {
     },
     jobs,
     handles: new Map(),
-    admit,
+    refuseInTransaction,
     ...shared,
   }
 }

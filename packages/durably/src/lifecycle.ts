@@ -57,7 +57,7 @@ async function finish({ env, worker, duties, logLines, logged, changes }: Engine
 }
 
 export async function processing(engine: Engine): Promise<typeof import('./processing.ts')> {
-  engine.admit()
+  engine.refuseInTransaction()
   return loaded(engine.env, () => import('./processing.ts'))
 }
 
@@ -74,13 +74,13 @@ export async function capabilities(engine: Engine): Promise<Capabilities> {
 }
 
 export async function explain(engine: Engine, runId: string, see?: ExplainDeps['see']): Promise<Explanation> {
-  engine.admit()
+  engine.refuseInTransaction()
   const { explainRun, explainDeps } = await loaded(engine.env, () => import('./explain.ts'))
   return explainRun(explainDeps(engine, see), runId)
 }
 
 export async function health(engine: Engine): Promise<Health> {
-  engine.admit()
+  engine.refuseInTransaction()
   const { healthOf } = await loaded(engine.env, () => import('./health.ts'))
   return healthOf(engine)
 }

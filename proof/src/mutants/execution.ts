@@ -27,8 +27,8 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'siblings-abandoned',
     guard: 'nothing ends while a step is in flight (X2)',
     file: 'worker/execution.ts',
-    find: 'if (!this.isLeaving) return this.#inFlight.settled()',
-    replace: 'if (!this.isLeaving) return',
+    find: 'if (!this.willStopWaiting) return this.#inFlight.settled()',
+    replace: 'if (!this.willStopWaiting) return',
   },
   {
     name: 'time-asked-apart',

@@ -27,7 +27,7 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'refusal-ignored',
     guard: 'a refused write ends the execution (R1)',
     file: 'worker/lease/owner.ts',
-    find: "if (!outcome.ok) {\n      this.takenBack('another worker owns the run', mayHaveEnded)",
+    find: "if (!outcome.ok) {\n      this.loseToAnother('another worker owns the run', mayHaveEnded)",
     replace: 'if (!outcome.ok) {\n      this.#lease.renewedAt = sent',
   },
   {
@@ -77,7 +77,7 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'writes-overtake',
     guard: 'the writes of a lease are sent one by one, in their order (O1, B2)',
     file: 'worker/lease/owner.ts',
-    find: 'return new Promise((resolve) => this.#nextTurns.push(resolve))',
+    find: 'return new Promise((resolve) => this.#waiting.push(resolve))',
     replace: 'return Promise.resolve()',
     also: [
       {
@@ -106,7 +106,7 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'rejected-not-taken-back',
     guard: 'what was attached to data that the store rejects is detached before the next write',
     file: 'worker/lease/owner.ts',
-    find: 'takeBack?.()\n          this.attachments.putBack(gathered)',
+    find: 'detach?.()\n          this.attachments.putBack(gathered)',
     replace: 'this.attachments.putBack(gathered)',
   },
   {
@@ -149,7 +149,7 @@ export const LEASE_MUTANTS: Mutant[] = [
     guard: 'after an unknown outcome of a transaction its step is looked up',
     store: 'sqlite',
     file: 'worker/lease/owner-transaction.ts',
-    find: 'if (write && (await isRecorded(owner, turn, deps, write))) {',
+    find: 'if (write && (await isRecorded(owner, writer, deps, write))) {',
     replace: 'if (write) {',
   },
 ]

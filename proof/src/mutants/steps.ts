@@ -48,8 +48,8 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'stream-ends-early',
     guard: 'the whole output is written in the transaction of its record (F6)',
     file: 'worker/steps/function-step.ts',
-    find: 'return await steps.record(call, output, { endsStream, attach: () => body.record() })',
-    replace: 'body.record()\n    return await steps.record(call, output, { endsStream })',
+    find: 'return await steps.record(call, output, { endsStream, attach: () => body.attachToRecord() })',
+    replace: 'body.attachToRecord()\n    return await steps.record(call, output, { endsStream })',
   },
   {
     name: 'time-beats-signal',
@@ -155,7 +155,7 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'effect-not-noted',
     guard: 'the start of an effect is stored before its function is called (E1)',
     file: 'worker/steps/effect-step.ts',
-    find: "if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.goOn()",
+    find: "if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.throwIfInterrupted()",
     replace: 'begin()',
   },
   {

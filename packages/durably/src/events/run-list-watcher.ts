@@ -26,7 +26,7 @@ export interface RunListWatcherDeps {
   /** Called when somebody begins to wait: changes of other processes are wanted from now on. */
   onWatch: () => void
   /** Throws inside `ctx.transaction`, where the caller must not wait for a read. */
-  admit: () => void
+  refuseInTransaction: () => void
 }
 
 export class RunListWatcher {
@@ -48,7 +48,7 @@ export class RunListWatcher {
 
   /** The page, as soon as it differs from what was `seen`; `done` says that nobody waits for it any more. */
   next(query: RunQuery, seen: string | null): { page: Promise<RunPage>; done: () => void } {
-    this.#deps.admit()
+    this.#deps.refuseInTransaction()
     const key = JSON.stringify(query)
     const known = this.#readers.get(key)
     const reader = known ?? new PageReader(this.#deps, query, () => void this.#readers.delete(key))

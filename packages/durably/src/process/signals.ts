@@ -47,7 +47,7 @@ export function giveBackOnSignals(engine: Engine, { left, release }: Attendance)
 
 async function giveBackRest({ env, worker: lazyWorker, changes }: Engine): Promise<void> {
   const worker = await lazyWorker.loaded()
-  for (const execution of worker.executions()) execution.leaveBehind()
+  for (const execution of worker.executions()) execution.stopWaiting()
   await within(env, RELEASE_MS_MAX, worker.ended())
   await changes.flush()
 }

@@ -67,7 +67,7 @@ export function jobHandle<TName extends string, TInput, TOutput>(
         throw new DurablyError('invalid_argument', `timeout must be a positive number of milliseconds, got ${timeout}`)
       if (options.tx !== undefined)
         throw new DurablyError('invalid_argument', 'triggerAndWait cannot wait for a run inside a transaction; use trigger({ tx })')
-      deps.trigger.admit()
+      deps.trigger.refuseInTransaction()
       if (deps.isInsideRun())
         throw new DurablyError('nested_wait', 'triggerAndWait in a job would hold its slot while the other one needs one; use ctx.invoke')
       const { id } = await triggerOne(input, options)

@@ -1,13 +1,14 @@
 type Verb = (...args: unknown[]) => Promise<unknown>
 
-/** The store, or a part of it, whose verbs reject where `admit` throws: inside `ctx.transaction`. */
-export function outsideTransactions<T extends object>(part: T, admit: () => void): T {
+/** The store, or a part of it, whose verbs reject where `refuseInTransaction` throws: inside `ctx.transaction`. */
+export function outsideTransactions<T extends object>(part: T, refuseInTransaction: () => void): T {
   return new Proxy(part, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name)
-      if (typeof member !== 'function') return typeof member === 'object' && member ? outsideTransactions(member, admit) : member
+      if (typeof member !== 'function')
+        return typeof member === 'object' && member ? outsideTransactions(member, refuseInTransaction) : member
       return async (...args: unknown[]) => {
-        admit()
+        refuseInTransaction()
         return (member as Verb)(...args)
       }
     },

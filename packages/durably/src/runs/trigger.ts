@@ -82,7 +82,7 @@ export interface TriggerDeps {
   runEvents: RunEvents
   triggerWrappers: readonly TriggerWrapper[]
   /** Throws inside `ctx.transaction`: only a trigger with its `tx` belongs there. */
-  admit: () => void
+  refuseInTransaction: () => void
 }
 
 export interface Triggered<TOutput> {
@@ -190,7 +190,7 @@ function store<T>(
   answer: (created: readonly Created[]) => T,
 ): Promise<T> {
   const within = oneTransaction(inputs)
-  if (within === undefined) deps.admit()
+  if (within === undefined) deps.refuseInTransaction()
   const { runs } = deps
   const parent = (inputs[0]?.options as ChildOptions | undefined)?.[PARENT]
   const create = () => (parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within }))

@@ -11,14 +11,14 @@ import type { Claim, EndingVerb } from '../store/owner-write.ts'
 import { allOf, pagesOf } from '../store/pages-of.ts'
 import type { RowPage } from '../store/row-page.ts'
 import { delayOf } from './delay-of.ts'
-import type { Dismissed } from './dismissal.ts'
 import type { Execution } from './execution.ts'
+import type { NotAwaited } from './job-wait.ts'
 import { type LimitCode, limitsFor, timeoutOf } from './lazy-limits.ts'
 import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
 import { type JobContextDeps, RunningJobContext } from './steps/job-context.ts'
 import type { WorkerDeps } from './worker-deps.ts'
 
-type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | { misfit: unknown } | Dismissed
+type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | { misfit: unknown } | NotAwaited
 
 export async function executeRun(deps: JobContextDeps, execution: Execution): Promise<void> {
   const { run, owner } = execution
@@ -27,7 +27,7 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   const reading = readGiven(deps, execution, job)
   const given = reading instanceof Promise ? await reading : reading
   if (!given) {
-    owner.takenBack('its steps, or the code of its limits, could not be read')
+    owner.loseToAnother('its steps, or the code of its limits, could not be read')
     return deps.report(leaseLost(execution), run.id)
   }
   deps.runEvents.emit('run:start', () => ({
@@ -122,7 +122,7 @@ async function runChecked(deps: JobContextDeps, execution: Execution, job: Job, 
   }
 }
 
-/** The job function may go on after it was dismissed; its outcome is ignored then. */
+/** The job function may go on when it is not awaited any more; its outcome is ignored then. */
 function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload, steps, limits }: Given): Promise<Outcome> {
   const ctx = new RunningJobContext(deps, execution, steps)
   limits?.limitTime(deps.env, execution, timeoutOf('timeout', job.timeout))
@@ -130,7 +130,7 @@ function runJob(deps: JobContextDeps, execution: Execution, job: Job, { payload,
     const threw = (error: unknown) => resolve({ threw: error, failedStepName: ctx.failedStepName(error) })
     const scope = { execution, stepName: null, isTransaction: false }
     const call = () => deps.stepScope.run(scope, () => job.run(ctx, payload))
-    execution.whenDismissed(resolve)
+    execution.whenNotAwaited(resolve)
     // In a microtask of its own, so that errors have the stack of the job without that of the engine, which is also cheaper.
     void READY.then(() => {
       try {
@@ -157,10 +157,10 @@ function judge(deps: WorkerDeps, execution: Execution, job: Job, outcome: Outcom
     case 'timeout':
       return failureOrRetry(deps, execution, job, execution.interrupted)
     case 'shutdown':
-      if ('dismissed' in outcome && outcome.dismissed === 'parked') return { type: 'park', ...execution.parking.ending }
-      if (!('returned' in outcome) || execution.turnedAway) return { type: 'release' }
+      if ('notAwaited' in outcome && outcome.notAwaited === 'parked') return { type: 'park', ...execution.parking.ending }
+      if (!('returned' in outcome) || execution.hasRejectedCall) return { type: 'release' }
   }
-  if ('dismissed' in outcome) throw new Error(`X1: run ${execution.run.id} was dismissed without a reason to stop`)
+  if ('notAwaited' in outcome) throw new Error(`X1: run ${execution.run.id} is not awaited any more without a reason to stop`)
   // Another attempt would not change it.
   if ('misfit' in outcome) return { ...failure(deps, outcome.misfit, ''), reason: 'invalid_input' }
   if ('threw' in outcome) return failureOrRetry(deps, execution, job, outcome.threw, outcome.failedStepName)
@@ -199,8 +199,8 @@ async function failureOrRetry(deps: WorkerDeps, execution: Execution, job: Job, 
   const delayMs = job.retry ? delayOf(deps, execution.run.id, job.retry, attempt, error) : 'dead'
   if (delayMs === 'dead') return ending
   const runAt = (await execution.clock.storeNow()) + delayMs
-  // A step that was left behind while it asked for the time, too, has a turn to say until when it waits: that is stored below.
-  if (execution.isLeaving) await nextTurn(deps.env)
+  // A step that was left behind while it asked for the time, too, has a turn of the event loop to say until when it waits: that is stored below.
+  if (execution.willStopWaiting) await nextTurn(deps.env)
   if (deadlineAt !== null && deadlineAt <= runAt) return ending
   return {
     type: 'retryLater',

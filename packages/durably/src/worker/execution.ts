@@ -1,7 +1,7 @@
 // Execution — one claimed run in this process: its lease, its signal, and whether it may go on.
 //   X1. After the first reason to stop, calls of `ctx` reject, and what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
-//       signal is left behind, when the time is over or the job has thrown.
+//       signal is left behind: it is not waited for any more, when the time is over or the job has thrown.
 //   X3. A timer does not fire while the machine sleeps, so deadlines are also checked before every function.
 // The signal, the clock, streams, effects and waits are created on first use, because most executions never need them.
 import type { EventRun } from '../events/run-event.ts'
@@ -12,7 +12,7 @@ import type { EventType, RecordedPayload } from '../model/event.ts'
 import type { Progress, RunRow } from '../model/run.ts'
 import { encodeWaits } from '../model/wait.ts'
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
-import { Dismissal, type Dismissed } from './dismissal.ts'
+import { JobWait, type NotAwaited } from './job-wait.ts'
 import { limitCode } from './lazy-limits.ts'
 import { Heartbeat } from './lease/heartbeat.ts'
 import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
@@ -53,9 +53,9 @@ export class Execution {
   #parking: Parking | null = null
   /** Reported since the last write. */
   #progress: Progress | null = null
-  readonly #dismissal = new Dismissal()
-  /** Functions that ignore their signal are not waited for any more. */
-  isLeaving = false
+  readonly #jobWait = new JobWait()
+  /** Functions that ignore their signal are not waited for any more, at the latest after `IGNORED_ABORT_MS`. */
+  willStopWaiting = false
   /** Rolls back the open transaction; there is at most one. */
   undo: ((why: unknown) => void) | null = null
   readonly #deps: ExecutionDeps
@@ -73,7 +73,7 @@ export class Execution {
   limits: TimeLimits | null = null
   #closed = false
   /** A call of `ctx` was rejected because of the interruption, so the job's result cannot be trusted. */
-  turnedAway = false
+  hasRejectedCall = false
 
   constructor(deps: ExecutionDeps, claimed: Claimed) {
     const { run, lease, answered } = claimed
@@ -152,33 +152,33 @@ export class Execution {
   }
 
   /** Calls back when the job function need not be waited for any more. */
-  whenDismissed(listener: (outcome: Dismissed) => void): void {
-    this.#dismissal.onDismissed(listener)
+  whenNotAwaited(listener: (outcome: NotAwaited) => void): void {
+    this.#jobWait.onStopped(listener)
   }
 
-  #dismiss(why: Dismissed['dismissed']): void {
+  #stopWaitingNow(why: NotAwaited['notAwaited']): void {
     this.undo?.(this.interrupted)
-    this.#dismissal.dismiss(why)
+    this.#jobWait.stop(why)
   }
 
   /** Before the process ends: functions that ignore their signal end with it, so the run is not held for them. */
-  leaveBehind(): void {
-    this.isLeaving = true
-    this.#dismiss('left behind')
+  stopWaiting(): void {
+    this.willStopWaiting = true
+    this.#stopWaitingNow('ignores its signal')
   }
 
-  #leave(code: Interruption, message: string): void {
-    if (this.isLeaving) return
-    this.isLeaving = true
+  #stopWaitingSoon(code: Interruption, message: string): void {
+    if (this.willStopWaiting) return
+    this.willStopWaiting = true
     this.interrupt(code, message)
-    this.#deps.env.timer(IGNORED_ABORT_MS, () => this.#dismiss('left behind'))
+    this.#deps.env.timer(IGNORED_ABORT_MS, () => this.#stopWaitingNow('ignores its signal'))
   }
 
-  /** Dismisses the job also when there is another reason to stop: it waits for what does not come in this execution. */
+  /** Stops waiting for the job also when there is another reason to stop: it waits for what does not come in this execution. */
   #parked(): void {
     if (this.#closed) return
     this.interrupt('parked', `run ${this.run.id} goes on later`)
-    this.#dismiss('parked')
+    this.#stopWaitingNow('parked')
   }
 
   /** The store's clock, as far as this execution knows it. */
@@ -198,29 +198,29 @@ export class Execution {
 
   /** Functions that were asked to stop before, and did not, are not waited for either. */
   outOfTime(why: string): void {
-    this.#leave('timeout', `run ${this.run.id} is out of time: ${why}`)
+    this.#stopWaitingSoon('timeout', `run ${this.run.id} is out of time: ${why}`)
   }
 
-  beaten(): void {
+  onHeartbeat(): void {
     this.#reportIfStuck()
     void this.limits?.look()
   }
 
-  /** Called first by every call of `ctx` that does work. */
-  admit(expired: AbortSignal | undefined): void {
-    this.goOn(expired)
+  /** Called first by every call of `ctx` that does work: throws also if the job function has ended. */
+  throwIfClosed(expired: AbortSignal | undefined): void {
+    this.throwIfInterrupted(expired)
     if (this.#closed)
       throw new DurablyError('context_closed', `run ${this.run.id}: the job function has already ended; await every call of ctx`)
   }
 
   /**
-   * Throws if the execution must stop, or `expired` has aborted. A call that was admitted may outlive the job function (X2), but not
+   * Throws if the execution must stop, or `expired` has aborted. A call that has begun may outlive the job function (X2), but not
    * the time of a step that it is nested in.
    */
-  goOn(expired?: AbortSignal): void {
+  throwIfInterrupted(expired?: AbortSignal): void {
     expired?.throwIfAborted()
     if (!this.interrupted) return
-    this.turnedAway = true
+    this.hasRejectedCall = true
     throw this.interrupted
   }
 
@@ -228,14 +228,14 @@ export class Execution {
   assureLease(): Promise<void> | undefined {
     const looked = this.limits?.look()
     if (looked || (!this.interrupted && this.#isNearlyOver())) return this.#renewLease(looked)
-    this.goOn()
+    this.throwIfInterrupted()
   }
 
   async #renewLease(looked: Promise<void> | undefined): Promise<void> {
     await looked
     while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })
     await this.limits?.look()
-    this.goOn()
+    this.throwIfInterrupted()
   }
 
   #isNearlyOver(): boolean {
@@ -251,10 +251,10 @@ export class Execution {
   close(hasThrown: boolean): Promise<unknown> | undefined {
     this.#closed = true
     if (this.#inFlight.isEmpty) return undefined
-    if (hasThrown && !this.interrupted) this.#leave('job_failed', `the job of run ${this.run.id} threw`)
-    if (!this.isLeaving) return this.#inFlight.settled()
+    if (hasThrown && !this.interrupted) this.#stopWaitingSoon('job_failed', `the job of run ${this.run.id} threw`)
+    if (!this.willStopWaiting) return this.#inFlight.settled()
     // A step that ignores its signal is not waited for; its record will be refused.
-    return Promise.race([this.#inFlight.settled(), new Promise<Dismissed>((resolve) => this.whenDismissed(resolve))])
+    return Promise.race([this.#inFlight.settled(), new Promise<NotAwaited>((resolve) => this.whenNotAwaited(resolve))])
   }
 
   /** Reports once an execution that holds its slot for longer than a lease and may never end by itself. */
@@ -268,7 +268,7 @@ export class Execution {
     Promise.resolve(limitCode(env)).then(({ stuckError }) => report(stuckError(stuck), run.id), report)
   }
 
-  report(progress: Progress, encoded: string | null): void {
+  setProgress(progress: Progress, encoded: string | null): void {
     this.#progress = progress
     this.owner.attachments.progress = encoded
     this.heartbeat.carrySoon()
@@ -278,12 +278,12 @@ export class Execution {
   beforeWrite(): void {
     const progress = this.#progress
     this.#progress = null
-    if (progress) this.record('run:progress', { progress })
+    if (progress) this.emitAndAttach('run:progress', { progress })
     this.heartbeat.carried()
   }
 
   /** Emits an event at once, and attaches it to the next write. */
-  record(type: EventType, facts: RecordedPayload): void {
+  emitAndAttach(type: EventType, facts: RecordedPayload): void {
     this.attach(type, facts)
     this.#deps.runEvents.emit(type, () => ({ run: this.run, payload: facts }))
   }

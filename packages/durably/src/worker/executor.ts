@@ -32,10 +32,10 @@ export class Executor {
     const execution = new Execution(this.#deps, claimed)
     const slot = this.#active.add(execution)
     const ended = wrapped(this.#deps.runWrappers, run, () => executeRun(this.#deps, execution)).then(
-      () => this.#leave(slot),
+      () => this.#freeSlot(slot),
       (error: unknown) => {
         this.#deps.report(error, run.id)
-        this.#leave(slot)
+        this.#freeSlot(slot)
       },
     )
     slot.ended = ended
@@ -49,10 +49,10 @@ export class Executor {
 
   /** This process lost the run without noticing and has claimed it again: the earlier execution must not go on beside the new one. */
   #loseEarlier(runId: string): void {
-    for (const { run, owner } of this.#active.executions()) if (run.id === runId) owner.takenBack('it was claimed anew')
+    for (const { run, owner } of this.#active.executions()) if (run.id === runId) owner.loseToAnother('it was claimed anew')
   }
 
-  #leave(slot: Slot): void {
+  #freeSlot(slot: Slot): void {
     slot.execution.heartbeat.stop()
     this.#active.remove(slot)
     this.#onFree()

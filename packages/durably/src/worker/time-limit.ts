@@ -51,8 +51,8 @@ export class TimeLimits {
     // A timer may be shorter than it was asked to be (model/env.ts), and a deadline may turn out to be ahead.
     this.#timer = this.#env.timer(Math.max(0, left), async () => {
       await this.look()
-      const { isLeaving, owner } = this.#execution
-      if (!isLeaving && !owner.isOver && this.#timer !== null) this.watch()
+      const { willStopWaiting, owner } = this.#execution
+      if (!willStopWaiting && !owner.isOver && this.#timer !== null) this.watch()
     })
   }
 

@@ -1,6 +1,6 @@
 // Attachments — what waits to be written with the next write of a lease: events, log lines, progress, open streams and effects (W3).
-// Log lines, progress and the output of streams are reports: they only inform others. A write must not fail because one of them cannot be
-// stored, so a write that the store rejects is sent again without the reports that others had attached to it (O4).
+// Log lines, progress and the output of streams are telemetry: they only inform others. A write must not fail because some of it cannot be
+// stored, so a write that the store rejects is sent again without the telemetry that others had attached to it (O4).
 import type { EventType, RecordedEvent } from '../../model/event.ts'
 import type { LogRow } from '../../model/log.ts'
 import type { OwnerWrite } from '../../store/owner-write.ts'
@@ -9,7 +9,7 @@ export type Attached = Pick<OwnerWrite, 'events' | 'logs' | 'progress' | 'stream
 
 const NONE: readonly never[] = []
 const NOTHING: Attached = { events: NONE, logs: NONE, progress: null, streams: null, effects: null }
-const REPORTS: readonly EventType[] = ['log:write', 'run:progress', 'stream:chunk']
+const TELEMETRY: readonly EventType[] = ['log:write', 'run:progress', 'stream:chunk']
 
 export class Attachments {
   #events: RecordedEvent[] | null = null
@@ -41,11 +41,11 @@ export class Attachments {
     return taken
   }
 
-  /** The same without reports, which stay attached. */
-  takeWithoutReports(): Attached {
+  /** The same without telemetry, which stays attached. */
+  takeWithoutTelemetry(): Attached {
     const all = this.take()
-    this.putBack({ ...all, events: all.events.filter(isReport), streams: null, effects: null })
-    return withoutReports(all)
+    this.putBack({ ...all, events: all.events.filter(isTelemetry), streams: null, effects: null })
+    return withoutTelemetry(all)
   }
 
   /** What was attached to a write that did not take effect goes with the next one. */
@@ -71,14 +71,14 @@ export function joined(earlier: Attached, later: Attached): Attached {
   }
 }
 
-export function hasReports({ events, logs, progress }: Attached): boolean {
-  return logs.length > 0 || progress !== null || events.some(isReport)
+export function hasTelemetry({ events, logs, progress }: Attached): boolean {
+  return logs.length > 0 || progress !== null || events.some(isTelemetry)
 }
 
-export function withoutReports({ events, streams, effects }: Attached): Attached {
-  return { events: events.filter((event) => !isReport(event)), logs: NONE, progress: null, streams, effects }
+export function withoutTelemetry({ events, streams, effects }: Attached): Attached {
+  return { events: events.filter((event) => !isTelemetry(event)), logs: NONE, progress: null, streams, effects }
 }
 
-function isReport({ type }: RecordedEvent): boolean {
-  return REPORTS.includes(type)
+function isTelemetry({ type }: RecordedEvent): boolean {
+  return TELEMETRY.includes(type)
 }

@@ -22,14 +22,14 @@ interface HeartbeatDeps {
 }
 
 /** The execution that the heartbeat keeps alive. */
-interface Beating {
+interface BeatingExecution {
   readonly owner: Owner
-  beaten(): void
+  onHeartbeat(): void
 }
 
 export class Heartbeat {
   readonly #deps: HeartbeatDeps
-  readonly #execution: Beating
+  readonly #execution: BeatingExecution
   readonly #owner: Owner
   readonly #lease: LeaseAge
   #dueAt = Number.POSITIVE_INFINITY
@@ -39,7 +39,7 @@ export class Heartbeat {
   #beatAgain = false
   #stopped = false
 
-  constructor(deps: HeartbeatDeps, execution: Beating, lease: LeaseAge, now: number) {
+  constructor(deps: HeartbeatDeps, execution: BeatingExecution, lease: LeaseAge, now: number) {
     this.#deps = deps
     this.#execution = execution
     this.#owner = execution.owner
@@ -111,7 +111,7 @@ export class Heartbeat {
     }
     this.#beating = false
     if (this.#stopped || owner.isOver) return
-    this.#execution.beaten()
+    this.#execution.onHeartbeat()
     // If the answer took long, another beat must be under way when the lease is over: else that would pass for a pause of the process (H3).
     this.#beatIn(this.#lease.ms() < heartbeatMs ? heartbeatMs : 0)
     if (!this.#beatAgain) return

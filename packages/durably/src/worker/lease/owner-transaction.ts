@@ -4,8 +4,8 @@ import { type Env, sleep } from '../../model/env.ts'
 import { DurablyError, hasCode, isPassing } from '../../model/errors.ts'
 import type { OwnerWrite } from '../../store/owner-write.ts'
 import type { Store } from '../../store/store.ts'
-import { hasReports } from './attachments.ts'
-import type { Owner, OwnerTurn, Writing } from './owner.ts'
+import { hasTelemetry } from './attachments.ts'
+import type { ExclusiveWriter, Owner, Writing } from './owner.ts'
 import { untilLeaseIsOver } from './until-lease-is-over.ts'
 
 interface TransactionDeps {
@@ -31,12 +31,12 @@ export function recordInTransaction(
   statementMs: number,
   verbOf: (trx: unknown) => Promise<RecordStep>,
 ): Promise<TransactResult> {
-  return owner.transact((turn) => transact(owner, turn, deps, statementMs, verbOf))
+  return owner.transact((writer) => transact(owner, writer, deps, statementMs, verbOf))
 }
 
 async function transact(
   owner: Owner,
-  turn: OwnerTurn,
+  writer: ExclusiveWriter,
   deps: TransactionDeps,
   statementMs: number,
   verbOf: (trx: unknown) => Promise<RecordStep>,
@@ -44,47 +44,47 @@ async function transact(
   const { store, env } = deps
   if (!store.transact) throw new DurablyError('transaction_unsupported', 'ctx.transaction needs a database; this store has none')
   let conflicts = 0
-  let leavesReports = false
+  let leavesTelemetry = false
   for (let attempt = 1; ; attempt++) {
     if (owner.isOver) return 'lost'
-    let sent = turn.now()
+    let sent = writer.now()
     let write: OwnerWrite | undefined
     try {
       const outcome = await store.transact(async (trx) => {
         const verb = await verbOf(trx)
-        sent = turn.now()
-        write = turn.assemble(verb, leavesReports)
+        sent = writer.now()
+        write = writer.assemble(verb, leavesTelemetry)
         return write
       }, statementMs)
-      if (!('undone' in outcome)) return turn.settle(write, outcome, sent) ? 'recorded' : 'lost'
+      if (!('undone' in outcome)) return writer.settle(write, outcome, sent) ? 'recorded' : 'lost'
       if (write) owner.attachments.putBack(write)
       if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome
-      turn.report(outcome.undone)
-      if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
+      writer.report(outcome.undone)
+      if (!(await writer.send({ type: 'heartbeat' }))) return 'lost'
       await sleep(env, backoffMs(env, conflicts))
     } catch (error) {
       if (!isPassing(error)) {
         if (write) owner.attachments.putBack(write)
-        if (leavesReports || !write || !hasCode(error, 'store_rejected') || !hasReports(write)) throw error
-        // It was undone and runs again. A heartbeat takes the reports of the first call, or drops them; those of the second one wait (O4).
-        leavesReports = true
-        if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
+        if (leavesTelemetry || !write || !hasCode(error, 'store_rejected') || !hasTelemetry(write)) throw error
+        // It was undone and runs again. A heartbeat takes the telemetry of the first call, or drops it; that of the second one waits (O4).
+        leavesTelemetry = true
+        if (!(await writer.send({ type: 'heartbeat' }))) return 'lost'
         continue
       }
-      turn.report(error)
-      if (!(await turn.send({ type: 'heartbeat' }))) return 'lost'
-      if (write && (await isRecorded(owner, turn, deps, write))) {
-        turn.holder.accepted(write)
+      writer.report(error)
+      if (!(await writer.send({ type: 'heartbeat' }))) return 'lost'
+      if (write && (await isRecorded(owner, writer, deps, write))) {
+        writer.execution.accepted(write)
         return 'recorded'
       }
       if (write) owner.attachments.putBack(write)
-      if (turn.holder.interrupted) return { undone: error }
+      if (writer.execution.interrupted) return { undone: error }
       await sleep(env, backoffMs(env, attempt))
     }
   }
 }
 
-async function isRecorded(owner: Owner, { report }: OwnerTurn, deps: TransactionDeps, { verb, claim }: OwnerWrite): Promise<boolean> {
+async function isRecorded(owner: Owner, { report }: ExclusiveWriter, deps: TransactionDeps, { verb, claim }: OwnerWrite): Promise<boolean> {
   if (verb.type !== 'recordStep') return false
   const found = await untilLeaseIsOver({ ...deps, report }, () => deps.store.steps.find(claim.runId, [verb.step.id]))
   if (found === null) owner.loseToSilence()

@@ -3,8 +3,8 @@
 //   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6), and `confirmFor` after it.
 //   O3. After a refusal nothing more is sent: the run has another owner (R1). Nor after the write that ended the lease: what comes later,
 //       from a step that was left behind or a heartbeat that waited, would be refused, and look as if another worker had taken the run.
-//   O4. `write` throws only `store_rejected`: its own data cannot be stored, so sending it again would not help. Reports of others that were
-//       attached to it (attachments.ts) and cannot be stored are dropped instead.
+//   O4. `write` throws only `store_rejected`: its own data cannot be stored, so sending it again would not help. Telemetry that others
+//       had attached to it (attachments.ts) and that cannot be stored is dropped instead.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
 import { DurablyError, hasCode, isBroken } from '../../model/errors.ts'
@@ -12,7 +12,7 @@ import type { Moment } from '../../model/moment.ts'
 import type { TurnBudget } from '../../model/turn-budget.ts'
 import { type Claim, endsLease, type OwnerVerb, type OwnerWrite, type WriteOutcome } from '../../store/owner-write.ts'
 import type { Store } from '../../store/store.ts'
-import { type Attached, Attachments, hasReports, joined, withoutReports } from './attachments.ts'
+import { type Attached, Attachments, hasTelemetry, joined, withoutTelemetry } from './attachments.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { LeaseAge } from './lease-age.ts'
 
@@ -28,8 +28,8 @@ export interface OwnerDeps {
   report: (error: unknown, runId?: string) => void
 }
 
-/** What the owner needs of the execution of the run. */
-interface Holder {
+/** What the owner needs of the execution whose lease it holds. */
+interface LeasedExecution {
   /** Why the run must not go on. */
   readonly interrupted: unknown
   /** Called before a write takes what is attached: the last moment to attach something. */
@@ -44,15 +44,15 @@ type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
 /** What a caller wants to write. The owner adds the length of the lease. */
 export type Writing = WithoutLease<OwnerVerb>
 
-/** Attaches what goes with a write, and returns a function that takes it back. */
+/** Attaches what goes with a write, and returns a function that detaches it. */
 export type Attach = () => (() => void) | undefined
 
-/** What a transaction of the user can do while no other write of the lease is sent. */
-export interface OwnerTurn {
-  readonly holder: Holder
+/** What a transaction of the user can do: while it has this, no other write of the lease is sent. */
+export interface ExclusiveWriter {
+  readonly execution: LeasedExecution
   now(): Moment
-  /** `leavesReports`: to the next write. */
-  assemble(verb: Writing, leavesReports: boolean): OwnerWrite
+  /** `leavesTelemetry`: to the next write. */
+  assemble(verb: Writing, leavesTelemetry: boolean): OwnerWrite
   /** Sends a write until its outcome is known; false when the lease is lost. */
   send(verb: Writing): Promise<boolean>
   /** Takes note of the answer to a write that was sent at `sent`; false when it was refused. */
@@ -66,11 +66,11 @@ export class Owner {
   /** What goes with the next write. */
   readonly attachments = new Attachments()
   readonly #lease: LeaseAge
-  readonly #holder: Holder
+  readonly #execution: LeasedExecution
   #isWriting = false
   /** Writes that wait until the current one has ended. */
-  #nextTurns: (() => void)[] = []
-  /** Transactions that have not ended: they run or wait for their turn. */
+  #waiting: (() => void)[] = []
+  /** Transactions that have not ended: they run or wait for earlier writes. */
   #transactions = 0
   #number = 0
   /** Settles the write that is under way. With `lost` it does not wait any longer for an answer, which may never come. */
@@ -83,40 +83,40 @@ export class Owner {
   sealed = false
   #hasDropped = false
 
-  constructor(deps: OwnerDeps, claim: Claim, lease: LeaseAge, holder: Holder) {
+  constructor(deps: OwnerDeps, claim: Claim, lease: LeaseAge, execution: LeasedExecution) {
     this.#deps = deps
     this.claim = claim
     this.#lease = lease
-    this.#holder = holder
+    this.#execution = execution
   }
 
   /**
-   * True when accepted; false when the lease is lost. `attach` is called when its turn has come, so what it attaches goes with this
-   * write and not with an earlier one that still waits. If the store rejects the data, the function that it returned is called before
-   * the next write has its turn, because that one would store what never happened.
+   * True when accepted; false when the lease is over. `attach` is called when the earlier writes have ended, so what it attaches goes with
+   * this write and not with one of them. If the store rejects the data, the function that it returned detaches it before the next write
+   * starts, because that one would store what never happened.
    */
   async write(verb: Writing, attach?: Attach): Promise<boolean> {
-    if (this.#isWriting) await this.#turn()
+    if (this.#isWriting) await this.#untilFree()
     this.#isWriting = true
     try {
       return await this.#send(verb, attach)
     } finally {
-      this.#passTurn()
+      this.#startNext()
     }
   }
 
   /** Runs a transaction of the user when the earlier writes have ended; later ones wait until it has ended. */
-  async transact<T>(work: (turn: OwnerTurn) => Promise<T>): Promise<T> {
+  async transact<T>(work: (writer: ExclusiveWriter) => Promise<T>): Promise<T> {
     this.#transactions++
-    if (this.#isWriting) await this.#turn()
+    if (this.#isWriting) await this.#untilFree()
     this.#isWriting = true
     try {
       return await work({
-        holder: this.#holder,
+        execution: this.#execution,
         now: () => this.#lease.now(),
-        assemble: (verb, leavesReports) => {
-          if (leavesReports) return this.#assemble(verb, this.attachments.takeWithoutReports())
-          this.#holder.beforeWrite()
+        assemble: (verb, leavesTelemetry) => {
+          if (leavesTelemetry) return this.#assemble(verb, this.attachments.takeWithoutTelemetry())
+          this.#execution.beforeWrite()
           return this.#assemble(verb, this.attachments.take())
         },
         send: (verb) => this.#send(verb),
@@ -125,7 +125,7 @@ export class Owner {
       })
     } finally {
       this.#transactions--
-      this.#passTurn()
+      this.#startNext()
     }
   }
 
@@ -135,13 +135,13 @@ export class Owner {
   }
 
   /** O1. */
-  #turn(): Promise<void> {
-    return new Promise((resolve) => this.#nextTurns.push(resolve))
+  #untilFree(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Hands the turn directly to the next write, so that no other can overtake it. */
-  #passTurn(): void {
-    const next = this.#nextTurns.shift()
+  /** Starts the next write directly, so that no other can overtake it. */
+  #startNext(): void {
+    const next = this.#waiting.shift()
     if (next) next()
     else this.#isWriting = false
   }
@@ -150,7 +150,7 @@ export class Owner {
    * Another worker has the run. If the lease was not over by either clock of this process, the other clock was wrong: the loss does not
    * count as a recovery of the run. It was no loss if this worker `mayHaveGivenBack` the run itself.
    */
-  takenBack(why: string, mayHaveGivenBack = false): void {
+  loseToAnother(why: string, mayHaveGivenBack = false): void {
     const { store } = this.#deps
     this.isTaken = true
     if (!this.isOver && !mayHaveGivenBack && this.#lease.ms() < this.#holdMs)
@@ -174,7 +174,7 @@ export class Owner {
     if (this.isOver) return
     this.isOver = true
     this.#answer?.('lost')
-    this.#holder.leaseLost(why)
+    this.#execution.leaseLost(why)
   }
 
   #report(error: unknown): void {
@@ -191,7 +191,7 @@ export class Owner {
       sent = lease.now()
     }
     if (this.isOver) return false
-    const { gathered, own, takeBack } = this.#takeAttached(attach)
+    const { gathered, own, detach } = this.#takeAttached(attach)
     let write = this.#assemble(verb, joined(gathered, own))
     let rejection: unknown
     for (let attempt = 1; !this.isOver; attempt++) {
@@ -202,13 +202,13 @@ export class Owner {
         return true
       } catch (error) {
         if (hasCode(error, 'store_rejected')) {
-          if (!rejection && hasReports(gathered)) {
+          if (!rejection && hasTelemetry(gathered)) {
             rejection = error
-            write = this.#assemble(verb, joined(withoutReports(gathered), own))
+            write = this.#assemble(verb, joined(withoutTelemetry(gathered), own))
             attempt = 0
             continue
           }
-          takeBack?.()
+          detach?.()
           this.attachments.putBack(gathered)
           throw error
         }
@@ -222,14 +222,14 @@ export class Owner {
   }
 
   /** What others have attached, and what the write itself attaches. */
-  #takeAttached(attach: Attach | undefined): { gathered: Attached; own: Attached; takeBack: ReturnType<Attach> } {
+  #takeAttached(attach: Attach | undefined): { gathered: Attached; own: Attached; detach: ReturnType<Attach> } {
     const { attachments } = this
     const gathered = attachments.take()
     try {
-      const takeBack = attach?.()
+      const detach = attach?.()
       const own = attachments.take()
-      this.#holder.beforeWrite()
-      return { gathered: joined(gathered, attachments.take()), own, takeBack }
+      this.#execution.beforeWrite()
+      return { gathered: joined(gathered, attachments.take()), own, detach }
     } catch (error) {
       attachments.putBack(gathered)
       throw error
@@ -253,13 +253,13 @@ export class Owner {
   /** `mayHaveEnded`: the write ends the lease, and an earlier answer to it was lost, so it may have taken effect before. */
   #settle(write: OwnerWrite | undefined, outcome: WriteOutcome, sent: Moment, mayHaveEnded = false): boolean {
     if (!outcome.ok) {
-      this.takenBack('another worker owns the run', mayHaveEnded)
+      this.loseToAnother('another worker owns the run', mayHaveEnded)
       return false
     }
     this.isOver ||= write !== undefined && endsLease(write.verb)
     this.#lease.renewedAt = sent
-    if (write) this.#holder.accepted(write)
-    if (outcome.cancelRequested) this.#holder.cancelRequested()
+    if (write) this.#execution.accepted(write)
+    if (outcome.cancelRequested) this.#execution.cancelRequested()
     return true
   }
 

@@ -69,7 +69,7 @@ export class ChildSteps {
               : await readForRun(deps, 'its child', async () => (await runs.create([run]))[0] ?? null)
           // An unavailable store is not the job's fault (R6): the next execution triggers the child.
           if (!created) execution.owner.lose('its child could not be stored')
-          execution.goOn()
+          execution.throwIfInterrupted()
           if (!created) throw new Error('X1: a lost lease interrupts')
           child = created.run
           return created

@@ -15,7 +15,7 @@ export async function beginEffect({ deps: { execution } }: StepRunner, { name }:
     execution.effects.begin(name)
     return () => void execution.effects.delete(name)
   }
-  if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.goOn()
+  if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.throwIfInterrupted()
   // The execution was interrupted before the function was called.
   if (execution.interrupted) execution.effects.delete(name)
   // A process that was suspended until the answer came may have lost the run, and somebody may have decided about the effect by now.
@@ -30,7 +30,7 @@ export async function settleEffect(steps: StepRunner, call: StepCall, { effect, 
   if (effect !== 'once' || startedIn === undefined) return null
   try {
     const decision = reconcile ? await steps.call(call, reconcile) : await decisionOf(steps, decisionName(name, startedIn))
-    execution.goOn()
+    execution.throwIfInterrupted()
     if (decision === undefined) return { wait: { name: decisionName(name, startedIn), kind: 'signal', dueAt: null } }
     if (!isDecision(decision)) throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)}: ${NOT_A_DECISION}`)
     if (decision === 'run again') return null

@@ -67,7 +67,7 @@ async function execute(
     hasTakenPlace = true
     const output = steps.deps.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
     const endsStream = await body.finish()
-    return await steps.record(call, output, { endsStream, attach: () => body.record() })
+    return await steps.record(call, output, { endsStream, attach: () => body.attachToRecord() })
   } catch (error) {
     body.giveUp()
     const reason = hasTakenPlace && effects ? effects.unrecordedEffect(call.name, error) : error

@@ -137,7 +137,7 @@ export class RunningJobContext implements JobContext {
       throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
     }
     this.#progress = progress
-    execution.report(progress, codec.encode(progress, 'progress'))
+    execution.setProgress(progress, codec.encode(progress, 'progress'))
   }
 
   /** The step whose error ended the job; empty when no step failed. */

@@ -15,7 +15,7 @@ export interface ReadForRunDeps {
  */
 export async function readForRun<T>(deps: ReadForRunDeps, what: string, read: () => T | Promise<T>): Promise<T> {
   const value = await readEvenIfInterrupted(deps, what, read)
-  deps.execution.goOn()
+  deps.execution.throwIfInterrupted()
   return value
 }
 
@@ -25,6 +25,6 @@ export async function readEvenIfInterrupted<T>(deps: ReadForRunDeps, what: strin
   const answer = await untilLeaseIsOver(deps, async () => ({ value: await read() }))
   if (answer) return answer.value
   execution.owner.lose(`${what} could not be read for a whole lease`)
-  execution.goOn()
+  execution.throwIfInterrupted()
   throw new Error('X1: a lost lease interrupts')
 }

@@ -7,6 +7,6 @@ export async function findSignal(steps: StepRunner, name: string): Promise<Signa
   const { execution, store } = steps.deps
   steps.signals ??= readForRun(steps.deps, 'its signals', () => store.signals.list(execution.run.id))
   const signals = await steps.signals
-  execution.goOn()
+  execution.throwIfInterrupted()
   return signals.find((sent) => sent.name === name)
 }

@@ -7,11 +7,11 @@ export interface StepBody {
   /** After the function has returned, before the record. True when the record replaces what was streamed. */
   finish(): Promise<boolean> | boolean
   /** Attaches what must be written together with the record. */
-  record: Attach
+  attachToRecord: Attach
   /** The function has failed, or must stop. */
   giveUp(): void
 }
 
 export function plainStep(fn: StepFunction<unknown>): StepBody {
-  return { call: fn, finish: () => false, record: () => undefined, giveUp() {} }
+  return { call: fn, finish: () => false, attachToRecord: () => undefined, giveUp() {} }
 }

@@ -87,7 +87,7 @@ export class StepRunner {
       const outcome = await execution.track(name, work(call))
       return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
     } catch (error) {
-      if (scope && execution.interrupted) scope.turnedAway = true
+      if (scope && execution.interrupted) scope.hasRejectedCall = true
       throw error
     }
   }
@@ -100,7 +100,7 @@ export class StepRunner {
         `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
       )
     const expired = scope?.execution === execution ? scope.expired : undefined
-    execution.admit(expired)
+    execution.throwIfClosed(expired)
     if (mayWait && scope?.stepName && scope.execution === execution)
       throw new DurablyError(
         'nested_step',
@@ -119,10 +119,10 @@ export class StepRunner {
   start(call: StepCall): StepCall {
     const { execution, env } = this.deps
     // The execution may have been interrupted while the lease was renewed.
-    execution.goOn(call.expired)
+    execution.throwIfInterrupted(call.expired)
     const { name, index, expired } = call
     const started = { name, index, startedAt: env.wall(), expired }
-    execution.record('step:start', { stepName: name, stepIndex: index })
+    execution.emitAndAttach('step:start', { stepName: name, stepIndex: index })
     return started
   }
 
@@ -146,7 +146,7 @@ export class StepRunner {
         return stepScope.run(scope, () => wrapped(stepWrappers, { signal, ...this.#facts(call) }, async () => fn(step)))
       }
       const returned = await (timeout !== undefined || call.expired ? this.#withinTime(call, timeout, work) : work())
-      if (scope.turnedAway) execution.goOn()
+      if (scope.hasRejectedCall) execution.throwIfInterrupted()
       return returned
     } finally {
       this.#inFlight.delete(name)
@@ -167,14 +167,14 @@ export class StepRunner {
     const step = this.row(call, { status: 'completed', output })
     const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
       call.expired?.throwIfAborted()
-      const takeBack = attach?.()
+      const detach = attach?.()
       const reopen = this.#closeEffect(call)
       return () => {
-        takeBack?.()
+        detach?.()
         reopen()
       }
     })
-    if (!accepted) execution.goOn()
+    if (!accepted) execution.throwIfInterrupted()
     return { value: this.completed(call, output) }
   }
 
@@ -189,13 +189,13 @@ export class StepRunner {
   async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
     const { execution, report } = this.deps
     const { id } = execution.run
-    execution.goOn(call.expired)
+    execution.throwIfInterrupted(call.expired)
     this.failed.add(call.name, error)
     const delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
     const recorded = this.#recordFailure(call, error, { mayHaveWorked, willRetry: delayMs !== 'dead' })
     // The record already has its place among the writes, so the job gets the error without waiting for the transaction (J4).
     if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
-    else if (!(await recorded)) execution.goOn()
+    else if (!(await recorded)) execution.throwIfInterrupted()
     if (delayMs === 'dead') throw error
     return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.clock.storeNow()) + delayMs) } }
   }

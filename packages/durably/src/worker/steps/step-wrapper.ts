@@ -24,7 +24,7 @@ export interface StepScope {
   /** Aborts when the time of the step is over, or that of one around it. */
   expired?: AbortSignal | undefined
   /** A call inside the step was rejected because of an interruption, so the step's result is not valid. */
-  turnedAway?: boolean
+  hasRejectedCall?: boolean
 }
 
 /**

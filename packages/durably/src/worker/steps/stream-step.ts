@@ -35,7 +35,7 @@ export async function streamStep<TState>(deps: StreamStepDeps, fn: StreamFunctio
   return {
     call: (step) => fn(emit, checkpoint, step),
     finish: () => writer.finish(),
-    record: () => writer.record(),
+    attachToRecord: () => writer.attachToRecord(),
     giveUp: () => writer.giveUp(),
   }
 }

@@ -61,7 +61,7 @@ export class StreamWriter {
 
   async emit(chunk: unknown): Promise<void> {
     const { emitter, execution, stepName } = this.#deps
-    this.#admit()
+    this.#throwIfClosed()
     if (chunk === '') return
     const { value, size } = this.#snapshot(chunk)
     const { id: runId, jobName } = execution.run
@@ -76,13 +76,13 @@ export class StreamWriter {
   /** F5. */
   async checkpoint(state: unknown): Promise<void> {
     const { codec, stepName } = this.#deps
-    this.#admit()
+    this.#throwIfClosed()
     const encoded = codec.encode(state, `the checkpoint of stream ${JSON.stringify(stepName)}`)
     const kept = this.#putOut
     while (this.#flushing) await this.#flushing
-    this.#goOn()
+    this.#throwIfStopped()
     await this.#begin({ state: encoded, kept })
-    this.#goOn()
+    this.#throwIfStopped()
   }
 
   /** The function has returned. True when the record replaces earlier chunks. */
@@ -91,13 +91,13 @@ export class StreamWriter {
     this.#stop()
     while (this.#flushing) await this.#flushing
     // A function that was asked to stop but returned has completed, unless the end of its output was refused.
-    if (this.#isIncomplete || this.#failed !== undefined) this.#goOn()
+    if (this.#isIncomplete || this.#failed !== undefined) this.#throwIfStopped()
     this.#ended = streamsOf(execution).get(stepName)
     return this.#ended !== undefined
   }
 
   /** F6. */
-  record(): () => void {
+  attachToRecord(): () => void {
     const { execution, eventLog, stepName } = this.#deps
     const chunks = joinChunks(this.#chunks, this.#waiting)
     if (eventLog && (this.#ended || chunks.length > 0))
@@ -122,17 +122,17 @@ export class StreamWriter {
     return this.#written + this.#waitingLength
   }
 
-  #admit(): void {
+  #throwIfClosed(): void {
     this.#isIncomplete ||= this.#deps.execution.interrupted !== null
-    this.#goOn()
+    this.#throwIfStopped()
     if (this.#isClosed) {
       const { stepName } = this.#deps
       throw new DurablyError('context_closed', `stream ${JSON.stringify(stepName)} has already ended; await everything that emits`)
     }
   }
 
-  #goOn(): void {
-    this.#deps.execution.goOn()
+  #throwIfStopped(): void {
+    this.#deps.execution.throwIfInterrupted()
     if (this.#failed !== undefined) throw this.#failed
   }
 

@@ -27,8 +27,8 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   let result: TransactResult
   try {
     result = await recordInTransaction(execution.owner, steps.deps, statementLimitMs(limitMs), async (trx) => {
-      // The execution may have been interrupted while other writes had their turn.
-      execution.goOn()
+      // The execution may have been interrupted while it waited for other writes.
+      execution.throwIfInterrupted()
       const undone = new Promise((_, reject) => {
         execution.undo = reject
       })
@@ -39,7 +39,7 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   } catch (error) {
     return steps.fail(call, error)
   }
-  if (result === 'lost') execution.goOn()
+  if (result === 'lost') execution.throwIfInterrupted()
   if (typeof result === 'object') return steps.fail(call, result.undone)
   return { value: steps.completed(call, output) }
 }

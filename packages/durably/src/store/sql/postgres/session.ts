@@ -7,7 +7,7 @@ import { DurablyError } from '../../../model/errors.ts'
 import type { OpenedSql } from '../open-sql.ts'
 import { userTransactions } from '../shared/lazy-user-transactions.ts'
 import type { DurablyTables } from '../shared/schema.ts'
-import type { Row, Session, TransactionPlace, Turn } from '../shared/session.ts'
+import type { Priority, Row, Session, TransactionPlace } from '../shared/session.ts'
 import { writeOn } from '../shared/transaction.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
 import { classifyError } from './classify-error.ts'
@@ -45,20 +45,20 @@ class PostgresSession implements Session {
     this.#prepare = prepare
   }
 
-  async read(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
+  async read(query: CompiledQuery, priority?: Priority): Promise<Row[]> {
     const guardedQuery = guarded(query)
-    return this.#call(() => this.#run(guardedQuery, turn))
+    return this.#call(() => this.#run(guardedQuery, priority))
   }
 
-  async write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]> {
+  async write(queries: readonly CompiledQuery[], priority?: Priority): Promise<Row[][]> {
     const batch = queries.map(guarded)
     const [only] = batch
     if (only === undefined) return []
     // One statement is a transaction of its own, and one round trip.
     return this.#call(
       batch.length === 1
-        ? async () => [await this.#run(only, turn)]
-        : () => this.#onOne((connection) => writeOn(connection, POSTGRES_WORDS, batch), turn),
+        ? async () => [await this.#run(only, priority)]
+        : () => this.#onOne((connection) => writeOn(connection, POSTGRES_WORDS, batch), priority),
     )
   }
 
@@ -117,16 +117,16 @@ class PostgresSession implements Session {
     return this.#prepared
   }
 
-  #kysely(turn: Turn | undefined): Kysely<DurablyTables> {
-    return turn === 'first' ? this.#deps.urgent : this.#deps.db
+  #kysely(priority: Priority | undefined): Kysely<DurablyTables> {
+    return priority === 'first' ? this.#deps.urgent : this.#deps.db
   }
 
-  async #run(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
-    const { rows } = await this.#kysely(turn).executeQuery(query)
+  async #run(query: CompiledQuery, priority?: Priority): Promise<Row[]> {
+    const { rows } = await this.#kysely(priority).executeQuery(query)
     return rows as Row[]
   }
 
-  #onOne<T>(use: (connection: DatabaseConnection) => Promise<T>, turn?: Turn): Promise<T> {
-    return this.#kysely(turn).getExecutor().provideConnection(use)
+  #onOne<T>(use: (connection: DatabaseConnection) => Promise<T>, priority?: Priority): Promise<T> {
+    return this.#kysely(priority).getExecutor().provideConnection(use)
   }
 }

@@ -25,7 +25,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, sc
   let over: Error | undefined
   let failure: unknown
   let isDoubtful = false
-  let turn: Promise<unknown> = Promise.resolve()
+  let previous: Promise<unknown> = Promise.resolve()
   /** After a query that failed: finds out whether the transaction is still there (D3). */
   async function settle(): Promise<void> {
     if (!isDoubtful || over || !probe) return
@@ -38,7 +38,7 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, sc
     over ??= new EndedByItself(failure)
   }
   /** Called right before a query is sent, so that nothing can happen in between. */
-  function admit({ sql }: CompiledQuery): void {
+  function refuseUnlessAllowed({ sql }: CompiledQuery): void {
     const word = transactionWord(sql, script)
     if (word)
       throw new DurablyError(
@@ -54,20 +54,20 @@ export function boundKysely(dialect: Dialect, connection: DatabaseConnection, sc
   }
   const guarded: DatabaseConnection = {
     executeQuery<R>(query: CompiledQuery) {
-      const answer = turn.then(settle).then(async () => {
-        admit(query)
+      const answer = previous.then(settle).then(async () => {
+        refuseUnlessAllowed(query)
         try {
           return await connection.executeQuery<R>(query)
         } catch (error) {
           return fail(error)
         }
       })
-      turn = answer.catch(() => {})
+      previous = answer.catch(() => {})
       return answer
     },
     async *streamQuery<R>(query: CompiledQuery, chunkSize?: number) {
       await settle()
-      admit(query)
+      refuseUnlessAllowed(query)
       try {
         yield* connection.streamQuery<R>(query, chunkSize)
       } catch (error) {

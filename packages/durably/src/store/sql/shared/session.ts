@@ -15,13 +15,13 @@ export interface TransactionPlace {
   words: TransactionWords
 }
 
-/** `first`: ahead of everything else that waits. Writes that keep leases alive take this turn. */
-export type Turn = 'first'
+/** `first`: ahead of everything else that waits. Writes that keep leases alive have this priority. */
+export type Priority = 'first'
 
 export interface Session {
-  read(query: CompiledQuery, turn?: Turn): Promise<Row[]>
+  read(query: CompiledQuery, priority?: Priority): Promise<Row[]>
   /** The rows that each statement returned. */
-  write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]>
+  write(queries: readonly CompiledQuery[], priority?: Priority): Promise<Row[][]>
   /** As `write`, inside a transaction of Kysely that the caller began and will end. */
   writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]>
   /**

@@ -4,7 +4,7 @@ import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
 import { userTransactions } from '../shared/lazy-user-transactions.ts'
-import type { Row, Session, TransactionPlace, Turn } from '../shared/session.ts'
+import type { Priority, Row, Session, TransactionPlace } from '../shared/session.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
 import { classifyError } from './classify-error.ts'
 import { guarded } from './parameters.ts'
@@ -27,14 +27,14 @@ export class SqliteSession implements Session {
     this.#prepare = prepare
   }
 
-  async read(query: CompiledQuery, turn?: Turn): Promise<Row[]> {
+  async read(query: CompiledQuery, priority?: Priority): Promise<Row[]> {
     this.#refuseIfClosed()
     const guardedQuery = guarded(query)
     const [rows] = this.#atOnce([guardedQuery], !this.#connection.isTaken) ?? []
-    return rows ?? this.#waiting(() => this.#transport.run(guardedQuery), turn)
+    return rows ?? this.#waiting(() => this.#transport.run(guardedQuery), priority)
   }
 
-  async write(queries: readonly CompiledQuery[], turn?: Turn): Promise<Row[][]> {
+  async write(queries: readonly CompiledQuery[], priority?: Priority): Promise<Row[][]> {
     this.#refuseIfClosed()
     const batch = queries.map(guarded)
     const [only] = batch
@@ -43,7 +43,7 @@ export class SqliteSession implements Session {
     if (results) return results
     // One statement is a transaction of its own.
     const attempt = batch.length === 1 ? async () => [await this.#transport.run(only)] : () => this.#transport.write(batch)
-    return this.#writes.run(() => this.#waiting(attempt, turn), turn)
+    return this.#writes.run(() => this.#waiting(attempt, priority), priority)
   }
 
   async writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]> {
@@ -85,10 +85,10 @@ export class SqliteSession implements Session {
     }
   }
 
-  #waiting<T>(attempt: () => Promise<T>, turn?: Turn): Promise<T> {
+  #waiting<T>(attempt: () => Promise<T>, priority?: Priority): Promise<T> {
     return waitWhileBusy({
       env: this.#env,
-      attempt: () => this.#connection.run(() => (this.#prepare ? this.#prepared(this.#prepare, attempt) : attempt()), turn),
+      attempt: () => this.#connection.run(() => (this.#prepare ? this.#prepared(this.#prepare, attempt) : attempt()), priority),
       classify: classifyError,
       isHurried: () => this.#closing !== undefined,
     })

@@ -1,7 +1,7 @@
 import { type Driver, Kysely } from 'kysely'
 import type { OpenedSql } from '../../open-sql.ts'
 
-/** A driver that knows whose turn it is; `postgres()` brings one. Its `init` may be called twice. */
+/** A driver that knows priorities; `postgres()` brings one. Its `init` may be called twice. */
 export interface HurryingDriver extends Driver {
   /** A connection that is asked for in `acquire` is had before all others that wait. */
   ahead<T>(acquire: () => T): T

@@ -1,6 +1,6 @@
-import type { Turn } from '../../shared/session.ts'
+import type { Priority } from '../../shared/session.ts'
 
-/** Lets one function run at a time, in the order in which they came; those with the turn `first` go before the others that wait. */
+/** Lets one function run at a time, in the order in which they came; those with the priority `first` go before the others that wait. */
 export class Mutex {
   readonly #first: (() => void)[] = []
   readonly #others: (() => void)[] = []
@@ -10,8 +10,8 @@ export class Mutex {
     return this.#isTaken
   }
 
-  async run<T>(work: () => Promise<T>, turn?: Turn): Promise<T> {
-    if (this.#isTaken) await new Promise<void>((resolve) => (turn ? this.#first : this.#others).push(resolve))
+  async run<T>(work: () => Promise<T>, priority?: Priority): Promise<T> {
+    if (this.#isTaken) await new Promise<void>((resolve) => (priority ? this.#first : this.#others).push(resolve))
     this.#isTaken = true
     try {
       return await work()

@@ -5,7 +5,7 @@ import type { Row } from '../../shared/session.ts'
 export interface SynchronousDriver extends Driver {
   /**
    * Runs one statement, or several as one transaction that holds the write lock from its start, and returns the rows of each. Undefined
-   * while somebody else has the connection, or waits for it: then the caller has to wait its turn, too. `onFailedRollback` is called when
+   * while somebody else has the connection, or waits for it: then the caller has to wait, too. `onFailedRollback` is called when
    * its transaction may still be open.
    */
   executeNow(queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] | undefined

@@ -72,7 +72,7 @@ const WAYS: [name: string, report: (ctx: JobContext) => unknown][] = [
   ],
 ]
 
-describe.each(WORLDS)('unstorable reports on %s', (world) => {
+describe.each(WORLDS)('unstorable telemetry on %s', (world) => {
   test.each(WAYS)('%s does not fail the step with whose record it is written', async (_, report) => {
     const { ended, reported } = await execute(world, async (ctx) => {
       await report(ctx)
@@ -126,7 +126,7 @@ describe.each(WORLDS)('unstorable reports on %s', (world) => {
     expect(reported).toEqual(['store_rejected'])
   })
 
-  test('of a long step they are reported once, however many follow', async () => {
+  test('of a long step it is reported once, however much follows', async () => {
     const { ended, reported } = await execute(world, (ctx) =>
       ctx.run('innocent', async () => {
         for (let i = 0; i < 20; i++) {
@@ -167,7 +167,7 @@ describe.each(WORLDS)('unstorable reports on %s', (world) => {
   })
 })
 
-describe('unstorable reports in a transaction', () => {
+describe('unstorable telemetry in a transaction', () => {
   test.each(['before', 'inside'] as const)('a log line that is written %s it does not fail it', async (when) => {
     let calls = 0
     const { ended, reported } = await execute('sqlite', async (ctx) => {
