@@ -44,6 +44,24 @@ test.each(stops.slice(1).map((stop, i) => ({ ...stop, before: stops[i]?.file ?? 
   },
 )
 
+const CALL = /^ *(?:\w+\.)?(\w+)\([^)]*\) +([\w-]+\.ts) /gm
+
+test.each(Array.from(SECTION.matchAll(CALL), ([, call = '', file = '']) => ({ call, file })))(
+  '$call of the trace is in $file',
+  ({ call, file }) => {
+    const files = [...stops.map((stop) => stop.file), 'worker/execution.ts'].filter((path) => path.endsWith(`/${file}`))
+    expect(files).toHaveLength(1)
+    // `apply` is what `applyWrites` returns.
+    expect(readFileSync(join(SOURCE, files[0] ?? ''), 'utf8')).toMatch(
+      new RegExp(`^ *(export |async |function )*${call}(Writes)?[<(]`, 'm'),
+    )
+  },
+)
+
+test('the trace has all calls from ctx.run to the driver', () => {
+  expect(Array.from(SECTION.matchAll(CALL)).length).toBe(12)
+})
+
 test('every other file that the section names exists', () => {
   const named = Array.from(SECTION.matchAll(/`((?:worker|events|store|sqlite|postgres)(?:\/[\w-]+)*(?:\.ts)?)`/g), ([, path = '']) => path)
   expect(named.length).toBeGreaterThan(stops.length)

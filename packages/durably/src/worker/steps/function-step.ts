@@ -1,4 +1,6 @@
 // `ctx.run` and `ctx.stream`: call a function of the user and record what it returned.
+// An effect is a function that must not run twice, such as a payment: `ctx.run(name, { effect: 'once' }, fn)` (effect-step.ts).
+// A run that has to wait is parked: what it waits for is stored, no worker holds the run meanwhile, and then the job is called again (parking.ts).
 import { DurablyError } from '../../model/errors.ts'
 import type { StepOptions, StreamOptions } from '../../model/job.ts'
 import { checkKeys, type KeysOf } from '../../model/known-keys.ts'

@@ -1,4 +1,5 @@
-// JobContext — the `ctx` of a running job. It only passes calls on: each kind of step has a file of its own.
+// JobContext — the `ctx` of a running job. It only passes calls on: each kind of step has a file of its own, and the `StepRunner` has what
+// all kinds share.
 import { type Duration, durationMs, timeMs } from '../../model/duration.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type {

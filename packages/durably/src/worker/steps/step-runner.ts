@@ -2,8 +2,9 @@
 //   J1. A completed step is found by its name and never runs again; its recorded value is returned.
 //   J2. A step starts without a read or a write; its end is one write, which renews the lease.
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
-//   J4. A call is in flight until its result is recorded or it is known what it waits for; until then the run neither parks nor ends.
-//       One exception: if a step throws while a transaction is open beside it, the job gets the error before the failure is recorded.
+//   J4. A call is in flight until its result is recorded or it is known what it waits for; until then the run neither ends nor
+//       parks, which is to leave its worker until what it waits for has come (parking.ts).
+//       There is one exception: if a step throws while a transaction is open beside it, the job gets the error before the failure is recorded.
 //       The record is still written before every later one (O1).
 import type { Emitter } from '../../events/emitter.ts'
 import type { Codec } from '../../model/codec.ts'
