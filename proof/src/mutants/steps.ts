@@ -169,14 +169,14 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'late-means-failed',
     guard: 'an effect that ran out of time may have taken place',
     file: 'worker/steps/step-runner.ts',
-    find: "mayHaveWorked || hasCode(error, 'timeout') ? undefined",
-    replace: "mayHaveWorked && !hasCode(error, 'timeout') ? undefined",
+    find: "mayHaveTakenPlace || hasCode(error, 'timeout') ? undefined",
+    replace: "mayHaveTakenPlace && !hasCode(error, 'timeout') ? undefined",
   },
   {
     name: 'unstored-means-failed',
     guard: 'an effect whose result cannot be stored has taken place',
     file: 'worker/steps/step-runner.ts',
-    find: "mayHaveWorked || hasCode(error, 'timeout') ? undefined",
+    find: "mayHaveTakenPlace || hasCode(error, 'timeout') ? undefined",
     replace: "hasCode(error, 'timeout') ? undefined",
   },
   {

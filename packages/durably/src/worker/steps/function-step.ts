@@ -73,6 +73,6 @@ async function execute(
   } catch (error) {
     body.giveUp()
     const reason = hasTakenPlace && effects ? effects.unrecordedEffect(call.name, error) : error
-    return steps.fail(call, reason, { retry, mayHaveWorked: callsWithoutError > 0 })
+    return steps.fail(call, reason, { retry, mayHaveTakenPlace: callsWithoutError > 0 })
   }
 }

@@ -71,18 +71,18 @@ export class RunningJobContext implements JobContext {
   }
 
   run<T>(name: string, optionsOrFn: StepOptions | StepFunction<T>, maybeFn?: StepFunction<T>): Promise<T> {
-    const [options, fn] = optional<StepOptions, StepFunction<T>>(optionsOrFn, maybeFn)
+    const [options, fn] = optionsAndFunction<StepOptions, StepFunction<T>>(optionsOrFn, maybeFn)
     return handled(functionStep(this.#steps, 'run', name, fn, () => plainStep(fn), options))
   }
 
   stream<T, TState>(name: string, optionsOrFn: StreamOptions | StreamFunction<T, TState>, maybeFn?: StreamFunction<T, TState>): Promise<T> {
-    const [options, fn] = optional<StreamOptions, StreamFunction<T, TState>>(optionsOrFn, maybeFn)
+    const [options, fn] = optionsAndFunction<StreamOptions, StreamFunction<T, TState>>(optionsOrFn, maybeFn)
     const bodyOf = () => lazyStreamStep({ stepName: name, ...this.#steps.deps }, fn)
     return handled(functionStep(this.#steps, 'stream', name, fn, bodyOf, options))
   }
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
-    const [options, fn] = optional<TransactionOptions, TransactionFunction<T>>(optionsOrFn, maybeFn)
+    const [options, fn] = optionsAndFunction<TransactionOptions, TransactionFunction<T>>(optionsOrFn, maybeFn)
     const steps = this.#steps
     const work = async (call: StepCall) => (await otherStepsFor(steps)).transactionStep(steps, call, options, fn)
     return handled(steps.step(name, work, false))
@@ -147,7 +147,8 @@ export class RunningJobContext implements JobContext {
   }
 }
 
-function optional<TOptions extends object, TFn>(optionsOrFn: TOptions | TFn, maybeFn: TFn | undefined): [TOptions, TFn] {
+/** The options may be left out. */
+function optionsAndFunction<TOptions extends object, TFn>(optionsOrFn: TOptions | TFn, maybeFn: TFn | undefined): [TOptions, TFn] {
   return typeof optionsOrFn === 'function' ? [{} as TOptions, optionsOrFn as TFn] : [(optionsOrFn ?? {}) as TOptions, maybeFn as TFn]
 }
 

@@ -144,7 +144,7 @@ export class StepRunner {
           idempotencyKey,
         }
         scope.expired = expired
-        return stepScope.run(scope, () => wrapped(stepWrappers, { signal, ...this.#facts(call) }, async () => fn(step)))
+        return stepScope.run(scope, () => wrapped(stepWrappers, { signal, ...this.#stepInfo(call) }, async () => fn(step)))
       }
       const returned = await (timeout !== undefined || call.expired ? this.#withinTime(call, timeout, work) : work())
       if (scope.hasRejectedCall) execution.throwIfInterrupted()
@@ -187,13 +187,13 @@ export class StepRunner {
   }
 
   /** Records a failure. A step that was interrupted has not failed: it runs again when the run goes on. */
-  async fail(call: StepCall, error: unknown, { retry, mayHaveWorked = false }: FailOptions = {}): Promise<StepOutcome> {
+  async fail(call: StepCall, error: unknown, { retry, mayHaveTakenPlace = false }: FailOptions = {}): Promise<StepOutcome> {
     const { execution, report } = this.deps
     const { id } = execution.run
     execution.throwIfInterrupted(call.expired)
     this.failed.add(call.name, error)
     const delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
-    const recorded = this.#recordFailure(call, error, { mayHaveWorked, willRetry: delayMs !== 'dead' })
+    const recorded = this.#recordFailure(call, error, { mayHaveTakenPlace, willRetry: delayMs !== 'dead' })
     // The record already has its place among the writes, so the job gets the error without waiting for the transaction (J4).
     if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
     else if (!(await recorded)) execution.throwIfInterrupted()
@@ -201,15 +201,16 @@ export class StepRunner {
     return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.clock.storeNow()) + delayMs) } }
   }
 
-  #recordFailure(call: StepCall, error: unknown, { mayHaveWorked, willRetry }: FailureFacts): Promise<boolean> {
+  #recordFailure(call: StepCall, error: unknown, { mayHaveTakenPlace, willRetry }: FailureFacts): Promise<boolean> {
     const { execution, store } = this.deps
     const failure = failureOf(error, store)
     const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
     // An effect that threw may be tried again, so it is closed. One that ran out of time may still take place, so it stays open.
-    const attach = () => (mayHaveWorked || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
+    const attach = () => (mayHaveTakenPlace || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
     return execution.owner.write({ type: 'recordStep', step, willRetry }, attach)
   }
 
+  /** An effect is open from its stored start to its record. Closes it with the write that is made now, and returns a function that opens it again. */
   #closeEffect({ name }: StepCall): () => void {
     const { effects } = this.deps.execution
     const closed = effects.delete(name)
@@ -233,7 +234,7 @@ export class StepRunner {
     }
   }
 
-  #facts(call: StepCall) {
+  #stepInfo(call: StepCall) {
     const { id, jobName } = this.deps.execution.run
     return { runId: id, jobName, stepName: call.name, stepIndex: call.index }
   }
@@ -256,11 +257,11 @@ interface CallOptions {
 interface FailOptions {
   retry?: RetryPolicy | undefined
   /** An effect may have taken place: it stays open, and the next attempt asks what became of it. */
-  mayHaveWorked?: boolean
+  mayHaveTakenPlace?: boolean
 }
 
 interface FailureFacts {
-  mayHaveWorked: boolean
+  mayHaveTakenPlace: boolean
   willRetry: boolean
 }
 
