@@ -44,7 +44,7 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
   }
 }
 
-/** As `writeOn` does over a connection. */
+/** As `writeOn` of shared/transaction.ts does over a connection. */
 function transact(database: SqliteDatabase, queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] {
   begin(database)
   try {

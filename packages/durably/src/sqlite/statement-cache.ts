@@ -2,14 +2,15 @@
 //   P1. At most STATEMENTS_MAX statements are cached; the least recently used one is evicted.
 //   P2. A cached statement has finished when its call returns; a statement that is iterated over is prepared for that call alone.
 //   P3. A write is acknowledged only if the file is still there: that is checked after each statement outside of a transaction, and
-//       after the one that ends a transaction.
+//       after the one that ends a transaction. What is iterated over is not checked: Kysely streams only what it reads.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { LruMap } from '../model/lru-map.ts'
+import { wasOver } from '../store/sql/shared/transaction.ts'
 import { type Bindable, guardParameters } from '../store/sql/sqlite/parameters.ts'
 import type { DatabaseSync, StatementSync } from './database-sync.ts'
 import { sameFileCheck } from './same-file.ts'
 
-/** The store has about 40; the rest is for the user's own queries on the same connection. */
+/** The store has about 40 statements; the rest is for the user's own queries on the same connection. */
 const STATEMENTS_MAX = 200
 
 export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
@@ -19,10 +20,17 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
   let isOpen = false
 
   /** P3. */
-  function checked<T>(word: string | undefined, result: T): T {
-    if (word) isOpen = word === 'begin'
-    if (!isOpen) checkFile()
-    return result
+  function checked<T>(word: string | undefined, execute: () => T): T {
+    try {
+      const result = execute()
+      if (word) isOpen = word === 'begin'
+      if (!isOpen) checkFile()
+      return result
+    } catch (error) {
+      // SQLite has rolled back by itself, for example because the disk was full.
+      if (wasOver(error)) isOpen = false
+      throw error
+    }
   }
 
   return {
@@ -50,18 +58,18 @@ function undo(database: DatabaseSync): void {
   }
 }
 
-function adapt(database: DatabaseSync, sql: string, checked: <T>(word: string | undefined, result: T) => T): SqliteStatement {
+function adapt(database: DatabaseSync, sql: string, checked: <T>(word: string | undefined, execute: () => T) => T): SqliteStatement {
   const statement = database.prepare(sql)
   const word = TRANSACTION_WORD.exec(sql)?.[0].toLowerCase()
   return {
     reader: returnsRows(statement, sql),
-    all: (parameters) => checked(word, statement.all(...guardParameters(parameters))),
-    run: (parameters) => checked(word, statement.run(...guardParameters(parameters))),
+    all: (parameters) => checked(word, () => statement.all(...guardParameters(parameters))),
+    run: (parameters) => checked(word, () => statement.run(...guardParameters(parameters))),
     iterate: (parameters) => database.prepare(sql).iterate(...(guardParameters(parameters) as Bindable[])),
   }
 }
 
-/** A rollback to a savepoint does not end the transaction. */
+/** SQLite's words, at the start of one statement. A rollback to a savepoint does not end the transaction. */
 const TRANSACTION_WORD = /^(begin|commit|end|rollback(?!\s+to\b|\s+transaction\s+to\b))\b/i
 
 function returnsRows(statement: StatementSync, sql: string): boolean {

@@ -451,4 +451,23 @@ describe.each(WORLDS)('effects on %s', (world) => {
     await env.advance(1000)
     expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
   })
+
+  test('asked to stop while a plugin holds the function back: nothing is open, and the next worker runs it', async () => {
+    const { durably, another, env, within } = await setup(world)
+    const wrapper: StepWrapper = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('held back'))))
+    durably.use({ name: 'around', install: (host) => host.wrapStep(wrapper) })
+    let calls = 0
+    const define = (instance: Durably) => defineCharge(instance, () => ++calls)
+    const { id } = await define(durably).trigger(null)
+    durably.start()
+    await env.advance(100)
+    await within(2000, durably.stop({ timeout: 0 }))
+    expect(calls).toBe(0)
+    const heir = another()
+    define(heir)
+    heir.start()
+    await env.advance(1000)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
+  })
 })

@@ -117,3 +117,17 @@ test('a database in memory has no file to lose', async () => {
   await store.runs.create([newRun()])
   expect(await store.runs.list({})).toHaveLength(1)
 })
+
+test('is noticed after a transaction that SQLite has rolled back by itself', async () => {
+  const file = temporaryFile()
+  const store = await migratedStore(sqlite(file))
+  await sql`CREATE TABLE filled (data BLOB)`.execute(store.db)
+  await sql`PRAGMA max_page_count = 1`.execute(store.db)
+  const filling = store.db.transaction().execute(async (trx) => {
+    await sql`INSERT INTO filled VALUES (zeroblob(10000000))`.execute(trx)
+  })
+  await expect(filling).rejects.toThrow()
+  rmSync(file)
+  await rejects(store.runs.get('none'), 'store_gone', 'one statement')
+  await rejects(store.runs.create([newRun()]), 'store_gone', 'a transaction')
+})

@@ -1,5 +1,6 @@
 // Effects (model/effect.ts).
-//   E1. The function is called only when its start is stored and the lease is still held after that.
+//   E1. The function is called only when its start is stored and the lease is still held after that. If it is not called after all, the
+//       effect is closed again (function-step.ts).
 //   E2. An execution that finds a start without a record asks `reconcile`, or a person. Each start is asked about separately.
 import { decisionName } from '../../model/decision-name.ts'
 import { isDecision, NOT_A_DECISION } from '../../model/effect.ts'
@@ -16,8 +17,6 @@ export async function beginEffect({ deps: { execution } }: StepRunner, { name }:
     return () => void execution.effects.delete(name)
   }
   if (!(await execution.owner.write({ type: 'heartbeat' }, begin))) execution.throwIfInterrupted()
-  // The execution was interrupted before the function was called.
-  if (execution.interrupted) execution.effects.delete(name)
   // A process that was suspended until the answer came may have lost the run, and somebody may have decided about the effect by now.
   await execution.assureLease()
 }
@@ -29,7 +28,7 @@ export async function settleEffect(steps: StepRunner, call: StepCall, { effect, 
   const startedIn = execution.effects.startedIn(name)
   if (effect !== 'once' || startedIn === undefined) return null
   try {
-    const decision = reconcile ? await steps.call(call, reconcile) : await decisionOf(steps, decisionName(name, startedIn))
+    const decision = reconcile ? await steps.callFunction(call, reconcile) : await decisionOf(steps, decisionName(name, startedIn))
     execution.throwIfInterrupted()
     if (decision === undefined) return { wait: { name: decisionName(name, startedIn), kind: 'signal', dueAt: null } }
     if (!isDecision(decision)) throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)}: ${NOT_A_DECISION}`)

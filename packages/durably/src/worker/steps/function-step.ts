@@ -29,8 +29,8 @@ export async function functionStep(
       // An earlier execution has left a wait, such as the pause before the next attempt, that is not over yet.
       const wait = parking.isOver(name) === false && parking.waits.get(name)
       if (wait) return { wait }
-      const effects = options.effect === 'once' ? await otherStepsFor(steps) : undefined
-      return (effects && (await effects.settleEffect(steps, call, options))) ?? execute(steps, call, bodyOf, options, effects)
+      const effectCode = options.effect === 'once' ? await otherStepsFor(steps) : undefined
+      return (effectCode && (await effectCode.settleEffect(steps, call, options))) ?? execute(steps, call, bodyOf, options, effectCode)
     },
     mayWait(options),
   )
@@ -46,15 +46,18 @@ async function execute(
   called: StepCall,
   bodyOf: () => StepBody | Promise<StepBody>,
   { retry, timeout }: StepOptions,
-  effects: OtherSteps | undefined,
+  /** Undefined if the step is no effect. */
+  effectCode: OtherSteps | undefined,
 ): Promise<StepOutcome> {
   const body = await bodyOf()
   await steps.deps.execution.assureLease()
   const call = steps.start(called)
-  let hasTakenPlace = false
-  // How many calls of the function have not thrown. Counted here, because a plugin around it may throw itself, or call it again.
+  let hasReturned = false
+  // Counted here, because a plugin around the function may not call it, throw itself, or call it again.
+  let calls = 0
   let callsWithoutError = 0
   const fn: StepBody['call'] = async (step) => {
+    calls++
     callsWithoutError++
     try {
       return await body.call(step)
@@ -64,15 +67,16 @@ async function execute(
     }
   }
   try {
-    if (effects) await effects.beginEffect(steps, call)
-    const returned = await steps.call(call, fn, { timeout })
-    hasTakenPlace = true
+    if (effectCode) await effectCode.beginEffect(steps, call)
+    const returned = await steps.callFunction(call, fn, { timeout })
+    hasReturned = true
     const output = steps.deps.codec.encode(returned, `the result of step ${JSON.stringify(call.name)}`)
     const endsStream = await body.finish()
     return await steps.record(call, output, { endsStream, attach: () => body.attachToRecord() })
   } catch (error) {
     body.giveUp()
-    const reason = hasTakenPlace && effects ? effects.unrecordedEffect(call.name, error) : error
+    if (effectCode && calls === 0) steps.deps.execution.effects.delete(call.name)
+    const reason = hasReturned && effectCode ? effectCode.unrecordedEffect(call.name, error) : error
     return steps.fail(call, reason, { retry, mayHaveTakenPlace: callsWithoutError > 0 })
   }
 }
