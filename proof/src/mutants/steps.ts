@@ -6,7 +6,7 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'recorded-runs-again',
     guard: 'a completed step is found by its name (J1)',
     file: 'worker/steps/step-runner.ts',
-    find: "if (recorded) return readStepColumn(recorded, 'output', codec)",
+    find: "if (completed) return readStepColumn(completed, 'output', codec)",
     replace: '',
   },
   {

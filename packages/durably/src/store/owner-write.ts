@@ -1,6 +1,6 @@
 // OwnerWrite — what the owner of a lease may write, as data.
 //   W1. A write is accepted only while `id AND status='running' AND lease_generation AND lease_owner` match: the fence.
-//   W2. Numbers grow by one within a lease. A number that is not above the last accepted one was already applied:
+//   W2. Numbers grow within a lease. A number that is not above the last accepted one was already applied:
 //       the answer is ok and nothing is written, so a write whose outcome is unknown is simply sent again.
 //       (A refused step stays refused, also when a later number was accepted: its row is not there.)
 //   W3. Events, log lines, progress and open streams that gathered since the last write are written with it.

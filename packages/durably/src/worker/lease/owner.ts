@@ -3,8 +3,9 @@
 //   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6), and `confirmFor` after it.
 //   O3. After a refusal nothing more is sent: the run has another owner (R1). Nor after the write that ended the lease: what comes later,
 //       from a step that was left behind or a heartbeat that waited, would be refused, and look as if another worker had taken the run.
-//   O4. `write` throws only `store_rejected`: its own data cannot be stored, so sending it again would not help. Telemetry that others
-//       had attached to it (attachments.ts) and that cannot be stored is dropped instead.
+//   O4. `write` throws what its `attach` throws, before anything is sent, and otherwise only `store_rejected`: its own data cannot be
+//       stored, so sending it again would not help. Telemetry that others had attached to it (attachments.ts) and that cannot be stored is
+//       dropped instead.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
 import { DurablyError, hasCode, isBroken } from '../../model/errors.ts'
@@ -22,8 +23,9 @@ export interface OwnerDeps {
   store: Store
   env: Env
   turn: TurnBudget
+  /** The option `staleThreshold`. */
   leaseMs: number
-  /** How long it may be silent after the end of its lease. */
+  /** The option `confirmFor`: how long an owner may be silent after the end of its lease. */
   confirmMs: number
   report: (error: unknown, runId?: string) => void
 }
@@ -73,7 +75,7 @@ export class Owner {
   /** Transactions that have not ended: they run or wait for earlier writes. */
   #transactions = 0
   #number = 0
-  /** Settles the write that is under way. With `lost` it does not wait any longer for an answer, which may never come. */
+  /** Answers the write that is under way. With `lost` it does not wait any longer for an answer of the store, which may never come. */
   #answer: ((answer: WriteOutcome | 'lost') => void) | null = null
   /** The lease is lost, or the write that ends it was accepted: nothing more is sent (O3). */
   isOver = false
@@ -147,13 +149,13 @@ export class Owner {
   }
 
   /**
-   * Another worker has the run. If the lease was not over by either clock of this process, the other clock was wrong: the loss does not
-   * count as a recovery of the run. It was no loss if this worker `mayHaveGivenBack` the run itself.
+   * Another worker has the run. If both clocks of this process say that the lease had not expired, the clock of whoever took the run was
+   * wrong: the loss does not count as a recovery of the run. It was no loss if `mayHaveEnded`: the lease may have ended by a write of its own.
    */
-  loseToAnother(why: string, mayHaveGivenBack = false): void {
+  loseToAnother(why: string, mayHaveEnded = false): void {
     const { store } = this.#deps
     this.isTaken = true
-    if (!this.isOver && !mayHaveGivenBack && this.#lease.ms() < this.#holdMs)
+    if (!this.isOver && !mayHaveEnded && this.#lease.ms() < this.#holdMs)
       store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)
   }
@@ -196,7 +198,7 @@ export class Owner {
     let rejection: unknown
     for (let attempt = 1; !this.isOver; attempt++) {
       try {
-        const answer = await this.#answered(write)
+        const answer = await this.#submit(write)
         if (answer === 'lost' || !this.#settle(write, answer, sent, attempt > 1 && endsLease(write.verb))) return false
         if (rejection) this.#reportDropped(rejection)
         return true
@@ -204,6 +206,7 @@ export class Owner {
         if (hasCode(error, 'store_rejected')) {
           if (!rejection && hasTelemetry(gathered)) {
             rejection = error
+            // Another write, with a number of its own; the one that was rejected has left nothing behind.
             write = this.#assemble(verb, joined(withoutTelemetry(gathered), own))
             attempt = 0
             continue
@@ -264,7 +267,7 @@ export class Owner {
   }
 
   /** Not a race with one long-lived promise: each write of a long run would leave a reaction on it. */
-  #answered(write: OwnerWrite): Promise<WriteOutcome | 'lost'> {
+  #submit(write: OwnerWrite): Promise<WriteOutcome | 'lost'> {
     return new Promise((resolve, reject) => {
       this.#answer = resolve
       this.#deps.commits.add({ write, resolve, reject })

@@ -41,19 +41,19 @@ export class RunningJobContext implements JobContext {
   readonly scheduledFor: string | null
   readonly #deps: JobContextDeps
   readonly #execution: Execution
-  /** What earlier executions recorded. */
-  readonly #recorded: readonly StepRow[]
+  /** What earlier executions recorded, of completed and of failed steps. */
+  readonly #rows: readonly StepRow[]
   #runner: StepRunner | null = null
   #logger: Logger | null = null
   #progress: Progress | undefined
 
-  constructor(deps: JobContextDeps, execution: Execution, recorded: readonly StepRow[]) {
+  constructor(deps: JobContextDeps, execution: Execution, rows: readonly StepRow[]) {
     this.runId = execution.run.id
     this.attempt = execution.attempt
     this.scheduledFor = isoOrNull(execution.run.scheduledFor)
     this.#deps = deps
     this.#execution = execution
-    this.#recorded = recorded
+    this.#rows = rows
   }
 
   get signal(): AbortSignal {
@@ -66,7 +66,7 @@ export class RunningJobContext implements JobContext {
   }
 
   get #steps(): StepRunner {
-    this.#runner ??= new StepRunner({ execution: this.#execution, steps: this.#recorded, ...this.#deps })
+    this.#runner ??= new StepRunner({ execution: this.#execution, steps: this.#rows, ...this.#deps })
     return this.#runner
   }
 

@@ -1,9 +1,10 @@
 // StepRunner — runs the steps of one execution and records what comes of them.
 //   J1. A completed step is found by its name and never runs again; its recorded value is returned.
-//   J2. A step starts without a read or a write; its end is one write, which renews the lease.
+//   J2. A step starts without a read or a write, unless the lease is nearly over or the step is an effect; its end is one write, which
+//       renews the lease.
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
-//   J4. A call is in flight until its result is recorded or it is known what it waits for; until then the run neither ends nor
-//       parks, which is to leave its worker until what it waits for has come (parking.ts).
+//   J4. A call is in flight until its result is recorded or it is known what it waits for. Until then the run neither ends nor parks. (A run
+//       that parks leaves its worker until what it waits for has come, see parking.ts.)
 //       There is one exception: if a step throws while a transaction is open beside it, the job gets the error before the failure is recorded.
 //       The record is still written before every later one (O1).
 import type { Emitter } from '../../events/emitter.ts'
@@ -33,7 +34,7 @@ import type { StepScope, StepWrapper } from './step-wrapper.ts'
 
 export interface StepRunnerDeps {
   execution: Execution
-  /** What earlier executions recorded. */
+  /** The rows that earlier executions recorded, of completed and of failed steps. */
   steps: readonly StepRow[]
   env: Env
   codec: Codec
@@ -64,17 +65,18 @@ export class StepRunner {
   readonly deps: StepRunnerDeps
   readonly failed: FailedSteps
   /** Read with the first signal that is asked for. */
-  signals: Promise<SignalRow[]> | undefined
+  sentSignals: Promise<SignalRow[]> | undefined
   readonly childNames = new ChildNames()
-  readonly #recorded: Map<string, StepRow>
+  readonly #completed: Map<string, StepRow>
   readonly #called = new Set<string>()
-  readonly #inFlight = new Set<string>()
+  /** The names of the steps whose function has not returned yet. */
+  readonly #running = new Set<string>()
 
   constructor(deps: StepRunnerDeps) {
     this.deps = deps
     this.failed = new FailedSteps(deps.execution.run, deps.steps)
-    this.#recorded = new Map(deps.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
-    for (const name of this.#recorded.keys()) deps.execution.parking.waits.delete(name)
+    this.#completed = new Map(deps.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
+    for (const name of this.#completed.keys()) deps.execution.parking.waits.delete(name)
   }
 
   /** One call of `ctx`: returns what is recorded under its name, or the result of `work` (J1, J4). */
@@ -83,11 +85,12 @@ export class StepRunner {
     const scope = stepScope.current()
     try {
       const call = this.#begin(name, mayWait, scope)
-      const recorded = this.#recorded.get(name)
-      if (recorded) return readStepColumn(recorded, 'output', codec)
+      const completed = this.#completed.get(name)
+      if (completed) return readStepColumn(completed, 'output', codec)
       const outcome = await execution.track(name, work(call))
       return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
     } catch (error) {
+      // The function around this call may swallow the rejection and return: that must not pass for its result.
       if (scope && execution.interrupted) scope.hasRejectedCall = true
       throw error
     }
@@ -122,18 +125,19 @@ export class StepRunner {
     // The execution may have been interrupted while the lease was renewed.
     execution.throwIfInterrupted(call.expired)
     const { name, index, expired } = call
+    // Renewing the lease may have taken long.
     const started = { name, index, startedAt: env.wall(), expired }
     execution.emitAndAttach('step:start', { stepName: name, stepIndex: index })
     return started
   }
 
   /** Calls a function of the user as the body of a step. */
-  async call(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
+  async callFunction(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
     const { stepScope, stepWrappers, execution, emitter } = this.deps
     const { name } = call
     const idempotencyKey = `${execution.run.id}:${name}`
     const scope: StepScope = { execution, stepName: name, isTransaction }
-    this.#inFlight.add(name)
+    this.#running.add(name)
     try {
       const work = (expired?: AbortSignal) => {
         const signal = expired ? AbortSignal.any([execution.signal, expired]) : execution.signal
@@ -150,7 +154,7 @@ export class StepRunner {
       if (scope.hasRejectedCall) execution.throwIfInterrupted()
       return returned
     } finally {
-      this.#inFlight.delete(name)
+      this.#running.delete(name)
       // What the function has left running is no longer inside the transaction.
       scope.isTransaction = false
     }
@@ -175,11 +179,12 @@ export class StepRunner {
         reopen()
       }
     })
+    // A lease that is over interrupts (X1), so nothing is returned that is not stored.
     if (!accepted) execution.throwIfInterrupted()
     return { value: this.completed(call, output) }
   }
 
-  /** The value of a step whose record was accepted, decoded from that record. */
+  /** Takes note that a record was accepted, and returns the value that a replay will decode from it (J3). */
   completed(call: StepCall, output: string | null): unknown {
     const { execution, codec } = this.deps
     execution.parking.waits.delete(call.name)
@@ -193,10 +198,10 @@ export class StepRunner {
     execution.throwIfInterrupted(call.expired)
     this.failed.add(call.name, error)
     const delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
-    const recorded = this.#recordFailure(call, error, { mayHaveTakenPlace, willRetry: delayMs !== 'dead' })
+    const recording = this.#recordFailure(call, error, { mayHaveTakenPlace, willRetry: delayMs !== 'dead' })
     // The record already has its place among the writes, so the job gets the error without waiting for the transaction (J4).
-    if (delayMs === 'dead' && execution.owner.isTransacting) recorded.catch((unstorable: unknown) => report(unstorable, id))
-    else if (!(await recorded)) execution.throwIfInterrupted()
+    if (delayMs === 'dead' && execution.owner.isTransacting) recording.catch((unstorable: unknown) => report(unstorable, id))
+    else if (!(await recording)) execution.throwIfInterrupted()
     if (delayMs === 'dead') throw error
     return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.clock.storeNow()) + delayMs) } }
   }
@@ -217,6 +222,7 @@ export class StepRunner {
     return () => void (closed && effects.add(closed))
   }
 
+  /** What is stored of a step, with its `result`. */
   row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {
     const { env, execution } = this.deps
     return {
@@ -239,12 +245,12 @@ export class StepRunner {
     return { runId: id, jobName, stepName: call.name, stepIndex: call.index }
   }
 
-  /** Without async scopes the step is known only while a single one is in flight. */
+  /** Without AsyncLocalStorage, as in a browser, the step is known only while a single function runs. */
   currentStep(): string | null {
     const { stepScope, execution, env } = this.deps
     const scope = stepScope.current()
     if (env.scope) return scope?.execution === execution ? scope.stepName : null
-    const [only, ...others] = this.#inFlight
+    const [only, ...others] = this.#running
     return only !== undefined && others.length === 0 ? only : null
   }
 }

@@ -32,7 +32,7 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
       const undone = new Promise((_, reject) => {
         execution.undo = reject
       })
-      const work = Promise.race([undone, steps.call(call, () => fn(trx as Transaction), { isTransaction: true })])
+      const work = Promise.race([undone, steps.callFunction(call, () => fn(trx as Transaction), { isTransaction: true })])
       output = codec.encode(await withinTransactionLimit(env, name, limitMs, work), `the result of transaction ${JSON.stringify(name)}`)
       return { type: 'recordStep', step: steps.row(call, { status: 'completed', output }) }
     })

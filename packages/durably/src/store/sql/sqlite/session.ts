@@ -1,5 +1,5 @@
 // SqliteSession — one connection, used by one batch at a time.
-// Owns the order of writes, the waiting for locks and the end of the connection. A transport runs the statements.
+// It puts writes in order, waits for locks of other processes and closes the connection. A transport runs the statements.
 import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
@@ -31,7 +31,7 @@ export class SqliteSession implements Session {
     this.#refuseIfClosed()
     const guardedQuery = guarded(query)
     const [rows] = this.#atOnce([guardedQuery], !this.#connection.isTaken) ?? []
-    return rows ?? this.#waiting(() => this.#transport.run(guardedQuery), priority)
+    return rows ?? this.#retryWhileBusy(() => this.#transport.run(guardedQuery), priority)
   }
 
   async write(queries: readonly CompiledQuery[], priority?: Priority): Promise<Row[][]> {
@@ -43,7 +43,7 @@ export class SqliteSession implements Session {
     if (results) return results
     // One statement is a transaction of its own.
     const attempt = batch.length === 1 ? async () => [await this.#transport.run(only)] : () => this.#transport.write(batch)
-    return this.#writes.run(() => this.#waiting(attempt, priority), priority)
+    return this.#writes.run(() => this.#retryWhileBusy(attempt, priority), priority)
   }
 
   async writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]> {
@@ -52,9 +52,9 @@ export class SqliteSession implements Session {
     return writeWithin(trx, queries.map(guarded), classifyError)
   }
 
-  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
+  async transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
     this.#refuseIfClosed()
-    return this.#writes.run(() => this.#waiting(() => this.#transport.transact(work)))
+    return this.#writes.run(() => this.#retryWhileBusy(() => this.#transport.transact(work)))
   }
 
   close(): Promise<void> {
@@ -74,7 +74,10 @@ export class SqliteSession implements Session {
     if (this.#closing) throw new DurablyError('store_closed', 'the store is closed')
   }
 
-  /** Without a promise, where the driver can do that and nobody is before us. Undefined: it has to wait, also for a lock of the database. */
+  /**
+   * Runs the batch within this call, if the driver can do that and the connection is free. Returns undefined if the caller has to wait: for the
+   * connection, or for a lock of another process.
+   */
   #atOnce(batch: readonly CompiledQuery[], isFree: boolean): Row[][] | undefined {
     if (!isFree || this.#prepare) return undefined
     try {
@@ -85,7 +88,7 @@ export class SqliteSession implements Session {
     }
   }
 
-  #waiting<T>(attempt: () => Promise<T>, priority?: Priority): Promise<T> {
+  #retryWhileBusy<T>(attempt: () => Promise<T>, priority?: Priority): Promise<T> {
     return waitWhileBusy({
       env: this.#env,
       attempt: () => this.#connection.run(() => (this.#prepare ? this.#prepared(this.#prepare, attempt) : attempt()), priority),
