@@ -81,6 +81,47 @@ describe.each(WORLDS)('the output of a stream on %s', (world) => {
     end(null)
   })
 
+  test('of several runs of a worker is written together, within 50 ms of the first', async () => {
+    const commits: number[] = []
+    const noting = (store: Store): Store => ({
+      ...store,
+      runs: {
+        ...store.runs,
+        apply(writes) {
+          const flushes = writes.filter(({ events }) => events.some(({ type }) => type === 'stream:chunk'))
+          if (flushes.length > 0) commits.push(flushes.length)
+          return store.runs.apply(writes)
+        },
+      },
+    })
+    const { durably, env, store, soon } = await setup(world, { wrap: noting, concurrency: 5 })
+    const begun = gate()
+    const emits: Emit[] = []
+    const ending = gate()
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await ctx.stream('text', async (emit) => {
+        if (emits.push(emit) === 5) begun.open()
+        await ending.opened
+      })
+    })
+    const runs = await job.batchTrigger(Array.from({ length: 5 }, () => ({ payload: null })))
+    durably.start()
+    await soon(begun.opened)
+    for (const word of ['one ', 'two ', 'three ']) {
+      for (const emit of emits) {
+        await emit(word)
+        await env.advance(10)
+      }
+    }
+    expect(commits).toEqual([5, 5, 5])
+    expect(await Promise.all(runs.map(({ id }) => textOf(store, id, 'text')))).toEqual(Array(5).fill('one two three '))
+    // One that has ended leaves the window to the others.
+    await emits[0]?.('four')
+    ending.open()
+    await env.advance(50)
+    expect(commits.reduce((sum, n) => sum + n, 0)).toBe(15 + 5)
+  })
+
   test('is written at once when 4 KB wait, of texts and of values alike', async () => {
     const { begun, env, flushes, end } = await streaming(world)
     const { emit } = await begun

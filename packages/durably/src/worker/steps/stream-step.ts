@@ -4,6 +4,7 @@ import type { Env } from '../../model/env.ts'
 import type { Checkpoint, StreamFunction } from '../../model/job.ts'
 import type { Store } from '../../store/store.ts'
 import type { Execution } from '../execution.ts'
+import { flushWindowOf } from './flush-window.ts'
 import { handled } from './handled.ts'
 import { keptChunks } from './kept-chunks.ts'
 import { readForRun } from './read-for-run.ts'
@@ -27,7 +28,7 @@ export async function streamStep<TState>(deps: StreamStepDeps, fn: StreamFunctio
   const { execution, store, codec, stepName } = deps
   const open = streamsOf(execution).get(stepName)
   const kept = open ? await readForRun(deps, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
-  const writer = new StreamWriter({ ...deps, eventLog: store.eventLog, kept })
+  const writer = new StreamWriter({ ...deps, window: flushWindowOf(deps), eventLog: store.eventLog, kept })
   const emit = (chunk: unknown) => handled<void>(writer.emit(chunk))
   const checkpoint = Object.assign((state: TState) => handled<void>(writer.checkpoint(state)), {
     state: codec.decode(open?.state ?? null) as TState | undefined,

@@ -1,19 +1,18 @@
 // StreamWriter — writes the output of one stream into the event log.
-//   F4. Chunks are merged and written every 50 ms, or as soon as 4 KB wait; one write at a time.
+//   F4. Chunks are merged and written within 50 ms, together with those of other streams, or as soon as 4 KB wait; one write at a time.
 //   F5. A checkpoint is written with all output before it, in one transaction; output after it is not kept for the next attempt.
 //   F6. The step's record is written with the whole output as one chunk, which replaces all chunks before.
 //   F7. What is left when the step fails or is interrupted is attached to the next write.
 import type { Emitter } from '../../events/emitter.ts'
 import { addChunk, joinChunks, lengthOf } from '../../model/chunks.ts'
 import type { Codec } from '../../model/codec.ts'
-import type { Env, TimerHandle } from '../../model/env.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type { RecordedPayload } from '../../model/event.ts'
 import type { OpenStream } from '../../model/stream.ts'
 import type { Execution } from '../execution.ts'
+import type { FlushWindow } from './flush-window.ts'
 import { streamsOf } from './unrecorded-streams.ts'
 
-const FLUSH_WITHIN_MS = 50
 /** In characters, as they will be written. */
 const FLUSH_SIZE = 4096
 /** With this much unwritten output `emit` waits for the store. */
@@ -27,7 +26,7 @@ interface EncodedCheckpoint {
 
 export interface StreamWriterDeps {
   execution: Execution
-  env: Env
+  window: FlushWindow
   codec: Codec
   emitter: Emitter
   eventLog: boolean
@@ -44,7 +43,6 @@ export class StreamWriter {
   #waiting: unknown[] = []
   #waitingLength = 0
   #waitingSize = 0
-  #timer: TimerHandle | null = null
   #flushing: Promise<void> | null = null
   #failed: unknown
   #isClosed = false
@@ -138,7 +136,7 @@ export class StreamWriter {
 
   #stop(): void {
     this.#isClosed = true
-    this.#clearTimer()
+    this.#deps.window.delete(this.#flushNow)
   }
 
   /** A copy, so that later changes of the object do not change what was emitted. */
@@ -152,20 +150,16 @@ export class StreamWriter {
   #flushSoon(): void {
     if (this.#waiting.length === 0 || this.#flushing || this.#isClosed || this.#failed !== undefined) return
     if (this.#waitingSize >= FLUSH_SIZE) return void this.#begin(null)
-    this.#timer ??= this.#deps.env.timer(FLUSH_WITHIN_MS, () => {
-      this.#timer = null
-      if (!this.#flushing) void this.#begin(null)
-    })
+    this.#deps.window.add(this.#flushNow)
   }
 
-  #clearTimer(): void {
-    if (this.#timer !== null) this.#deps.env.clear(this.#timer)
-    this.#timer = null
+  readonly #flushNow = () => {
+    if (!this.#flushing) void this.#begin(null)
   }
 
   /** F4. One write at a time; what was emitted meanwhile follows. */
   #begin(checkpoint: EncodedCheckpoint | null): Promise<void> {
-    this.#clearTimer()
+    this.#deps.window.delete(this.#flushNow)
     this.#flushing = this.#flush(checkpoint).finally(() => {
       this.#flushing = null
       this.#flushSoon()
