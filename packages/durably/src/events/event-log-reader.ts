@@ -47,6 +47,11 @@ export class EventLogReader {
     this.#cursor = after
   }
 
+  /** The `seq` of the last event that was read. */
+  get cursor(): number {
+    return this.#cursor
+  }
+
   /**
    * Reads the next page. The caller begins to watch the run before it calls this, so that it misses no change before it waits. While the
    * store is unavailable it tries again. `isWoken`: something happened to the run since the last read; if there is no new event, the run

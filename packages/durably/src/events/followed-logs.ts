@@ -90,9 +90,10 @@ export class FollowedLogs {
 
   async #read(follower: Follower, signal: AbortSignal): Promise<Followed | null> {
     const { runId, log, isWoken } = follower
-    const { changed, done } = this.#deps.watch.next(runId)
+    const { changed, saw, done } = this.#deps.watch.next(runId)
     follower.unwatch = done
     const page = await log.read(signal, isWoken)
+    saw(log.cursor)
     if ('ended' in page) return { runId, ...page }
     const { events, isAll } = page
     if (isAll && (this.#options.watchesBetweenPages || events.length === 0)) void changed.then(() => this.#isReady(follower, true))

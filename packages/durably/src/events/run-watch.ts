@@ -1,13 +1,29 @@
 // RunWatch — wakes callers that wait for something to happen to a run.
 //   V1. A change wakes at once; one read per polling interval, for all watched runs together, finds changes that were not delivered.
 //   V2. A wake-up says nothing about what happened: the waiter reads, then waits again.
+//   V3. The polling read wakes no waiter that has said that it has seen all of the log: a notification was faster.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { EventStore } from '../store/events.ts'
+
+interface Waiting {
+  wake: () => void
+  /** How far it has read the event log. -1: it reads something else. */
+  seen: number
+}
 
 interface Watched {
   /** The last sequence of its event log at the last read. */
   head: number | undefined
-  readonly wakes: Set<() => void>
+  readonly waiting: Set<Waiting>
+}
+
+export interface Watching {
+  /** Resolves at the next sign of change. */
+  changed: Promise<void>
+  /** The log was read up to this sequence. */
+  saw: (sequence: number) => void
+  /** Forgets it. */
+  done: () => void
 }
 
 interface RunWatchDeps {
@@ -30,33 +46,35 @@ export class RunWatch {
   /** How many callers wait. */
   get size(): number {
     let size = 0
-    for (const { wakes } of this.#watched.values()) size += wakes.size
+    for (const { waiting } of this.#watched.values()) size += waiting.size
     return size
   }
 
   touch(runId: string): void {
-    for (const wake of this.#watched.get(runId)?.wakes ?? []) wake()
+    for (const { wake } of this.#watched.get(runId)?.waiting ?? []) wake()
   }
 
   touchAll(): void {
     for (const runId of this.#watched.keys()) this.touch(runId)
   }
 
-  /** Resolves at the next sign of change; `done` forgets it. Begin to watch before you read, so that nothing is missed. */
-  next(runId: string): { changed: Promise<void>; done: () => void } {
-    const watched = this.#watched.get(runId) ?? { head: undefined, wakes: new Set() }
+  /** Begin to watch before you read, so that nothing is missed. */
+  next(runId: string): Watching {
+    const watched = this.#watched.get(runId) ?? { head: undefined, waiting: new Set() }
     this.#watched.set(runId, watched)
-    let wake = () => {}
+    const waiting: Waiting = { wake: () => {}, seen: -1 }
     const changed = new Promise<void>((resolve) => {
-      wake = resolve
+      waiting.wake = resolve
     })
-    watched.wakes.add(wake)
+    watched.waiting.add(waiting)
     if (this.#timer === null) {
       this.#deps.onWatch()
       this.#timer = this.#lookLater()
     }
-    const done = () => void watched.wakes.delete(wake)
-    return { changed, done }
+    const saw = (sequence: number) => {
+      waiting.seen = sequence
+    }
+    return { changed, saw, done: () => void watched.waiting.delete(waiting) }
   }
 
   #lookLater(): TimerHandle {
@@ -65,7 +83,7 @@ export class RunWatch {
 
   async #look(): Promise<void> {
     // Kept until nobody has waited for a whole interval: a waiter that is reading right now will wait again.
-    for (const [runId, { wakes }] of this.#watched) if (wakes.size === 0) this.#watched.delete(runId)
+    for (const [runId, { waiting }] of this.#watched) if (waiting.size === 0) this.#watched.delete(runId)
     const runIds = [...this.#watched.keys()]
     try {
       if (runIds.length > 0) this.#compare(runIds, await this.#deps.events.heads(runIds))
@@ -81,7 +99,9 @@ export class RunWatch {
       const watched = this.#watched.get(runId)
       if (!watched) continue
       const head = heads.get(runId)
-      if (head === undefined || head !== watched.head) this.touch(runId)
+      // Without a head the run was deleted.
+      if (head === undefined) this.touch(runId)
+      else if (head !== watched.head) for (const { wake, seen } of watched.waiting) if (seen < head) wake()
       watched.head = head
     }
   }

@@ -457,6 +457,31 @@ describe.each(WORLDS)('what a subscription costs on %s', (world) => {
     await Promise.all(followed.map(({ ended }) => ended))
   })
 
+  test('polling wakes nobody who was told already, and everybody who was not', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, another, env, soon } = await setup(world, { wrap })
+    const goOn = [gate(), gate()]
+    const job = durably.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      for (const [i, { opened }] of goOn.entries()) await ctx.run(`step ${i}`, () => opened)
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    const told = follow(durably.subscribe(id))
+    const polling = follow(another().subscribe(id))
+    await env.advance(2000)
+    goOn[0]?.open()
+    await env.idle()
+    expect(typesOf(told.events).at(-1)).toBe('step:complete')
+    expect(typesOf(polling.events).at(-1)).not.toBe('step:complete')
+    faults.calls.length = 0
+    await env.advance(1000)
+    expect(faults.calls.filter((call) => call.startsWith('events.') || call === 'runs.get')).toEqual(['events.heads'])
+    expect(typesOf(polling.events).at(-1)).toBe('step:complete')
+    goOn[1]?.open()
+    await env.advance(2000)
+    await soon(Promise.all([told.ended, polling.ended]))
+  })
+
   test.each<CallName>(['events.list', 'runs.get', 'steps.find', 'events.heads'])(
     'a store that fails in %s for a while is outlasted',
     async (call) => {
