@@ -2,6 +2,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { expect, test } from 'vitest'
 import type { RowPage } from '../../src/store/row-page.ts'
+import { groupedReads } from '../../src/store/sql/postgres/grouped-reads.ts'
 import { chunked, jsonRows } from '../../src/store/sql/shared/json-rows.ts'
 import { logValues } from '../../src/store/sql/shared/log-values.ts'
 import { sqlLogs } from '../../src/store/sql/shared/logs.ts'
@@ -10,9 +11,11 @@ import { reader, runRow } from '../../src/store/sql/shared/rows.ts'
 import type { DurablyTables } from '../../src/store/sql/shared/schema.ts'
 import { sqlSteps } from '../../src/store/sql/shared/steps.ts'
 import { migratedPostgres } from './place.ts'
-import { capturing, explain, rowsRead } from './plans.ts'
+import { capturing, costOf, explain, rowsRead } from './plans.ts'
 
 const ROWS = 20_000
+/** The default of `jit_above_cost`. */
+const JIT_ABOVE_COST = 100_000
 const PAGES: RowPage[] = [{ limit: 100 }, { after: 'row 00000100', limit: 100 }, { after: 'row 00015000', limit: 100 }]
 const CLAIM = { runId: 'long', generation: 1, token: 'token', parentRunId: null }
 
@@ -31,6 +34,27 @@ test('a page reads no more than its rows', { timeout: 60_000 }, async () => {
   }
 })
 
+test('the pages of several logs that are read together read no more than their rows', { timeout: 60_000 }, async () => {
+  const { store } = await migratedPostgres()
+  await fill(store.db)
+  const { deps, sent } = capturing(store.db)
+  const { events, steps } = groupedReads(deps)
+  const ids = ['long', ...Array.from({ length: 9 }, (_, i) => `short ${i}`)]
+  // What is wanted is counted as rows, too.
+  const reads: { read: (id: string) => Promise<unknown>; rows: number }[] = [
+    { read: (id) => events.list(id, { after: 30, limit: 10 }), rows: 110 },
+    { read: (id) => steps.find(id, ['row 00000100', 'row 00020001']), rows: 40 },
+  ]
+  for (const { read, rows } of reads) {
+    await Promise.all(ids.map(read))
+    const [query, ...others] = sent.splice(0)
+    expect(others).toEqual([])
+    const nodes = await explain(store.db, query)
+    expect(rowsRead(nodes), JSON.stringify(nodes.map((node) => [node['Node Type'], node['Actual Rows']]))).toBeLessThanOrEqual(rows)
+    expect(query && (await costOf(store.db, query))).toBeLessThan(JIT_ABOVE_COST)
+  }
+})
+
 /** One long run among many short ones. */
 async function fill(db: Kysely<DurablyTables>): Promise<void> {
   const run = (sql: string) => db.executeQuery(CompiledQuery.raw(sql))
@@ -43,5 +67,7 @@ async function fill(db: Kysely<DurablyTables>): Promise<void> {
     SELECT ${id('i')}, ${runOf('i')}, 'step ' || i, i, 'completed', 'output', '', 1 FROM generate_series(1, ${2 * ROWS}) AS i`)
   await run(`INSERT INTO logs (id, run_id, level, message, timestamp)
     SELECT ${id('i')}, ${runOf('i')}, 'info', 'line', '' FROM generate_series(1, ${2 * ROWS}) AS i`)
+  await run(`INSERT INTO run_events (run_id, seq, event_type, payload, created_at)
+    SELECT ${runOf('i')}, i, 'run:progress', '{}', '' FROM generate_series(1, ${2 * ROWS}) AS i`)
   await run('ANALYZE')
 }

@@ -123,6 +123,35 @@ describe.each(DIALECTS)('$name', ({ over }) => {
     expect(await roundTrips(() => store.runs.probe(['a', 'b', 'c']))).toBe(1)
   })
 
+  test('what the followers of ten runs read at the same time is one round trip each for logs, runs and steps', async () => {
+    const { store, roundTrips } = await setup()
+    const claims = await tenClaims(store)
+    const writes = claims.map((claim) => recordStep(claim, 1))
+    await store.runs.apply(writes)
+    const stepIds = writes.map(({ verb }) => (verb.type === 'recordStep' ? verb.step.id : ''))
+    // Two followers of each run.
+    const followers = [0, 1].flatMap(() => claims.map(({ runId }, run) => ({ runId, run })))
+    const after = (run: number) => run % 2
+    const logs = await oneTrip(() => followers.map(({ runId, run }) => store.events.list(runId, { after: after(run), limit: 2 })))
+    expect(logs.map((log) => log.map(({ runId, seq }) => [runId, seq]))).toEqual(
+      followers.map(({ runId, run }) => [1, 2].map((n) => [runId, after(run) + n])),
+    )
+    const runs = await oneTrip(() => [...followers, { runId: 'nobody' }].map(({ runId }) => store.runs.get(runId)))
+    expect(runs.map((run) => run?.id ?? null)).toEqual([...followers.map(({ runId }) => runId), null])
+    const wanted = (run: number) => [stepIds[run] ?? '', stepIds[(run + 1) % 10] ?? '', 'nothing']
+    const steps = await oneTrip(() => followers.map(({ runId, run }) => store.steps.find(runId, wanted(run))))
+    expect(steps.map((rows) => rows.map(({ id }) => id))).toEqual(followers.map(({ run }) => [stepIds[run]]))
+
+    async function oneTrip<T>(reads: () => Promise<T>[]): Promise<T[]> {
+      let answers: T[] = []
+      const trips = await roundTrips(async () => {
+        answers = await Promise.all(reads())
+      })
+      expect(trips).toBe(1)
+      return answers
+    }
+  })
+
   test('ten runs in step share their round trips', async () => {
     const { pool, roundTrips } = wireTo(await temporaryDatabase())
     onTestFinished(() => pool.end())

@@ -5,6 +5,7 @@ import { applyWrites } from './apply.ts'
 import { claimRuns, claims } from './claim.ts'
 import { classifyError, isAborted, isConflict } from './classify-error.ts'
 import { createRuns } from './create.ts'
+import { groupedReads } from './grouped-reads.ts'
 import { lazyCluster } from './lazy-cluster.ts'
 import { lazyCommands } from './lazy-commands.ts'
 import { ownerQueries } from './owner-statements.ts'
@@ -29,6 +30,7 @@ export function postgresStore(opened: OpenedSql): SqlStore {
     }),
     commands: async (deps) => (await lazyCommands(deps.env))(deps),
     ownerQueries,
+    groupedReads,
     cluster: async (deps) => (await lazyCluster(deps.env))(deps, claims),
     classify: classifyError,
     isAborted,

@@ -3,8 +3,10 @@ import { sql } from 'kysely'
 import type { DurablyError } from '../../../model/errors.ts'
 import { lazyVerbs, once } from '../../../model/lazy.ts'
 import type { ClusterStore } from '../../cluster/cluster.ts'
+import type { EventStore } from '../../events.ts'
 import type { OpenLeadership } from '../../leadership.ts'
 import type { RunStore } from '../../runs.ts'
+import type { StepStore } from '../../steps.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { adoptRuns } from './claim.ts'
 import type { SqlDeps } from './deps.ts'
@@ -40,6 +42,8 @@ export interface Database {
   /** Loaded with the first command, or when the first worker is lost (ADR 0009). */
   commands(deps: LazyDeps): Promise<CommandVerbs>
   ownerQueries(deps: SqlDeps): OwnerQueries
+  /** Reads of one turn share a statement. Only where each one is a round trip. */
+  groupedReads?: (deps: SqlDeps) => GroupedReads
   /** Loaded with the first verb of the chapter. */
   cluster(deps: LazyDeps): Promise<ClusterStore>
   /** The driver's error as one of ours. */
@@ -54,6 +58,13 @@ export interface Database {
   openLeadership?: OpenLeadership | undefined
 }
 
+/** The reads by which event logs are followed. */
+export interface GroupedReads {
+  runs: Pick<RunStore, 'get'>
+  steps: Pick<StepStore, 'find'>
+  events: Pick<EventStore, 'list'>
+}
+
 export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
   const { db, env, tables, eventLog } = opened
   const { session, syntax, runVerbs, checkRequirements, openLeadership = leadershipOf(opened) } = database
@@ -63,6 +74,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
     logs: sql`${tables.logs} (id, run_id, step_name, level, message, data, timestamp)`,
   }
   const deps: SqlDeps = { statement: statementsOf(db), db, session, env, tables, into, syntax, eventLog }
+  const grouped = database.groupedReads?.(deps)
   const transact = once(async () => (await userTransactions(env)).transact(deps, database))
   const lazyDeps: LazyDeps = { ...deps, runRow, reader, chunked, jsonRows, logValues, awokenParent }
   const commands = lazyVerbs(once(() => database.commands(lazyDeps)))
@@ -78,6 +90,7 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       reap: (...args) => commands.reap(...args),
       adopt: adoptRuns(deps),
       ...runQueries(deps),
+      ...grouped?.runs,
       probe: probeRuns(deps),
       getChild: (...args) => rare.getChild(...args),
       getHolder: (...args) => rare.getHolder(...args),
@@ -88,8 +101,8 @@ export function assembleStore(opened: OpenedSql, database: Database): SqlStore {
       oldestDue: (...args) => rare.oldestDue(...args),
       wasAlive: (...args) => rare.wasAlive(...args),
     },
-    steps: sqlSteps(deps),
-    events: sqlEvents(deps),
+    steps: { ...sqlSteps(deps), ...grouped?.steps },
+    events: { ...sqlEvents(deps), ...grouped?.events },
     logs: lazyVerbs(once(async () => (await lazyLogs(env)).sqlLogs(lazyDeps))),
     signals: { send: (...args) => signals.send(...args), list: (...args) => signals.list(...args) },
     cluster: lazyVerbs(once(() => database.cluster(lazyDeps))),
