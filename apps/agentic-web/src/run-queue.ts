@@ -3,7 +3,7 @@
 import type { Run } from '@coji/durably'
 import { translate } from './api/translate.ts'
 import type { App } from './app.ts'
-import { countActive, insertTurn, takeTurn } from './db/turns.ts'
+import { countActive, insertTurn, lastWorker, takeTurn } from './db/turns.ts'
 import type { AgentEvent } from './wire/event.ts'
 import type { RunInput } from './worker/agent-run.ts'
 import { sessionKey } from './worker/session-key.ts'
@@ -31,11 +31,14 @@ export async function enqueue(
       const turn = await takeTurn(trx, userId, sessionId, text)
       if (turn === undefined) return 'no session'
       const waiting = await countActive(trx, userId, sessionId)
+      const worker = await lastWorker(trx, userId, sessionId)
       const input: RunInput = { userId, sessionId, turn, message: text }
       const run = await job.trigger(input, {
         tx: trx,
         ...sessionKey(sessionId),
         labels: { user: userId, session: sessionId },
+        // That one may still have a connection to the model's server.
+        ...(worker !== null && { preferWorkerId: worker }),
         ...(idempotencyKey !== undefined && { idempotencyKey: `${userId}/${idempotencyKey}` }),
       })
       if (!isSame(run, input)) throw new NotAccepted(answerOfKnown(run, input))

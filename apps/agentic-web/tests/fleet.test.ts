@@ -91,6 +91,23 @@ describe('a worker that is lost', () => {
   })
 })
 
+test('a session stays with its worker while that one is there, and goes to another one when it has left', { timeout: 60_000 }, async () => {
+  const { client } = fleet
+  const session = await client.newSession()
+  const answeredBy = async () => {
+    const run = await client.send(session, '!fast 2')
+    await client.follow(run)
+    return (await client.run(run)).worker_id
+  }
+  const first = await answeredBy()
+  for (let i = 0; i < 6; i++) expect(await answeredBy()).toBe(first)
+  await fleet.endWorker(first ?? '', 'SIGTERM')
+  const second = await answeredBy()
+  expect(second).not.toBe(first)
+  await fleet.startWorker(first ?? '')
+  for (let i = 0; i < 6; i++) expect(await answeredBy()).toBe(second)
+})
+
 test('a run that kills each of its workers is given up after the third, and takes no other run with it', { timeout: 90_000 }, async () => {
   const { client } = fleet
   // One worker, so that they share it.

@@ -34,6 +34,21 @@ export async function countActive(trx: AppTransaction, userId: string, sessionId
   return Number(n)
 }
 
+/** The worker that has, or had, the last run of the session. Null if none has begun. */
+export async function lastWorker(trx: AppTransaction, userId: string, sessionId: string): Promise<string | null> {
+  const row = await trx
+    .selectFrom('agent_turns as t')
+    .innerJoin('runs as r', 'r.id', 't.run_id')
+    .select('r.worker_id')
+    .where('t.user_id', '=', userId)
+    .where('t.session_id', '=', sessionId)
+    .where('r.worker_id', 'is not', null)
+    .orderBy('t.turn', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.worker_id ?? null
+}
+
 export interface NewTurn {
   runId: string
   sessionId: string

@@ -12,6 +12,7 @@ export class ChildRole {
   readonly #env: Record<string, string>
   #child: ChildProcess | undefined
   #isEnding = false
+  #starts = 0
 
   constructor(name: string, role: string, env: Record<string, string>) {
     this.#name = name
@@ -22,7 +23,8 @@ export class ChildRole {
   /** Resolves with its port when it is ready. */
   async start(): Promise<number> {
     // In a group of its own: Ctrl-C reaches the parent alone, which ends its children in order.
-    const child = fork(MAIN, [this.#role], { execArgv: ['--no-warnings'], env: { ...process.env, ...this.#env }, detached: true })
+    const env = { ...process.env, ...this.#env, ...this.#workerId() }
+    const child = fork(MAIN, [this.#role], { execArgv: ['--no-warnings'], env, detached: true })
     this.#child = child
     child.once('exit', (code, signal) => this.#ended(signal ?? code))
     const port = await Promise.race([
@@ -35,6 +37,13 @@ export class ChildRole {
     // Whoever knows its port finds it there again.
     if (port > 0) this.#env.PORT = String(port)
     return port
+  }
+
+  /** A name that is new with each start: that of a worker which was killed stays in the register for a while. */
+  #workerId(): Record<string, string> {
+    this.#starts += 1
+    const { WORKER_ID } = this.#env
+    return WORKER_ID === undefined || this.#starts === 1 ? {} : { WORKER_ID: `${WORKER_ID}.${this.#starts}` }
   }
 
   async end(): Promise<void> {
