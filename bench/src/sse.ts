@@ -1,5 +1,5 @@
-// How long it takes from `emit` in a worker process until a client of an API process has it, over SSE; and what an open stream
-// costs the API process. Each word carries the time at which it was emitted.
+// How long it takes from `emit` in a worker process until a client of an API process has it, over SSE, and what that costs both and their
+// database; and what an open stream costs the API process. Each word carries the time at which it was emitted.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { emptyRunView, reduceRun } from '../../packages/durably/dist/client/index.js'
 import { allowAll, durablyHandler, nodeListener } from '../../packages/durably/dist/server/index.js'
 import { startPostgres } from '../../proof/dist/postgres/server.js'
+import { answerUse, transactions, used } from './process-cost.ts'
 import { summary } from './summary.ts'
 import { now, talkingEngine } from './talk.ts'
 
@@ -87,28 +88,32 @@ async function measure(): Promise<void> {
   await once(worker, 'message')
   const api = start('api')
   const [port] = (await once(api, 'message')) as [number]
-  const rss = async () => {
-    api.send('rss')
-    const [bytes] = (await once(api, 'message')) as [number]
-    return bytes
-  }
+  const rss = async () => (await used(api)).rssBytes
+  const cost = async () => ({ api: (await used(api)).cpuMs, worker: (await used(worker)).cpuMs, database: await transactions(server.url) })
   const url = `http://127.0.0.1:${port}`
   const one: number[] = []
   const many: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    one.push(...(await sseLatencies(url, 1)))
-    many.push(...(await sseLatencies(url, MANY_RUNS)))
-  }
+  for (let round = 0; round < ROUNDS; round++) one.push(...(await sseLatencies(url, 1)))
+  const before = await cost()
+  for (let round = 0; round < ROUNDS; round++) many.push(...(await sseLatencies(url, MANY_RUNS)))
+  const after = await cost()
+  const perWord = (what: keyof typeof before) => (after[what] - before[what]) / many.length
   console.log(`emit → SSE client, 1 run at 50 words/s              ${summary(one)}`)
   console.log(`emit → SSE client, ${MANY_RUNS} runs at 50 words/s each        ${summary(many)}`)
+  console.log(
+    `a word of ${MANY_RUNS} runs                                  worker ${us(perWord('worker'))}, API ${us(perWord('api'))} of a processor, ${perWord('database').toFixed(3)} transactions`,
+  )
   console.log(`an API process with ${OPEN_STREAMS} more open streams grew by   ${(await growth(url, rss)).toFixed(1)} MB`)
   worker.kill()
   api.kill()
   await server.stop()
 }
 
+const us = (ms: number) => `${Math.round(ms * 1000)} µs`
+
 function work(url: string): void {
   engine(url).durably.start()
+  answerUse()
   process.send?.('ready')
 }
 
@@ -116,10 +121,7 @@ function serve(url: string): void {
   const { durably } = engine(url)
   const server = createServer(nodeListener(durablyHandler(durably, { authorize: allowAll(), maxStreams: 1000 })))
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
-  process.on('message', () => {
-    globalThis.gc?.()
-    process.send?.(process.memoryUsage().rss)
-  })
+  answerUse()
 }
 
 const [role, url = ''] = process.argv.slice(2)
