@@ -2,7 +2,8 @@
 //   T1. Nothing is skipped: it reads on from the last `seq` it gave, and that order is the order of commits.
 //   T2. One page is read when it is asked for; a slow reader holds no more than that.
 //   T3. It ends after the event that ended the run, unless the run was retried since.
-//   T4. The run's row is read when an event needs its values, at the end, and after a wake-up without events, because the run may be deleted.
+//   T4. The run's row is read when an event needs its values, at the end, and after a wake-up without events, because the run may be deleted. A row
+//       that was read for the last event says already that it was the last: a run that completed is not retried.
 import { unlessAborted } from '../model/abort.ts'
 import { backoffMs } from '../model/backoff.ts'
 import { type Env, sleep } from '../model/env.ts'
@@ -40,6 +41,8 @@ export class EventLogReader {
   #run: RunRow | null = null
   /** The last event that was read ended the run, or none was read yet: the run may have no further events. */
   #isAtAnEnd = true
+  /** The row that was read for the last event says that there are no more. */
+  #hasCompleted = false
 
   constructor(deps: EventLogReaderDeps, runId: string, after: number) {
     this.#deps = deps
@@ -70,6 +73,7 @@ export class EventLogReader {
   }
 
   async #read(isWoken: boolean): Promise<LogPage> {
+    if (this.#hasCompleted) return { ended: 'completed' }
     let endSeen: number | null = null
     for (;;) {
       const events = await this.#readEvents()
@@ -94,6 +98,7 @@ export class EventLogReader {
     const events = await fullEvents(this.#deps, run, rows)
     this.#cursor = last.seq
     this.#isAtAnEnd = ENDS.has(last.type)
+    this.#hasCompleted = run.status === 'completed' && last.seq >= run.lastEventSequence
     return events
   }
 

@@ -436,6 +436,13 @@ describe.each(WORLDS)('what a subscription costs on %s', (world) => {
     expect(faults.count('runs.get')).toBeLessThan(8)
   })
 
+  test('a run that has completed is one page of its log and its row', async () => {
+    const { durably, id, faults, soon } = await finished(world)
+    faults.calls.length = 0
+    expect(typesOf(await soon(all(durably.subscribe(id)))).at(-1)).toBe('run:complete')
+    expect([faults.count('events.list'), faults.count('runs.get')]).toEqual([1, 1])
+  })
+
   test('many subscriptions share one look per polling interval', async () => {
     const { wrap, faults } = faulty()
     const { durably, another, env } = await setup(world)
