@@ -1,7 +1,7 @@
 // One call of the model: emits what comes, and returns the whole answer or why there is none.
 //   M1. It never throws for what the model's server does; it throws only when the run must stop (`signal`).
 //   M2. The SDK's request is aborted without a reason: with one, the SDK reports an error of the server instead.
-import { type ModelMessage, streamText, type TextStreamPart, type ToolSet } from 'ai'
+import { type ModelMessage, streamText, type TextStreamPart, type ToolSet, zodSchema } from 'ai'
 import type { Limits } from '../config.ts'
 import { TOOLS } from '../tools/definitions.ts'
 import type { Usage } from '../wire/event.ts'
@@ -24,8 +24,9 @@ export interface ModelAnswer {
 
 export type ModelResult = { answer: ModelAnswer } | { failure: ModelFailure }
 
+/** The SDK turns a schema of zod into a JSON schema with every call of the model, but one of its own only once. */
 const SDK_TOOLS: ToolSet = Object.fromEntries(
-  Object.entries(TOOLS).map(([name, { description, input }]) => [name, { description, inputSchema: input }]),
+  Object.entries(TOOLS).map(([name, { description, input }]) => [name, { description, inputSchema: zodSchema<unknown>(input) }]),
 )
 
 /** Finish reasons with which an answer is complete. */
