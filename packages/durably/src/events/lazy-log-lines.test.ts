@@ -1,11 +1,13 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { LogRow } from '../model/log.ts'
 import { virtualEnv } from '../testing/virtual-env.ts'
-import { LazyLogLines } from './lazy-log-lines.ts'
 
 const line = (id: string): LogRow => ({ id, runId: 'run', stepName: null, level: 'info', message: id, data: null, timestamp: '' })
 
 test('drain waits for lines that came before the code that stores them; code that cannot be loaded is reported and tried again', async () => {
+  // Another test may have loaded the code already.
+  vi.resetModules()
+  const { LazyLogLines } = await import('./lazy-log-lines.ts')
   const stored: string[] = []
   const reports: unknown[] = []
   const append = async (lines: readonly LogRow[]) => void stored.push(...lines.map(({ id }) => id))

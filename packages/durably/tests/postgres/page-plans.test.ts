@@ -2,7 +2,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { expect, test } from 'vitest'
 import type { RowPage } from '../../src/store/row-page.ts'
-import { groupedReads } from '../../src/store/sql/postgres/grouped-reads.ts'
+import { groupedReads } from '../../src/store/sql/postgres/transport/grouped-reads.ts'
 import { chunked, jsonRows } from '../../src/store/sql/shared/json-rows.ts'
 import { logValues } from '../../src/store/sql/shared/log-values.ts'
 import { sqlLogs } from '../../src/store/sql/shared/logs.ts'

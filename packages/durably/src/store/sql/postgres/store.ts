@@ -5,13 +5,13 @@ import { applyWrites } from './apply.ts'
 import { claimRuns, claims } from './claim.ts'
 import { classifyError, isAborted, isConflict } from './classify-error.ts'
 import { createRuns } from './create.ts'
-import { groupedReads } from './grouped-reads.ts'
 import { lazyCluster } from './lazy-cluster.ts'
 import { lazyCommands } from './lazy-commands.ts'
 import { ownerQueries } from './owner-statements.ts'
 import { checkRequirements, ensureSchema } from './requirements.ts'
 import { openSession } from './session.ts'
 import { postgresSyntax } from './syntax.ts'
+import { groupedReads } from './transport/grouped-reads.ts'
 
 /**
  * Each verb is one statement: one round trip, one transaction.

@@ -1,10 +1,10 @@
 // What readers of event logs ask for. A notification wakes many of them at once: what they read then is one statement, however many they are.
 import { sql } from 'kysely'
-import type { EventPage } from '../../events.ts'
-import type { GroupedReads } from '../shared/assemble-store.ts'
-import type { SqlDeps } from '../shared/deps.ts'
-import { ReadGroup } from '../shared/read-group.ts'
-import { eventRow, runRow, stepRow } from '../shared/rows.ts'
+import type { EventPage } from '../../../events.ts'
+import type { GroupedReads } from '../../shared/assemble-store.ts'
+import type { SqlDeps } from '../../shared/deps.ts'
+import { ReadGroup } from '../../shared/read-group.ts'
+import { eventRow, runRow, stepRow } from '../../shared/rows.ts'
 
 export function groupedReads(deps: SqlDeps): GroupedReads {
   return { runs: groupedRuns(deps), steps: groupedSteps(deps), events: groupedEvents(deps) }
