@@ -1,3 +1,4 @@
+import type { RunRow } from '../../model/run.ts'
 import type { Audited } from '../cluster/audit.ts'
 import type { WorkerEntry, WorkerRow, WorkerState } from '../cluster/workers.ts'
 import { LEASE_MS_MAX } from '../runs.ts'
@@ -27,13 +28,20 @@ export function switchWorker(tables: Tables, id: string, state: WorkerState, opt
 }
 
 export function workers(tables: Tables): WorkerRow[] {
-  const byName = Array.from(tables.workers.values()).sort((a, b) => (a.id < b.id ? -1 : 1))
-  return byName.map(({ token: _, expiresAt, ...worker }) => ({
-    ...worker,
+  const assigned = countedBy(tables.assigned, ({ assignedWorkerId }) => assignedWorkerId)
+  const running = countedBy(tables.leases.ascending(), ({ workerId }) => workerId)
+  return Array.from(tables.workers.values(), ({ id, labels, capacity, jobNames, version, state, attachedAt, heartbeatAt, expiresAt }) => ({
+    ...{ id, labels, capacity, jobNames, version, state, attachedAt, heartbeatAt },
     expiresInMs: expiresAt - tables.nowMs,
-    assigned: Array.from(tables.assigned).filter(({ assignedWorkerId }) => assignedWorkerId === worker.id).length,
-    running: Array.from(tables.leases.ascending()).filter(({ workerId }) => workerId === worker.id).length,
-  }))
+    assigned: assigned.get(id) ?? 0,
+    running: running.get(id) ?? 0,
+  })).sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function countedBy(rows: Iterable<RunRow>, workerOf: (row: RunRow) => string | null): ReadonlyMap<string | null, number> {
+  const counts = new Map<string | null, number>()
+  for (const row of rows) counts.set(workerOf(row), (counts.get(workerOf(row)) ?? 0) + 1)
+  return counts
 }
 
 /** It is not silent. An entry that lasts much longer was written by a broken clock. */

@@ -64,23 +64,18 @@ export class ClaimedRuns {
 
   /** The same verbs; what they tell this process about its runs and the time is remembered here. */
   rememberedFrom(runs: RunStore): RunStore {
-    return new Proxy(runs, {
-      get: (target, verb) => {
-        if (verb === 'claim')
-          return async (request: Parameters<RunStore['claim']>[0]) => {
-            const sent = this.#now()
-            this.#claimSent = sent
-            return this.#remember(await target.claim(request), sent)
-          }
-        if (verb === 'adopt') return async (tokens: readonly string[]) => this.#remember(await target.adopt(tokens), this.#claimSent)
-        if (verb === 'apply')
-          return (writes: readonly OwnerWrite[]) => {
-            for (const write of writes) this.#writes(write)
-            return target.apply(writes)
-          }
-        if (verb === 'get') return async (runId: string) => this.#told(await target.get(runId))
-        return Reflect.get(target, verb)
+    return withVerbs(runs, {
+      claim: async (request) => {
+        const sent = this.#now()
+        this.#claimSent = sent
+        return this.#remember(await runs.claim(request), sent)
       },
+      adopt: async (tokens) => this.#remember(await runs.adopt(tokens), this.#claimSent),
+      apply: (writes) => {
+        for (const write of writes) this.#writes(write)
+        return runs.apply(writes)
+      },
+      get: async (runId) => this.#told(await runs.get(runId)),
     })
   }
 

@@ -22,7 +22,7 @@ const CLEANINGS = 10
 export interface DutyWorldOptions {
   seed: number
   without: ReadonlySet<string>
-  openStore: (env: Env) => Promise<OpenedStore>
+  openStore: (env: Env, seed: number) => Promise<OpenedStore>
 }
 
 export class DutyWorld {
@@ -45,7 +45,7 @@ export class DutyWorld {
 
   /** `audited` passes each call on to the store, and watches it. */
   async open(audited: (cluster: ClusterStore) => ClusterStore): Promise<void> {
-    const { store } = await this.#openStore({ ...this.base, wall: () => this.storeMs() })
+    const { store } = await this.#openStore({ ...this.base, wall: () => this.storeMs() }, this.seed)
     await store.migrate()
     if (!store.cluster) throw new Error('the store has no chapter about clusters')
     this.cluster = audited(store.cluster)

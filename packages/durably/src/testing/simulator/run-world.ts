@@ -112,7 +112,7 @@ export class RunWorld {
       store,
       sql,
       listRuns = () => store.runs.list({}),
-    } = await this.#options.openStore({ ...this.#base, wall: () => this.#storeMs() })
+    } = await this.#options.openStore({ ...this.#base, wall: () => this.#storeMs() }, this.#seed)
     const fleet = this.#fleet
     const kept = this.#archive.over(rejecting(store), fleet?.readable(store))
     this.#store = fleet?.over(kept) ?? kept

@@ -20,8 +20,8 @@ export interface SimulateOptions {
   without?: ReadonlySet<string>
   /** Records every store call with its answer, in order: two equal traces are two equal worlds. */
   keepTrace?: boolean
-  /** A store on the world's own clock; the memory store unless given. */
-  openStore?: (env: Env) => Promise<OpenedStore>
+  /** A store on the clock of the world that this seed makes; the memory store unless given. */
+  openStore?: (env: Env, seed: number) => Promise<OpenedStore>
 }
 
 export interface OpenedStore {

@@ -46,6 +46,7 @@ interface Caller {
 }
 
 type Transact = NonNullable<Store['transact']>
+type Verb = (...args: unknown[]) => Promise<unknown>
 
 export class StoreLine {
   readonly #world: LineWorld
@@ -61,16 +62,24 @@ export class StoreLine {
 
   /** Some verbs, which are called over this line. */
   chapter<T extends object>(name: string, verbs: T): T {
+    const made = new Map<string | symbol, Verb>()
     return new Proxy(verbs, {
       get: (_, verb) => {
-        const invoke = Reflect.get(verbs, verb) as (...args: unknown[]) => Promise<unknown>
-        return (...args: unknown[]) => {
-          // A call inside a transaction uses the connection of the transaction.
-          if (isWithin(args[1])) return invoke.apply(verbs, args)
-          return this.#call(`${name}.${String(verb)}`, args, () => invoke.apply(verbs, args))
-        }
+        const known = made.get(verb)
+        if (known) return known
+        const call = this.#verb(`${name}.${String(verb)}`, Reflect.get(verbs, verb) as Verb)
+        made.set(verb, call)
+        return call
       },
     })
+  }
+
+  #verb(name: string, invoke: Verb): Verb {
+    return (...args) => {
+      // A call inside a transaction uses the connection of the transaction.
+      if (isWithin(args[1])) return invoke(...args)
+      return this.#call(name, args, () => invoke(...args))
+    }
   }
 
   to(store: Store): Store {
