@@ -1,6 +1,7 @@
 // The part of `pg` that is used. Importing the types of `pg` would make every user install them.
 import { DurablyError } from '../model/errors.ts'
 import type { ListenClientClass } from './listen-client.ts'
+import { PoolWithoutJit } from './pool-without-jit.ts'
 
 /** The part of a `Pool` of `pg` that is used. */
 export interface PostgresPool {
@@ -32,7 +33,8 @@ export const CONNECT_MS_MAX = 10_000
 
 export async function openPool(connectionString: string, max: number): Promise<PostgresPool> {
   const { Pool } = await loadPg()
-  return new Pool({ connectionString, max, keepAlive: true, connectionTimeoutMillis: CONNECT_MS_MAX, application_name: 'durably' })
+  const settings = { connectionString, max, keepAlive: true, connectionTimeoutMillis: CONNECT_MS_MAX, application_name: 'durably' }
+  return new PoolWithoutJit((options) => new Pool({ ...settings, ...options }))
 }
 
 interface PgModule {
