@@ -1,11 +1,17 @@
 import type { RunRow } from '../model/run.ts'
 import type { NewRun } from './runs.ts'
 
+/** When a run that is stored at this time is due, and when it must have ended. */
+export function timesOf(run: NewRun, nowMs: number): Pick<RunRow, 'runAt' | 'deadlineAt'> {
+  const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)
+  const deadlineAt = run.deadlineMs === null ? run.deadlineAt : nowMs + run.deadlineMs
+  return { runAt: deadlineAt === null ? dueAt : Math.min(dueAt, Math.max(deadlineAt, nowMs)), deadlineAt }
+}
+
 /** The row of a run that is stored at this time, without its events. */
 export function newRow(run: NewRun, nowMs: number): RunRow {
   const { id, jobName, payload, idempotencyKey, concurrencyKey, holdKey, labels, createdAt, parentRunId, parentStep } = run
-  const dueAt = run.runAt ?? nowMs + (run.delayMs ?? 0)
-  const deadlineAt = run.deadlineMs === null ? run.deadlineAt : nowMs + run.deadlineMs
+  const { runAt, deadlineAt } = timesOf(run, nowMs)
   return {
     id,
     jobName,
@@ -28,7 +34,7 @@ export function newRow(run: NewRun, nowMs: number): RunRow {
     createdAt,
     updatedAt: createdAt,
     version: 0,
-    runAt: deadlineAt === null ? dueAt : Math.min(dueAt, Math.max(deadlineAt, nowMs)),
+    runAt,
     leaseGeneration: 0,
     leaseOwner: null,
     leaseExpiresAt: null,

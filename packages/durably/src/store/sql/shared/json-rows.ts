@@ -4,10 +4,10 @@ import type { NewRun } from '../../runs.ts'
 export type JsonRow = readonly (string | number | null)[]
 
 /**
- * A JSON array of arrays, or of objects. SQLite unescapes its texts to bytes without looking: a lone surrogate would become invalid
+ * A JSON array of arrays, of objects, or of texts. SQLite unescapes its texts to bytes without looking: a lone surrogate would become invalid
  * UTF-8 (which aborts the process when libsql reads it), and drivers cut a text at a NUL.
  */
-export function jsonRows(rows: readonly (JsonRow | object)[]): string {
+export function jsonRows(rows: readonly (JsonRow | object | string)[]): string {
   const text = JSON.stringify(rows)
   return HAZARD.test(text) ? JSON.stringify(rows, (_, member) => harmless(member)) : text
 }
