@@ -31,6 +31,14 @@ export const SQL_MUTANTS: Mutant[] = [
     replace: "AND p.job_name = job.value AND p.run_at <= ${p('now')} + 60000",
   },
   {
+    name: 'sql-plain-run-has-no-key',
+    guard: 'SQL: a run with an idempotency key is stored with it',
+    store: 'sqlite',
+    file: 'store/sql/sqlite/create.ts',
+    find: 'const values = [idempotencyKey, concurrencyKey, deadlineMs',
+    replace: 'const values = [concurrencyKey, deadlineMs',
+  },
+  {
     name: 'sql-key-held-only-while-running',
     guard: 'SQL: a run with holdKey has its key while it is pending, by the pick and by its index',
     store: 'sqlite',
