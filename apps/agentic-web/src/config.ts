@@ -1,4 +1,5 @@
 // What the environment says. Every value has a default that works for one person on one machine.
+import type { AuthMode } from './wire/account.ts'
 
 export interface Config {
   /** `postgres://…`, or `file:…` for SQLite, which takes one process only. */
@@ -13,9 +14,20 @@ export interface Config {
   concurrency: number
   leaseMs: number
   pollMs: number
+  auth: AuthConfig
   limits: Limits
   /** Test commands of the scripted model that kill the worker are obeyed. Never in production. */
   allowCrash: boolean
+}
+
+export interface AuthConfig {
+  mode: AuthMode
+  /** Where browsers reach the app, such as `https://chat.example.com`. Null: wherever they say that they reach it, on this machine. */
+  publicUrl: string | null
+  /** Browsers reach the app over https. */
+  isSecure: boolean
+  /** A proxy in front says where requests come from (`X-Forwarded-For`). */
+  trustProxy: boolean
 }
 
 export interface Limits {
@@ -51,6 +63,7 @@ export function readConfig(env: Env): Config {
     concurrency: positive(env, 'WORKER_CONCURRENCY', 4),
     leaseMs: positive(env, 'LEASE_MS', 15_000),
     pollMs: positive(env, 'POLL_MS', 1000),
+    auth: readAuth(env),
     limits: {
       runMs: positive(env, 'RUN_TIMEOUT_MS', 15 * 60_000),
       modelIdleMs: positive(env, 'MODEL_IDLE_MS', 90_000),
@@ -65,6 +78,16 @@ export function readConfig(env: Env): Config {
     },
     allowCrash: env.ALLOW_CRASH === '1',
   }
+}
+
+function readAuth(env: Env): AuthConfig {
+  const mode = env.AUTH_MODE || 'dev'
+  const publicUrl = env.PUBLIC_URL || null
+  if (mode !== 'dev' && mode !== 'password' && mode !== 'oidc')
+    throw new Error(`AUTH_MODE must be dev, password or oidc, got ${JSON.stringify(mode)}`)
+  if (publicUrl !== null && (!URL.canParse(publicUrl) || `${new URL(publicUrl).origin}/` !== new URL(publicUrl).href))
+    throw new Error(`PUBLIC_URL must be an address without a path, such as https://chat.example.com, got ${JSON.stringify(publicUrl)}`)
+  return { mode, publicUrl, isSecure: publicUrl?.startsWith('https:') ?? false, trustProxy: env.TRUST_PROXY === '1' }
 }
 
 function required(env: Env, name: string): string {

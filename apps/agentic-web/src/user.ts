@@ -1,2 +1,2 @@
-/** Until people can sign in, everything belongs to this user. */
+/** With `AUTH_MODE=dev` everything belongs to this user. */
 export const LOCAL_USER = 'local'

@@ -1,10 +1,15 @@
 import type { EventStreams } from '@coji/durably/server'
 import type { App } from '../app.ts'
 
-/** What the routes of one server share. */
+/** What a route has of the request's surroundings. */
 export interface ApiContext {
   app: App
   streams: EventStreams
-  /** Who asks. One local user until people can sign in. */
+  /** Who asks. */
   userId: string
+}
+
+/** For Hono: routes behind the sign-in find the context in `var`. */
+export interface ApiEnv {
+  Variables: { context: ApiContext }
 }

@@ -2,16 +2,18 @@
 import { eventStreams } from '@coji/durably/server'
 import { Hono } from 'hono'
 import type { App } from '../app.ts'
-import { LOCAL_USER } from '../user.ts'
-import type { ApiContext } from './api-context.ts'
+import type { ApiEnv } from './api-context.ts'
 import { artifactRoutes } from './artifacts.ts'
+import { demandUser } from './demand-user.ts'
 import { errorResponse, HttpError } from './http-error.ts'
 import { legacyChatRoutes } from './legacy-chat.ts'
 import { runRoutes } from './runs.ts'
 import { demandSameOrigin } from './same-origin.ts'
+import { securityHeaders } from './security-headers.ts'
 import { serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
 import { settingsRoutes } from './settings.ts'
+import { meRoute, passwordRoute, publicAuthRoutes } from './sign-in.ts'
 import { staticFile } from './static-files.ts'
 
 export interface ApiOptions {
@@ -28,26 +30,34 @@ export interface Api {
   handle: (request: Request) => Promise<Response>
   /** Ends all event streams; pages connect again, to another server. */
   close: () => void
+  /** For the test that asks each of them as somebody else. */
+  routes: readonly { method: string; path: string }[]
 }
 
 export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): Api {
   const streams = eventStreams(app.durably, { onError: report })
-  const context: ApiContext = { app, streams, userId: LOCAL_USER }
-  const api = new Hono()
+  const { auth } = app.config
+  const api = new Hono<ApiEnv>()
+    .use(securityHeaders(auth))
     .use(async ({ req }, next) => {
-      demandSameOrigin(req.raw, hosts)
+      demandSameOrigin(req.raw, { ...auth, hosts })
       await next()
     })
-    .route('/api/runs', runRoutes(context))
-    .route('/api/sessions', sessionRoutes(context))
-    .route('/api/artifacts', artifactRoutes(context))
-    .route('/api/settings', settingsRoutes(context))
-    .route('/api/chat', legacyChatRoutes(context))
-    .route('/api', serviceRoutes(context, role))
+    .route('/api', serviceRoutes(app, role))
+    .route('/api/auth', publicAuthRoutes(app))
+    // Everything below belongs to a user.
+    .use('/api/*', demandUser(app, streams))
+    .route('/api/me', meRoute(app))
+    .route('/api/auth/password', passwordRoute(app))
+    .route('/api/runs', runRoutes())
+    .route('/api/sessions', sessionRoutes())
+    .route('/api/artifacts', artifactRoutes())
+    .route('/api/settings', settingsRoutes())
+    .route('/api/chat', legacyChatRoutes())
     .all('/api/*', () => {
       throw new HttpError('not_found', 'there is no such route')
     })
     .get('*', ({ req }) => staticFile(uiFolder, decodeURIComponent(new URL(req.url).pathname)))
     .onError((error) => errorResponse(error, report))
-  return { handle: async (request) => api.fetch(request), close: () => streams.close() }
+  return { handle: async (request) => api.fetch(request), close: () => streams.close(), routes: api.routes }
 }

@@ -6,6 +6,9 @@ import type { ApiErrorBody, ApiErrorCode } from '../wire/service.ts'
 const STATUS = {
   invalid_request: 400,
   invalid_cursor: 400,
+  invalid_link: 400,
+  signed_out: 401,
+  wrong_password: 401,
   cross_origin: 403,
   not_found: 404,
   already_ended: 409,
@@ -18,16 +21,20 @@ const STATUS = {
   if_match_required: 428,
   too_many_runs: 429,
   too_many_streams: 429,
+  too_many_attempts: 429,
   internal: 500,
   unavailable: 503,
 } as const satisfies Record<ApiErrorCode, number>
 
 export class HttpError extends Error {
   readonly code: ApiErrorCode
+  /** When asking again makes sense. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: ApiErrorCode, message: string) {
+  constructor(code: ApiErrorCode, message: string, retryAfterMs?: number) {
     super(message)
     this.code = code
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -38,10 +45,10 @@ export function notFound(what: string): HttpError {
 export function errorResponse(error: unknown, report: (error: unknown) => void): Response {
   const known = error instanceof HttpError ? error : ofEngine(error)
   if (!known) report(error)
-  const { code, message } = known ?? new HttpError('internal', 'something went wrong in the server; its log says what')
+  const { code, message, retryAfterMs } = known ?? new HttpError('internal', 'something went wrong in the server; its log says what')
   const body: ApiErrorBody = { error: { code, message } }
-  const headers = code === 'unavailable' ? { 'Retry-After': '1' } : undefined
-  return Response.json(body, { status: STATUS[code], ...(headers && { headers }) })
+  const headers = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) }
+  return Response.json(body, { status: STATUS[code], headers })
 }
 
 /** What the engine says of a request for events. */
@@ -60,6 +67,6 @@ export function refuseStream(error: unknown): never {
 }
 
 function ofEngine(error: unknown): HttpError | undefined {
-  if (isOutage(error)) return new HttpError('unavailable', 'the database cannot be reached at the moment; try again')
+  if (isOutage(error)) return new HttpError('unavailable', 'the database cannot be reached at the moment; try again', 1000)
   return undefined
 }

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { enqueue, requestCancel } from '../run-queue.ts'
 import type { AcceptedRun, CancelledRun, RunList, RunStatus, RunView } from '../wire/run.ts'
-import type { ApiContext } from './api-context.ts'
+import type { ApiContext, ApiEnv } from './api-context.ts'
 import { HttpError, notFound, refuseStream } from './http-error.ts'
 import { readBody, storableText } from './read-body.ts'
 import { findRun, findRuns } from './run-views.ts'
@@ -16,18 +16,18 @@ const PAGE_MAX = 100
 export const message = storableText(MESSAGE_LENGTH_MAX).refine((text) => text.trim() !== '', 'must not be empty')
 const newRun = z.strictObject({ session_id: z.string(), message })
 
-export function runRoutes(context: ApiContext): Hono {
-  return new Hono()
-    .post('/', async ({ req, json }) => {
+export function runRoutes(): Hono<ApiEnv> {
+  return new Hono<ApiEnv>()
+    .post('/', async ({ req, json, var: { context } }) => {
       const { session_id, message } = await readBody(req.raw, newRun)
       const { run, isNew } = await accept(context, { sessionId: session_id, message, key: idempotencyKey(req.raw) })
       return json(run, isNew ? 201 : 200)
     })
-    .get('/', async ({ req, json }) => json(await listRuns(context, new URL(req.url).searchParams)))
-    .get('/:id', async ({ req, json }) => json(await visibleRun(context, req.param('id'))))
-    .post('/:id/cancel', async ({ req, json }) => json(await cancel(context, req.param('id')), 202))
-    .post('/:id/retry', async ({ req, json }) => json(await retry(context, req.param('id')), 201))
-    .get('/:id/events', ({ req }) => runEvents(context, req.raw, req.param('id')))
+    .get('/', async ({ req, json, var: { context } }) => json(await listRuns(context, new URL(req.url).searchParams)))
+    .get('/:id', async ({ req, json, var: { context } }) => json(await visibleRun(context, req.param('id'))))
+    .post('/:id/cancel', async ({ req, json, var: { context } }) => json(await cancel(context, req.param('id')), 202))
+    .post('/:id/retry', async ({ req, json, var: { context } }) => json(await retry(context, req.param('id')), 201))
+    .get('/:id/events', ({ req, var: { context } }) => runEvents(context, req.raw, req.param('id')))
 }
 
 export async function accept(

@@ -1,12 +1,12 @@
 import { Hono } from 'hono'
+import type { App } from '../app.ts'
 import { kindOf } from '../db/kind.ts'
 import { isMigrated } from '../db/migrate.ts'
 import type { HealthView, ReadyView } from '../wire/service.ts'
-import type { ApiContext } from './api-context.ts'
 
 const READY_MS = 2000
 
-export function serviceRoutes({ app }: ApiContext, role: string): Hono {
+export function serviceRoutes(app: App, role: string): Hono {
   return new Hono()
     .get('/health', ({ json }) => json({ ok: true, role, database: kindOf(app.db) } satisfies HealthView))
     .get('/ready', async ({ json }) => {
@@ -15,7 +15,7 @@ export function serviceRoutes({ app }: ApiContext, role: string): Hono {
     })
 }
 
-async function readiness({ db }: ApiContext['app']): Promise<ReadyView> {
+async function readiness({ db }: App): Promise<ReadyView> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<ReadyView>((resolve) => {
     timer = setTimeout(() => resolve({ ready: false, reason: 'the database does not answer' }), READY_MS)

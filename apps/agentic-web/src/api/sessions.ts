@@ -5,7 +5,7 @@ import { listMessages } from '../db/messages.ts'
 import { countSessions, createSession, findSession, listSessions, markDeleted, renameSession } from '../db/sessions.ts'
 import type { FileList, Message, SessionList, SessionView } from '../wire/session.ts'
 import { cutOffAnswers } from '../worker/cut-off-answers.ts'
-import type { ApiContext } from './api-context.ts'
+import type { ApiContext, ApiEnv } from './api-context.ts'
 import { attachment } from './attachment.ts'
 import { HttpError, notFound } from './http-error.ts'
 import { readBody, storableText } from './read-body.ts'
@@ -16,28 +16,29 @@ const ACTIVE_MAX = 100
 
 const change = z.strictObject({ title: storableText(200).nullable().optional() })
 
-export function sessionRoutes(context: ApiContext): Hono {
-  const { app, userId } = context
-  return new Hono()
-    .get('/', async ({ req, json }) => json(await list(context, req.query('search') ?? '', req.query('limit'))))
-    .post('/', async ({ req, json }) => {
+export function sessionRoutes(): Hono<ApiEnv> {
+  return new Hono<ApiEnv>()
+    .get('/', async ({ req, json, var: { context } }) => json(await list(context, req.query('search') ?? '', req.query('limit'))))
+    .post('/', async ({ req, json, var: { context } }) => {
       const { title = null } = await readBody(req.raw, change)
-      const { session_id } = await createSession(app.db, userId, title)
+      const { session_id } = await createSession(context.app.db, context.userId, title)
       return json(await view(context, session_id), 201)
     })
-    .get('/:id', async ({ req, json }) => json(await view(context, req.param('id'))))
-    .patch('/:id', async ({ req, json }) => {
+    .get('/:id', async ({ req, json, var: { context } }) => json(await view(context, req.param('id'))))
+    .patch('/:id', async ({ req, json, var: { context } }) => {
       const { title } = await readBody(req.raw, change)
-      if (title !== undefined && !(await renameSession(app.db, userId, req.param('id'), title))) throw notFound('session')
+      if (title !== undefined && !(await renameSession(context.app.db, context.userId, req.param('id'), title))) throw notFound('session')
       return json(await view(context, req.param('id')))
     })
-    .delete('/:id', async ({ req, body }) => {
+    .delete('/:id', async ({ req, body, var: { context } }) => {
       await remove(context, req.param('id'))
       return body(null, 204)
     })
-    .post('/:id/cancel', async ({ req, json }) => json({ ok: true, cancelled: await cancelAll(context, req.param('id')) }, 202))
-    .get('/:id/files', async ({ req, json }) => json(await files(context, req.param('id'))))
-    .get('/:id/files/:path{.+}', ({ req }) => download(context, req.param('id'), req.param('path')))
+    .post('/:id/cancel', async ({ req, json, var: { context } }) =>
+      json({ ok: true, cancelled: await cancelAll(context, req.param('id')) }, 202),
+    )
+    .get('/:id/files', async ({ req, json, var: { context } }) => json(await files(context, req.param('id'))))
+    .get('/:id/files/:path{.+}', ({ req, var: { context } }) => download(context, req.param('id'), req.param('path')))
 }
 
 async function list({ app, userId }: ApiContext, search: string, limitText = '100'): Promise<SessionList> {

@@ -9,7 +9,7 @@ import {
   type VersionedSettings,
   writeSettings,
 } from '../db/settings.ts'
-import type { ApiContext } from './api-context.ts'
+import type { ApiEnv } from './api-context.ts'
 import { HttpError } from './http-error.ts'
 import { readBody, storableText } from './read-body.ts'
 
@@ -28,10 +28,11 @@ const change = z.strictObject({
   compatible_api_key: key,
 })
 
-export function settingsRoutes({ app, userId }: ApiContext): Hono {
-  return new Hono()
-    .get('/', async () => answer(await readSettings(app.db, userId)))
-    .patch('/', async ({ req }) => {
+export function settingsRoutes(): Hono<ApiEnv> {
+  return new Hono<ApiEnv>()
+    .get('/', async ({ var: { context } }) => answer(await readSettings(context.app.db, context.userId)))
+    .patch('/', async ({ req, var: { context } }) => {
+      const { app, userId } = context
       const ifVersion = versionOf(req.header('If-Match'))
       const asked = await readBody(req.raw, change)
       const { settings, version } = await readSettings(app.db, userId)

@@ -1,6 +1,7 @@
 // The built page. Files with a hash in their name never change; the page itself is asked for each time.
 import { readFile } from 'node:fs/promises'
 import { extname, join, normalize, sep } from 'node:path'
+import { PAGE_POLICY } from './security-headers.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -11,13 +12,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
   '.json': 'application/json',
   '.webmanifest': 'application/manifest+json',
-}
-
-const HEADERS = {
-  'Content-Security-Policy':
-    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
 }
 
 export async function staticFile(folder: string, path: string): Promise<Response> {
@@ -37,7 +31,7 @@ async function contentOf(folder: string, path: string): Promise<Response | undef
   const isHashed = /\/assets\//.test(full)
   return new Response(new Uint8Array(content), {
     headers: {
-      ...HEADERS,
+      'Content-Security-Policy': PAGE_POLICY,
       'Content-Type': TYPES[extname(full)] ?? 'application/octet-stream',
       'Cache-Control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     },

@@ -1,5 +1,5 @@
 // The app's own tables, as Kysely sees them. Runs, steps and events are the engine's.
-//   T1. Every table has `user_id`, and every query names it. There is one local user until people can sign in.
+//   T1. Every table has `user_id`, and every query names it.
 import type { Durably } from '@coji/durably'
 import type { Kysely, Transaction } from 'kysely'
 
@@ -10,6 +10,11 @@ export interface AppTables {
   agent_settings: SettingsTable
   agent_files: FilesTable
   agent_artifacts: ArtifactsTable
+  agent_users: UsersTable
+  agent_identities: IdentitiesTable
+  agent_web_sessions: WebSessionsTable
+  agent_invites: InvitesTable
+  agent_counters: CountersTable
   agent_migrations: { version: number; applied_at: string }
 }
 
@@ -80,6 +85,48 @@ interface ArtifactsTable {
   run_id: string
   content: Uint8Array
   created_at: string
+}
+
+interface UsersTable {
+  user_id: string
+  /** In lower case. Null of the local user alone. */
+  email: string | null
+  /** Null until the user has chosen a password, or if another service signs users in. */
+  password_hash: string | null
+  created_at: string
+  disabled_at: string | null
+}
+
+/** Who a user is at the service that signs users in. */
+interface IdentitiesTable {
+  issuer: string
+  subject: string
+  user_id: string
+  created_at: string
+}
+
+/** A browser in which a user has signed in. */
+interface WebSessionsTable {
+  id_hash: string
+  user_id: string
+  created_at: string
+  last_seen_at: string
+  expires_at: string
+}
+
+/** A link with which a user chooses a password, once. */
+interface InvitesTable {
+  token_hash: string
+  user_id: string
+  expires_at: string
+  used_at: string | null
+}
+
+/** How often something happened within a window of time; `window_start` in milliseconds. */
+interface CountersTable {
+  subject: string
+  window_start: number
+  n: number
 }
 
 type EngineTables = Durably['db'] extends Kysely<infer Tables> ? Tables : never

@@ -4,11 +4,13 @@
 //   worker      executes runs
 //   demo-model  the scripted model
 //   migrate     creates or updates the tables, and ends
+//   create-user EMAIL  makes a user, and prints a link with which the user chooses a password
 import { createServer } from 'node:http'
 import { openApp } from '../app.ts'
 import { readConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { demoModelServer } from '../demo-model/server.ts'
+import { runCreateUser } from './create-user.ts'
 import { listen } from './listen.ts'
 import { serveApi } from './serve-api.ts'
 import { startEverything } from './start.ts'
@@ -20,14 +22,22 @@ const ROLES: Readonly<Record<string, () => Promise<void>>> = {
   worker: runWorker,
   'demo-model': runDemoModel,
   migrate: runMigrate,
+  'create-user': () => runCreateUser(process.argv[3]),
 }
 
-const [, , name = 'start'] = process.argv
+const [, , first = 'start'] = process.argv
+const name = first.startsWith('--') ? 'start' : first
 const role = ROLES[name]
-if (role) await role()
+if (role) await role().catch(fail)
 else {
   console.error(`There is no role ${JSON.stringify(name)}. There are: ${Object.keys(ROLES).join(', ')}.`)
   process.exitCode = 1
+}
+
+/** What is wrong, without where in the program that was noticed. */
+function fail(error: unknown): void {
+  console.error(`agentic-web: ${error instanceof Error ? error.message : error}`)
+  process.exit(1)
 }
 
 async function runApi(): Promise<void> {

@@ -1,6 +1,5 @@
 // Everything on one machine, with one command: the database, the demo model, the API with the page, and workers.
 import { mkdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../../dist/postgres/server.js'
 import { openApp } from '../app.ts'
 import { readConfig } from '../config.ts'
@@ -8,12 +7,12 @@ import { migrate } from '../db/migrate.ts'
 import { demoModelServer } from '../demo-model/server.ts'
 import { ChildRole } from './child-role.ts'
 import { listen } from './listen.ts'
+import { DATA, keepRunning } from './local-data.ts'
 import { localSecret } from './local-secret.ts'
 import { roundRobinProxy } from './proxy.ts'
 import { serveApi } from './serve-api.ts'
 import { startWorker } from './start-worker.ts'
 
-const DATA = process.env.AGENTIC_DATA ?? fileURLToPath(new URL('../../.data', import.meta.url))
 const PORT = Number(process.env.PORT ?? 3000)
 
 type End = () => Promise<unknown>
@@ -33,6 +32,7 @@ export async function startEverything({ isMulti }: { isMulti: boolean }): Promis
     DEMO_MODEL_URL: `${demo.url}/v1`,
     AGENTIC_SECRET: process.env.AGENTIC_SECRET ?? localSecret(DATA),
   }
+  ends.unshift(keepRunning({ DATABASE_URL: env.DATABASE_URL }))
   const url = isFile ? await inThisProcess(env, ends) : await inProcesses(env, ends, isMulti)
   console.log(
     `\nAgentic web: ${url}\nThe demo model is scripted and not an AI. Add a key or a local model server in the settings.\nCtrl-C ends everything.`,

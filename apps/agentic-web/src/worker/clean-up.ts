@@ -1,5 +1,5 @@
-// Removes what nobody needs any more, once an hour: sessions that were deleted, with their runs, and the files of sessions that were not
-// used for a long time.
+// Removes what nobody needs any more, once an hour: sessions that were deleted, with their runs, the files of sessions that were not
+// used for a long time, and what signing in leaves behind.
 import type { Durably, JobHandle } from '@coji/durably'
 import { z } from 'zod'
 import type { App } from '../app.ts'
@@ -11,6 +11,7 @@ const BATCH = 500
 export interface CleanedUp {
   sessions: number
   workspaces: number
+  signIns: number
 }
 
 export type CleanUpJob = JobHandle<'agent-clean-up', Record<string, never>, CleanedUp>
@@ -21,6 +22,7 @@ export function defineCleanUp(durably: Durably, app: () => App): CleanUpJob {
     async (ctx): Promise<CleanedUp> => ({
       sessions: await ctx.run('remove deleted sessions', () => removeDeletedSessions(app())),
       workspaces: await ctx.run('remove old files', () => removeOldFiles(app())),
+      signIns: await ctx.run('remove old sign-ins', () => removeOldSignIns(app())),
     }),
   )
 }
@@ -48,4 +50,21 @@ async function removeOldFiles({ db, config }: App): Promise<number> {
   const old = db.selectFrom('agent_sessions').select('session_id').where('updated_at', '<', before)
   const { numDeletedRows } = await db.deleteFrom('agent_files').where('session_id', 'in', old).executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+const DAY_MS = 86_400_000
+
+/** Links stay for a day after their end, so that one can be told that a link is too old. */
+async function removeOldSignIns({ db }: App): Promise<number> {
+  const now = Date.now()
+  const dayAgo = new Date(now - DAY_MS).toISOString()
+  const removed = [
+    await db.deleteFrom('agent_web_sessions').where('expires_at', '<', new Date(now).toISOString()).executeTakeFirst(),
+    await db.deleteFrom('agent_invites').where('expires_at', '<', dayAgo).executeTakeFirst(),
+    await db
+      .deleteFrom('agent_counters')
+      .where('window_start', '<', now - DAY_MS)
+      .executeTakeFirst(),
+  ]
+  return removed.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0)
 }

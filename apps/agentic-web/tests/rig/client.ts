@@ -18,11 +18,19 @@ export interface FollowOptions {
 
 export class Client {
   readonly #urls: readonly string[]
+  #headers: Record<string, string> = {}
   #turn = 0
 
   /** Requests go to the servers in turn. */
   constructor(...urls: readonly string[]) {
     this.#urls = urls
+  }
+
+  /** The same servers, with these headers in every request: a cookie, the address of the page. */
+  with(headers: Record<string, string>): Client {
+    const client = new Client(...this.#urls)
+    client.#headers = { ...this.#headers, ...headers }
+    return client
   }
 
   async request<T>(
@@ -31,9 +39,13 @@ export class Client {
     { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
   ): Promise<Answer<T>> {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const response = await fetch(`${this.#next()}/api${path}`, { method, headers, ...(body !== undefined && { body: text }) })
+    const response = await this.fetch(path, { method, headers, ...(body !== undefined && { body: text }) })
     const answer = await response.text()
     return { status: response.status, headers: response.headers, body: (answer === '' ? null : JSON.parse(answer)) as T }
+  }
+
+  async fetch(path: string, { headers, ...init }: RequestInit & { headers?: Record<string, string> } = {}): Promise<Response> {
+    return fetch(`${this.#next()}/api${path}`, { redirect: 'manual', ...init, headers: { ...this.#headers, ...headers } })
   }
 
   async newSession(): Promise<string> {
@@ -62,10 +74,7 @@ export class Client {
       const stop = new AbortController()
       let events = 0
       try {
-        const response = await fetch(`${this.#next()}/api/runs/${runId}/events`, {
-          headers: { 'Last-Event-ID': last },
-          signal: stop.signal,
-        })
+        const response = await this.fetch(`/runs/${runId}/events`, { headers: { 'Last-Event-ID': last }, signal: stop.signal })
         if (response.status === 204) throw new Error(`all of ${runId} was seen up to ${last}, without done`)
         for await (const { id, event } of messagesOf(response)) {
           if (id !== undefined) last = id

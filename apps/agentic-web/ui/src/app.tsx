@@ -1,5 +1,6 @@
 // The page: the dock of sessions beside the open one.
 import { useCallback, useEffect, useState } from 'react'
+import type { MeView } from '../../src/wire/account.ts'
 import type { SettingsView } from '../../src/wire/settings.ts'
 import { deleteSession, readSettings } from './api/api.ts'
 import { tellOtherTabs } from './hooks/other-tabs.ts'
@@ -12,7 +13,7 @@ import { Drawer } from './parts/drawer.tsx'
 import { SessionDock } from './parts/session-dock.tsx'
 import { SettingsDialog } from './parts/settings-dialog.tsx'
 
-export function App() {
+export function App({ me }: { me: MeView }) {
   const sessionId = useSessionId()
   const sessions = useSessions()
   const open = useChat(sessionId, sessions.refresh)
@@ -68,7 +69,9 @@ export function App() {
         onStop={stop}
         onRetry={retry}
       />
-      {isSettingsOpen && settings && <SettingsDialog settings={settings} onChanged={setSettings} onClose={() => setSettingsOpen(false)} />}
+      {isSettingsOpen && settings && (
+        <SettingsDialog me={me} settings={settings} onChanged={setSettings} onClose={() => setSettingsOpen(false)} />
+      )}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { App } from './app.tsx'
+import { Gate } from './gate.tsx'
 import './style/base.css'
 import './style/layout.css'
 import './style/messages.css'
@@ -10,6 +10,6 @@ const root = document.getElementById('root')
 if (root)
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <Gate />
     </StrictMode>,
   )

@@ -1,11 +1,12 @@
 // The app as its users get it: the page is built, and `npm run agentic`'s program runs in a process of its own, on a SQLite file.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
 import { expect, onTestFinished, vi } from 'vitest'
@@ -24,19 +25,18 @@ export async function buildPage(): Promise<void> {
 
 export class Site {
   readonly #folder = mkdtempSync(join(tmpdir(), 'agentic-page-'))
+  readonly #more: Record<string, string>
   #process: ChildProcess | undefined
   address = ''
 
+  /** `more`: variables beside those that every site has. */
+  constructor(more: Record<string, string> = {}) {
+    this.#more = more
+  }
+
   async start(): Promise<void> {
     const child = spawn(process.execPath, ['--no-warnings', PROGRAM, 'start'], {
-      env: {
-        ...process.env,
-        DATABASE_URL: `file:${join(this.#folder, 'app.db')}`,
-        AGENTIC_DATA: this.#folder,
-        LEASE_MS: '2000',
-        POLL_MS: '250',
-        PORT: new URL(this.address || 'http://localhost:0').port,
-      },
+      env: this.#env,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     this.#process = child
@@ -48,6 +48,23 @@ export class Site {
       return
     }
     throw new Error('the program ended before it said where it is')
+  }
+
+  /** Runs a command of the program beside it, and returns what it says. */
+  async command(...words: string[]): Promise<string> {
+    return (await promisify(execFile)(process.execPath, ['--no-warnings', PROGRAM, ...words], { env: this.#env })).stdout
+  }
+
+  get #env(): NodeJS.ProcessEnv {
+    return {
+      ...process.env,
+      DATABASE_URL: `file:${join(this.#folder, 'app.db')}`,
+      AGENTIC_DATA: this.#folder,
+      LEASE_MS: '2000',
+      POLL_MS: '250',
+      PORT: new URL(this.address || 'http://localhost:0').port,
+      ...this.#more,
+    }
   }
 
   /** As when the machine goes off: nobody is told. */
@@ -79,6 +96,9 @@ export async function openPage(context: BrowserContext, { address }: Site): Prom
   const page = await context.newPage()
   const surprises: string[] = []
   page.on('pageerror', (error) => surprises.push(String(error)))
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) surprises.push(message.text())
+  })
   page.on('request', (request) => {
     if (!request.url().startsWith(address)) surprises.push(request.url())
   })

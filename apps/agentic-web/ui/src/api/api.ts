@@ -1,4 +1,5 @@
 // The routes that the page uses, with the types of src/wire.
+import type { AuthView, MeView } from '../../../src/wire/account.ts'
 import type { AcceptedRun, CancelledRun, RunList, RunView } from '../../../src/wire/run.ts'
 import type { FileList, SessionList, SessionView } from '../../../src/wire/session.ts'
 import type { SettingsChange, SettingsView } from '../../../src/wire/settings.ts'
@@ -18,6 +19,13 @@ export const retryRun = (runId: string) => request<AcceptedRun>(`/runs/${id(runI
 
 export const listFiles = (sessionId: string) => request<FileList>(`/sessions/${id(sessionId)}/files`)
 export const fileAddress = (sessionId: string, path: string) => `/api/sessions/${id(sessionId)}/files/${path.split('/').map(id).join('/')}`
+
+export const readMe = () => request<MeView>('/me')
+export const readAuth = () => request<AuthView>('/auth')
+export const signIn = (email: string, password: string) => request<MeView>('/auth/login', { method: 'POST', body: { email, password } })
+export const acceptInvite = (token: string, password: string) =>
+  request<MeView>('/auth/invite', { method: 'POST', body: { token, password } })
+export const signOut = (everywhere: boolean) => request<void>('/auth/logout', { method: 'POST', body: { everywhere } })
 
 export const readSettings = () => request<SettingsView>('/settings')
 export const changeSettings = (body: SettingsChange, version: number) =>

@@ -22,8 +22,25 @@ export async function request<T>(path: string, { method = 'GET', body, headers }
   const response = await sent.catch(() => {
     throw new ApiError('unreachable', 'The server cannot be reached. Check the connection and try again.')
   })
-  if (!response.ok) throw await errorOf(response)
+  if (!response.ok) throw told(await errorOf(response))
   return response.status === 204 ? (undefined as T) : ((await response.json()) as T)
+}
+
+type Listener = () => void
+let listener: Listener = () => {}
+
+/** Called when the server no longer knows who asks. */
+export function onSignedOut(called: Listener): void {
+  listener = called
+}
+
+export function signedOut(): void {
+  listener()
+}
+
+function told(error: ApiError): ApiError {
+  if (error.code === 'signed_out') signedOut()
+  return error
 }
 
 /** A proxy in between may answer with something that is not of the API. */

@@ -1,20 +1,23 @@
 // Which model answers. The change names the version that it was made from, so two tabs cannot undo each other's changes.
 import { type FormEvent, useState } from 'react'
+import type { MeView } from '../../../src/wire/account.ts'
 import type { Provider, SettingsChange, SettingsView } from '../../../src/wire/settings.ts'
 import { changeSettings, readSettings } from '../api/api.ts'
 import { ApiError } from '../api/request.ts'
+import { Account } from './account.tsx'
 import { Dialog } from './dialog.tsx'
 import { type KeyChange, KeyField } from './key-field.tsx'
 import { keyOf, MODELS } from './providers.ts'
 import { Address, ModelName, ProviderChoice, Reasoning } from './settings-fields.tsx'
 
 interface SettingsDialogProps {
+  me: MeView
   settings: SettingsView
   onChanged: (settings: SettingsView) => void
   onClose: () => void
 }
 
-export function SettingsDialog({ settings, onChanged, onClose }: SettingsDialogProps) {
+export function SettingsDialog({ me, settings, onChanged, onClose }: SettingsDialogProps) {
   const [provider, setProvider] = useState(settings.provider)
   const [model, setModel] = useState(settings.model)
   const [reasoning, setReasoning] = useState(settings.reasoning)
@@ -74,6 +77,7 @@ export function SettingsDialog({ settings, onChanged, onClose }: SettingsDialogP
           </button>
         </footer>
       </form>
+      {me.mode !== 'dev' && <Account me={me} />}
     </Dialog>
   )
 }

@@ -1,4 +1,5 @@
 // One connection to the events of a run, until it ends for any reason.
+import { signedOut } from '../api/request.ts'
 import type { LogEntry } from '../state/run-log.ts'
 import { SseEntries } from './sse-entries.ts'
 
@@ -32,6 +33,7 @@ export async function connect({ runId, after, signal, onOpen, onEntries }: Conne
       signal: AbortSignal.any([signal, silence.signal]),
       cache: 'no-store',
     })
+    if (response.status === 401) signedOut()
     const end = ENDS[response.status]
     if (end) return end
     if (!response.ok || !response.body) return 'cut'
@@ -53,4 +55,4 @@ export async function connect({ runId, after, signal, onOpen, onEntries }: Conne
   }
 }
 
-const ENDS: Readonly<Record<number, ConnectionEnd>> = { 204: 'seen', 404: 'gone', 410: 'gone', 409: 'other-log' }
+const ENDS: Readonly<Record<number, ConnectionEnd>> = { 204: 'seen', 401: 'gone', 404: 'gone', 410: 'gone', 409: 'other-log' }
