@@ -1,9 +1,9 @@
 // What every role of the program shares: the engine, the database, the job and the configuration.
 import type { Durably } from '@coji/durably'
 import type { Config } from './config.ts'
-import { Secrets } from './db/secrets.ts'
 import { type AppDatabase, appDatabase } from './db/tables.ts'
 import { openEngine } from './engine.ts'
+import { KeyRing } from './secrets/key-ring.ts'
 import { type AgentJob, defineAgentRun } from './worker/agent-run.ts'
 import { type CleanUpJob, defineCleanUp } from './worker/clean-up.ts'
 
@@ -11,7 +11,7 @@ export interface App {
   config: Config
   durably: Durably
   db: AppDatabase
-  secrets: Secrets
+  keys: KeyRing
   job: AgentJob
   cleanUp: CleanUpJob
 }
@@ -20,6 +20,6 @@ export function openApp(config: Config): App {
   const durably = openEngine(config)
   const job = defineAgentRun(durably, () => app, config.limits.runMs)
   const cleanUp = defineCleanUp(durably, () => app)
-  const app: App = { config, durably, db: appDatabase(durably), secrets: new Secrets(config.secret), job, cleanUp }
+  const app: App = { config, durably, db: appDatabase(durably), keys: new KeyRing(config.keys), job, cleanUp }
   return app
 }

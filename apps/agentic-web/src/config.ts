@@ -6,8 +6,8 @@ export interface Config {
   databaseUrl: string
   /** The server of the scripted model. */
   demoModelUrl: string
-  /** Encrypts the keys of model providers. */
-  secret: string
+  /** They seal what is secret in the database; see secrets/key-ring.ts. */
+  keys: string
   /** The name of this process; null for one that the engine makes up. */
   workerId: string | null
   /** How many runs one worker executes at once. */
@@ -58,7 +58,7 @@ export function readConfig(env: Env): Config {
   return {
     databaseUrl: required(env, 'DATABASE_URL'),
     demoModelUrl: required(env, 'DEMO_MODEL_URL'),
-    secret: required(env, 'AGENTIC_SECRET'),
+    keys: required(env, 'APP_KEYS'),
     workerId: env.WORKER_ID ?? null,
     concurrency: positive(env, 'WORKER_CONCURRENCY', 4),
     leaseMs: positive(env, 'LEASE_MS', 15_000),

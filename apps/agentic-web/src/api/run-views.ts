@@ -94,6 +94,7 @@ const SHOWN: ReadonlySet<string> = new Set<RunErrorCode>([
   'context_too_long',
   'model_error',
   'model_stalled',
+  'secret_unreadable',
   'too_many_steps',
   'answer_too_long',
   'session_deleted',

@@ -1,14 +1,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
-import {
-  changeSettings,
-  DEMO_MODEL,
-  readSettings,
-  type StoredSettings,
-  settingsView,
-  type VersionedSettings,
-  writeSettings,
-} from '../db/settings.ts'
+import { changeSettings, DEMO_MODEL, readSettings, type StoredSettings, viewSettings, writeSettings } from '../db/settings.ts'
+import type { SettingsView } from '../wire/settings.ts'
 import type { ApiEnv } from './api-context.ts'
 import { HttpError } from './http-error.ts'
 import { readBody, storableText } from './read-body.ts'
@@ -21,6 +14,11 @@ const change = z.strictObject({
   base_url: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL, such as http://localhost:11434/v1' })
     .max(500)
+    // It is shown and recorded.
+    .refine(
+      (url) => !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === ''),
+      'must not contain a user or a password',
+    )
     .nullable()
     .optional(),
   openai_api_key: key,
@@ -30,7 +28,7 @@ const change = z.strictObject({
 
 export function settingsRoutes(): Hono<ApiEnv> {
   return new Hono<ApiEnv>()
-    .get('/', async ({ var: { context } }) => answer(await readSettings(context.app.db, context.userId)))
+    .get('/', async ({ var: { context } }) => answer(await viewSettings(context.app.db, context.userId)))
     .patch('/', async ({ req, var: { context } }) => {
       const { app, userId } = context
       const ifVersion = versionOf(req.header('If-Match'))
@@ -38,15 +36,16 @@ export function settingsRoutes(): Hono<ApiEnv> {
       const { settings, version } = await readSettings(app.db, userId)
       if (version !== ifVersion) throw changedMeanwhile(version)
       const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-      const changed = changeSettings(settings, given, app.secrets, userId)
+      const changed = changeSettings(settings, given)
       demandComplete(changed)
-      if (!(await writeSettings(app.db, userId, changed, ifVersion))) throw changedMeanwhile(ifVersion + 1)
-      return answer(await readSettings(app.db, userId))
+      if (!(await writeSettings(app.db, userId, { settings: changed, change: given, ifVersion, ring: app.keys })))
+        throw changedMeanwhile(ifVersion + 1)
+      return answer(await viewSettings(app.db, userId))
     })
 }
 
-function answer(settings: VersionedSettings): Response {
-  return Response.json(settingsView(settings), { headers: { ETag: `"${settings.version}"`, 'Cache-Control': 'no-store' } })
+function answer(settings: SettingsView): Response {
+  return Response.json(settings, { headers: { ETag: `"${settings.version}"`, 'Cache-Control': 'no-store' } })
 }
 
 function versionOf(header: string | undefined): number {

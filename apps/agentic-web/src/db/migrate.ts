@@ -6,10 +6,11 @@ import { createTables } from './migrations/0001-tables.ts'
 import { createViews } from './migrations/0002-views.ts'
 import { createArtifacts } from './migrations/0003-artifacts.ts'
 import { createUsers } from './migrations/0004-users.ts'
+import { createAuth } from './migrations/0005-auth.ts'
 import { type AppDatabase, type AppTransaction, appDatabase } from './tables.ts'
 
 /** In order. Never change one that was released: add another one. */
-const MIGRATIONS: ((kind: DatabaseKind) => RawBuilder<unknown>[])[] = [createTables, createViews, createArtifacts, createUsers]
+const MIGRATIONS: ((kind: DatabaseKind) => RawBuilder<unknown>[])[] = [createTables, createViews, createArtifacts, createUsers, createAuth]
 
 /** An arbitrary number: whoever migrates holds the lock of this number. */
 const LOCK = 7_204_004

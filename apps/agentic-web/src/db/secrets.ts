@@ -1,32 +1,58 @@
-// Keys of model providers, encrypted before they are stored (AES-256-GCM). What a key is for is bound to its text, so that a text which
-// is copied to another user or another field cannot be read.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+// The keys of model providers, one row each, sealed. Only a worker opens them, right before it calls the model.
+import { identityOf, type KeyRing } from '../secrets/key-ring.ts'
+import type { StoredKey } from '../wire/settings.ts'
+import type { AppDatabase, AppTransaction } from './tables.ts'
 
-const IV_BYTES = 12
-const TAG_BYTES = 16
+export const KEY_NAMES = ['openai_api_key', 'anthropic_api_key', 'compatible_api_key'] as const
+export type KeyName = (typeof KEY_NAMES)[number]
 
-export class Secrets {
-  readonly #key: Buffer
+export function secretIdentity({ user_id, name, version }: { user_id: string; name: string; version: number }): string {
+  return identityOf('agent_secrets', user_id, name, version)
+}
 
-  /** Any text; at least 16 characters, so that it cannot be guessed. */
-  constructor(passphrase: string) {
-    if (passphrase.length < 16) throw new Error('AGENTIC_SECRET must have at least 16 characters: it encrypts the keys of model providers')
-    this.#key = createHash('sha256').update(passphrase).digest()
+/** The version is part of what is sealed: an older sealed text beside a newer version cannot be opened. */
+export async function writeSecret(trx: AppTransaction, userId: string, name: KeyName, secret: string, ring: KeyRing): Promise<void> {
+  const key = { user_id: userId, name }
+  const old = await trx
+    .selectFrom('agent_secrets')
+    .select('version')
+    .where('user_id', '=', userId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  const version = (old?.version ?? 0) + 1
+  const values = {
+    sealed: ring.seal(secret, secretIdentity({ ...key, version })),
+    last4: secret.slice(-4),
+    version,
+    updated_at: new Date().toISOString(),
   }
+  await trx
+    .insertInto('agent_secrets')
+    .values({ ...key, ...values })
+    .onConflict((conflict) => conflict.columns(['user_id', 'name']).doUpdateSet(values))
+    .execute()
+}
 
-  encrypt(secret: string, purpose: string): string {
-    const iv = randomBytes(IV_BYTES)
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(purpose))
-    const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-    return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')
+export async function removeSecret(trx: AppTransaction, userId: string, name: KeyName): Promise<void> {
+  await trx.deleteFrom('agent_secrets').where('user_id', '=', userId).where('name', '=', name).execute()
+}
+
+/** Throws SecretUnreadable. */
+export async function openSecret(db: AppDatabase, userId: string, name: KeyName, ring: KeyRing): Promise<string | undefined> {
+  const row = await db.selectFrom('agent_secrets').selectAll().where('user_id', '=', userId).where('name', '=', name).executeTakeFirst()
+  return row && ring.open(row.sealed, secretIdentity(row))
+}
+
+/** Which keys there are, and how they end. */
+export async function listSecrets(db: AppDatabase, userId: string): Promise<Record<KeyName, StoredKey | null>> {
+  const rows = await db.selectFrom('agent_secrets').select(['name', 'last4']).where('user_id', '=', userId).execute()
+  const shown = (name: KeyName): StoredKey | null => {
+    const row = rows.find((row) => row.name === name)
+    return row ? { last4: row.last4 } : null
   }
-
-  /** Throws if it was encrypted with another passphrase or for another purpose. */
-  decrypt(encrypted: string, purpose: string): string {
-    const bytes = Buffer.from(encrypted, 'base64')
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, IV_BYTES))
-      .setAAD(Buffer.from(purpose))
-      .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
-    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8')
+  return {
+    openai_api_key: shown('openai_api_key'),
+    anthropic_api_key: shown('anthropic_api_key'),
+    compatible_api_key: shown('compatible_api_key'),
   }
 }

@@ -15,6 +15,10 @@ export interface AppTables {
   agent_web_sessions: WebSessionsTable
   agent_invites: InvitesTable
   agent_counters: CountersTable
+  agent_secrets: SecretsTable
+  auth: AuthTable
+  oauth_state: OauthStateTable
+  agent_streams: { stream_id: string; user_id: string; expires_at: number }
   agent_migrations: { version: number; applied_at: string }
 }
 
@@ -63,7 +67,7 @@ interface MessagesTable {
 
 interface SettingsTable {
   user_id: string
-  /** JSON; keys in it are encrypted. */
+  /** JSON, without keys. */
   value: string
   version: number
   updated_at: string
@@ -127,6 +131,52 @@ interface CountersTable {
   subject: string
   window_start: number
   n: number
+}
+
+/** A key of a model provider. */
+interface SecretsTable {
+  user_id: string
+  name: string
+  /** See secrets/key-ring.ts. */
+  sealed: string
+  last4: string
+  version: number
+  updated_at: string
+}
+
+/** The tokens that another service gave for a user. Times are in milliseconds. */
+interface AuthTable {
+  user_id: string
+  provider: string
+  /** Who the user is there, for people. */
+  account: string | null
+  /** StoredTokens as JSON, sealed. */
+  sealed: string
+  version: number
+  /** `reconnect`: the tokens are dead, and the user has to connect again. */
+  status: 'connected' | 'reconnect'
+  /** Of the access token; null if the service did not say. */
+  expires_at: number | null
+  /** Who asks for new tokens right now, and until when nobody else does. */
+  refresh_lease: string | null
+  refresh_lease_until: number | null
+  updated_at: string
+}
+
+/** A user who is on the way to another service and back. */
+interface OauthStateTable {
+  state_hash: string
+  provider: string
+  purpose: 'login' | 'connect'
+  user_id: string | null
+  /** Of the cookie of the browser that started. */
+  bind_hash: string
+  /** The PKCE verifier and the nonce, sealed. */
+  sealed: string
+  redirect_uri: string
+  return_to: string
+  expires_at: number
+  consumed_at: number | null
 }
 
 type EngineTables = Durably['db'] extends Kysely<infer Tables> ? Tables : never

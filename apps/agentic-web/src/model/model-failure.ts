@@ -19,10 +19,10 @@ export const NO_KEY: ModelFailure = {
   retryAfterMs: null,
 }
 
-/** `secret` is the key that was sent: some servers repeat it in their errors. */
+/** `secret` is the key that was sent: some servers repeat it in their errors. It is taken out before the message is cut, so that no half of it stays. */
 export function modelFailure(error: unknown, secret: string | undefined): ModelFailure {
   const failure = classify(error)
-  const message = secret ? failure.message.replaceAll(secret, '…') : failure.message
+  const message = secret ? failure.message.replaceAll(secret, '[redacted]') : failure.message
   return { ...failure, message: message.slice(0, MESSAGE_LENGTH_MAX) }
 }
 

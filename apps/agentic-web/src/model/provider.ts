@@ -3,8 +3,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { JSONValue, LanguageModel } from 'ai'
-import type { Secrets } from '../db/secrets.ts'
-import { DEMO_MODEL, type KeyName, keyOf, type StoredSettings } from '../db/settings.ts'
+import { DEMO_MODEL, type StoredSettings } from '../db/settings.ts'
 
 export interface ChosenModel {
   model: LanguageModel
@@ -13,30 +12,16 @@ export interface ChosenModel {
   options: Record<string, Record<string, JSONValue>>
 }
 
-const KEY_OF = {
-  openai: 'openai_api_key',
-  anthropic: 'anthropic_api_key',
-  'openai-compatible': 'compatible_api_key',
-} as const satisfies Record<string, KeyName>
 /** Tokens for Anthropic's thinking. */
 const THINKING = { low: 2048, medium: 8192, high: 24_576 }
 
-export interface ProviderDeps {
-  secrets: Secrets
-  demoModelUrl: string
-}
-
-/**
- * Undefined if the provider needs a key and the user has none. A key in the environment of the worker is not taken: it would be lent to every
- * user.
- */
-export function chooseModel(settings: StoredSettings, userId: string, { secrets, demoModelUrl }: ProviderDeps): ChosenModel | undefined {
+/** Undefined if the provider needs a key and there is none. */
+export function chooseModel(settings: StoredSettings, key: string | undefined, demoModelUrl: string): ChosenModel | undefined {
   const { provider, model, reasoning } = settings
   if (provider === 'demo') {
     const demo = createOpenAICompatible({ name: 'demo', baseURL: demoModelUrl, includeUsage: true })
     return { model: demo(DEMO_MODEL), key: undefined, options: {} }
   }
-  const key = keyOf(settings, KEY_OF[provider], secrets, userId)
   if (key === undefined && provider !== 'openai-compatible') return undefined
   const auth = key === undefined ? {} : { apiKey: key }
   const effort = reasoning === 'default' ? undefined : reasoning

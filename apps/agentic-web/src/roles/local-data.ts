@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { localSecret } from './local-secret.ts'
+import { localKeys } from './local-keys.ts'
 
 export const DATA = process.env.AGENTIC_DATA ?? fileURLToPath(new URL('../../.data', import.meta.url))
 const RUNNING = join(DATA, 'running.json')
@@ -22,7 +22,7 @@ export function commandEnv(): Record<string, string | undefined> {
   // No command asks the model.
   const env = {
     DEMO_MODEL_URL: 'http://127.0.0.1:4110/v1',
-    AGENTIC_SECRET: process.env.AGENTIC_SECRET ?? localSecret(DATA),
+    APP_KEYS: process.env.APP_KEYS ?? localKeys(DATA),
     ...process.env,
   }
   return process.env.DATABASE_URL ? env : { ...env, ...whatRuns() }

@@ -4,14 +4,18 @@
 //   worker      executes runs
 //   demo-model  the scripted model
 //   migrate     creates or updates the tables, and ends
+//   rotate-keys  seals what is secret in the database with the first key of APP_KEYS
+//   new-key     prints a key for APP_KEYS
 //   create-user EMAIL  makes a user, and prints a link with which the user chooses a password
 import { createServer } from 'node:http'
 import { openApp } from '../app.ts'
 import { readConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { demoModelServer } from '../demo-model/server.ts'
+import { newKey } from '../secrets/key-ring.ts'
 import { runCreateUser } from './create-user.ts'
 import { listen } from './listen.ts'
+import { runRotateKeys } from './rotate-keys.ts'
 import { serveApi } from './serve-api.ts'
 import { startEverything } from './start.ts'
 import { startWorker } from './start-worker.ts'
@@ -22,6 +26,8 @@ const ROLES: Readonly<Record<string, () => Promise<void>>> = {
   worker: runWorker,
   'demo-model': runDemoModel,
   migrate: runMigrate,
+  'rotate-keys': runRotateKeys,
+  'new-key': async () => console.log(newKey()),
   'create-user': () => runCreateUser(process.argv[3]),
 }
 

@@ -8,7 +8,7 @@ import { demoModelServer } from '../demo-model/server.ts'
 import { ChildRole } from './child-role.ts'
 import { listen } from './listen.ts'
 import { DATA, keepRunning } from './local-data.ts'
-import { localSecret } from './local-secret.ts'
+import { localKeys } from './local-keys.ts'
 import { roundRobinProxy } from './proxy.ts'
 import { serveApi } from './serve-api.ts'
 import { startWorker } from './start-worker.ts'
@@ -30,7 +30,7 @@ export async function startEverything({ isMulti }: { isMulti: boolean }): Promis
   const env = {
     DATABASE_URL: process.env.DATABASE_URL ?? (await ownPostgres(ends)),
     DEMO_MODEL_URL: `${demo.url}/v1`,
-    AGENTIC_SECRET: process.env.AGENTIC_SECRET ?? localSecret(DATA),
+    APP_KEYS: process.env.APP_KEYS ?? localKeys(DATA),
   }
   ends.unshift(keepRunning({ DATABASE_URL: env.DATABASE_URL }))
   const url = isFile ? await inThisProcess(env, ends) : await inProcesses(env, ends, isMulti)

@@ -175,6 +175,7 @@ export interface Usage {
  * - `context_too_long`: the conversation no longer fits the model. Begin a new session.
  * - `model_error`: the model's server failed or sent something that is no answer, also after all retries.
  * - `model_stalled`: the model's server sent nothing for too long, also after all retries.
+ * - `secret_unreadable`: the stored key cannot be opened on this server. Enter it again in the settings.
  * - `too_many_steps`: the model asked for tools again and again.
  * - `answer_too_long`: one answer of the model is larger than the limit.
  * - `timeout`: the run took longer than its limit.
@@ -188,6 +189,7 @@ export type RunErrorCode =
   | 'context_too_long'
   | 'model_error'
   | 'model_stalled'
+  | 'secret_unreadable'
   | 'too_many_steps'
   | 'answer_too_long'
   | 'timeout'

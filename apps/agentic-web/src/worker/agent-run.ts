@@ -2,20 +2,23 @@
 //   A1. Every call of the model and every tool is one recorded step. A worker that takes over repeats only the one that was not recorded.
 //   A2. A transaction after each of them writes the message, and the files that a tool changed. It is a step too, so they are written once.
 //   A3. Only this job writes answers. Those of a run that is not over are read from its log (wire/session.ts).
-//   A4. If the database cannot be reached, the job is tried again later, and keeps its session meanwhile.
+//   A4. The redactor stands before everything that a step emits, returns or throws, because all of that is durable.
+//   A5. If the database cannot be reached, the job is tried again later, and keeps its session meanwhile.
 import type { Durably, JobContext, JobHandle } from '@coji/durably'
 import { z } from 'zod'
 import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
 import { storeArtifact } from '../db/artifacts.ts'
-import { applyChanges, loadWorkspace } from '../db/files.ts'
+import { applyChanges, type FileChange, loadWorkspace } from '../db/files.ts'
 import { addUsage, insertMessage, listMessages, type NewMessage } from '../db/messages.ts'
 import { retryOutages } from '../db/outage.ts'
 import type { AppTransaction } from '../db/tables.ts'
 import type { PromptMessage } from '../model/prompt.ts'
+import { Redactor } from '../secrets/redactor.ts'
 import { runTool } from '../tools/run-tool.ts'
 import type { MessagePart, ToolCallPart, ToolResultPart } from '../wire/session.ts'
 import { askModel } from './ask-model.ts'
+import { credentialOf } from './credential.ts'
 import { prepare } from './prepare.ts'
 import { saveStep, toolStep } from './step-names.ts'
 
@@ -31,19 +34,22 @@ export interface RunOutput {
 }
 
 export function defineAgentRun(durably: Durably, app: () => App, timeout: number): AgentJob {
-  return durably.defineJob(
-    { name: AGENT_RUN, input: runInput, timeout, retry: retryOutages },
-    (ctx, input): Promise<RunOutput> => answerMessage(ctx, app(), input),
-  )
+  return durably.defineJob({ name: AGENT_RUN, input: runInput, timeout, retry: retryOutages }, (ctx, input): Promise<RunOutput> => {
+    const redactor = new Redactor()
+    return redactor.guard(() => answerMessage(ctx, app(), input, redactor))
+  })
 }
 
-async function answerMessage(ctx: JobContext, app: App, input: RunInput): Promise<RunOutput> {
+async function answerMessage(ctx: JobContext, app: App, input: RunInput, redactor: Redactor): Promise<RunOutput> {
   const settings = await prepare(ctx, app, input)
+  // A worker that takes over in the middle may begin with a tool, and has to know what must not be in its output.
+  const credential = await credentialOf(app, input.userId, settings)
+  if (credential !== undefined) redactor.learn(credential)
   const history = await listMessages(app.db, input.userId, input.sessionId, input.turn)
   const messages: PromptMessage[] = [...history, { role: 'user', parts: [{ type: 'text', text: input.message }] }]
-  const turn = new Turn(ctx, app, input, messages)
+  const turn = new Turn(ctx, { app, redactor }, input, messages)
   for (let call = 0; call < app.config.limits.steps; call++) {
-    const { step, answer } = await askModel(ctx, { app, input, settings, messages, call })
+    const { step, answer } = await askModel(ctx, { app, input, settings, redactor, messages, call })
     await turn.save(step, { role: 'assistant', parts: answer.parts }, (trx) => addUsage(trx, input.userId, ctx.runId, answer.usage))
     const calls = answer.parts.filter((part) => part.type === 'tool_call')
     if (calls.length === 0) return { text: textOf(answer.parts) }
@@ -56,14 +62,16 @@ async function answerMessage(ctx: JobContext, app: App, input: RunInput): Promis
 class Turn {
   readonly #ctx: JobContext
   readonly #app: App
+  readonly #redactor: Redactor
   readonly #input: RunInput
   readonly #messages: PromptMessage[]
   /** The message of the user is at 0. */
   #position = 1
 
-  constructor(ctx: JobContext, app: App, input: RunInput, messages: PromptMessage[]) {
+  constructor(ctx: JobContext, { app, redactor }: { app: App; redactor: Redactor }, input: RunInput, messages: PromptMessage[]) {
     this.#ctx = ctx
     this.#app = app
+    this.#redactor = redactor
     this.#input = input
     this.#messages = messages
   }
@@ -71,18 +79,20 @@ class Turn {
   async useTool(step: string, request: ToolCallPart): Promise<void> {
     const { config, db } = this.#app
     const { userId, sessionId } = this.#input
-    const { result, changes } = await this.#ctx.run(step, async ({ signal }) => {
+    const redactor = this.#redactor
+    const work = async (signal: AbortSignal) => {
       const { content, isError, truncated, artifact, changes } = await runTool(request, {
         limits: config.limits,
         allowCrash: config.allowCrash,
-        store: (text) => storeArtifact(db, { userId, sessionId, runId: this.#ctx.runId }, text),
+        store: (text) => storeArtifact(db, { userId, sessionId, runId: this.#ctx.runId }, redactor.text(text)),
         loadWorkspace: () => loadWorkspace(db, userId, sessionId),
         signal,
       })
       const { tool_call_id, tool } = request
       const result: ToolResultPart = { type: 'tool_result', tool_call_id, tool, content, is_error: isError, truncated }
-      return { result: artifact ? { ...result, artifact } : result, changes }
-    })
+      return { result: artifact ? { ...result, artifact } : result, changes: changes.map((change) => withoutSecrets(change, redactor)) }
+    }
+    const { result, changes } = await this.#ctx.run(step, ({ signal }) => redactor.guard(() => work(signal)))
     await this.save(step, { role: 'tool', parts: [result] }, (trx) => applyChanges(trx, { userId, sessionId }, changes))
   }
 
@@ -97,6 +107,10 @@ class Turn {
     if (!isSaved) throw new AgentError('session_deleted', 'The session was deleted.')
     this.#messages.push(message)
   }
+}
+
+function withoutSecrets({ path, content }: FileChange, redactor: Redactor): FileChange {
+  return { path, content: content === null ? null : redactor.base64(content) }
 }
 
 function textOf(parts: readonly MessagePart[]): string {

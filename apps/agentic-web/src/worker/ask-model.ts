@@ -4,22 +4,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { JobContext } from '@coji/durably'
 import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
-import { readSettings, type StoredSettings } from '../db/settings.ts'
+import type { StoredSettings } from '../db/settings.ts'
 import { callModel, type ModelAnswer, type ModelResult } from '../model/call-model.ts'
 import { NO_KEY } from '../model/model-failure.ts'
 import { type PromptMessage, promptOf } from '../model/prompt.ts'
 import { chooseModel } from '../model/provider.ts'
+import type { Redactor } from '../secrets/redactor.ts'
 import type { RunInput } from './agent-run.ts'
+import { credentialOf } from './credential.ts'
 import { PartEmitter } from './emit-parts.ts'
 import { modelStep } from './step-names.ts'
-
-/** What the settings said when the run began, without keys. */
-export type ModelSettings = Omit<StoredSettings, 'keys'>
 
 export interface ModelCall {
   app: App
   input: RunInput
-  settings: ModelSettings
+  /** As they were when the run began. */
+  settings: StoredSettings
+  redactor: Redactor
   messages: readonly PromptMessage[]
   /** Counts the calls of this run from 0. */
   call: number
@@ -37,22 +38,30 @@ export async function askModel(ctx: JobContext, request: ModelCall): Promise<{ s
   for (let attempt = 1; ; attempt++) {
     const step = modelStep(request.call, attempt)
     const isLast = attempt >= limits.modelAttempts
-    const { result, retryInMs } = await ctx.stream(step, async (emit): Promise<RecordedAttempt> => {
+    const attemptStep = async (parts: PartEmitter): Promise<RecordedAttempt> => {
       // The pause is part of the step, so the run keeps its session while it waits.
       await pause(pauseMs, undefined, { signal: ctx.signal })
-      const result = await attemptOnce(ctx, request, new PartEmitter(emit, request.call))
+      const result = await attemptOnce(ctx, request, parts)
       return { result, retryInMs: isLast ? null : nextPause(result, attempt, limits.retryAfterMaxMs) }
-    })
+    }
+    const { redactor } = request
+    const { result, retryInMs } = await ctx.stream(step, (emit) =>
+      redactor.guard(() => attemptStep(new PartEmitter(emit, request.call, redactor))),
+    )
     if ('answer' in result) return { step, answer: result.answer }
     if (retryInMs === null) throw new AgentError(result.failure.code, result.failure.message)
     pauseMs = retryInMs
   }
 }
 
-async function attemptOnce(ctx: JobContext, { app, input, settings, messages }: ModelCall, parts: PartEmitter): Promise<ModelResult> {
-  // The key is read right before it is needed, and is in no step and no event.
-  const { keys } = (await readSettings(app.db, input.userId)).settings
-  const chosen = chooseModel({ ...settings, keys }, input.userId, { secrets: app.secrets, demoModelUrl: app.config.demoModelUrl })
+async function attemptOnce(
+  ctx: JobContext,
+  { app, input, settings, messages, redactor }: ModelCall,
+  parts: PartEmitter,
+): Promise<ModelResult> {
+  const credential = await credentialOf(app, input.userId, settings)
+  if (credential !== undefined) redactor.learn(credential)
+  const chosen = chooseModel(settings, credential, app.config.demoModelUrl)
   if (!chosen) return { failure: NO_KEY }
   const emit = (part: Parameters<PartEmitter['add']>[0]) => parts.add(part)
   const result = await callModel({ ...chosen, messages: promptOf(messages), limits: app.config.limits, signal: ctx.signal, emit })

@@ -2,25 +2,24 @@
 import type { JobContext } from '@coji/durably'
 import type { App } from '../app.ts'
 import { insertMessage } from '../db/messages.ts'
-import { readSettings } from '../db/settings.ts'
+import { readSettings, type StoredSettings } from '../db/settings.ts'
 import type { AppTransaction } from '../db/tables.ts'
 import { setModel } from '../db/turns.ts'
 import type { RunModel } from '../wire/run.ts'
 import type { RunInput } from './agent-run.ts'
-import type { ModelSettings } from './ask-model.ts'
 import { type CutOffAnswer, cutOffAnswers } from './cut-off-answers.ts'
 import { BEGIN, PREPARE } from './step-names.ts'
 
 export interface Prepared {
-  settings: ModelSettings
+  settings: StoredSettings
   model: RunModel
   cutOff: CutOffAnswer[]
 }
 
-export async function prepare(ctx: JobContext, app: App, input: RunInput): Promise<ModelSettings> {
+export async function prepare(ctx: JobContext, app: App, input: RunInput): Promise<StoredSettings> {
   const { userId } = input
   const { settings, model, cutOff } = await ctx.run(PREPARE, async (): Promise<Prepared> => {
-    const { keys: _, ...settings } = (await readSettings(app.db, userId)).settings
+    const { settings } = await readSettings(app.db, userId)
     const model = { provider: settings.provider, model: settings.model, is_demo: settings.provider === 'demo' }
     return { settings, model, cutOff: await cutOffAnswers(app, input) }
   })

@@ -8,6 +8,7 @@ import { demoModelServer } from '../../dist/demo-model/server.js'
 import { type PostgresServer, startPostgres } from '../../dist/postgres/server.js'
 import { type Listening, listen } from '../../dist/roles/listen.js'
 import { Client } from './client.ts'
+import { TEST_KEYS } from './keys.ts'
 import { RoleProcess } from './role-process.ts'
 
 const LEASE_MS = 3000
@@ -48,7 +49,7 @@ export class Fleet {
     const env = {
       DATABASE_URL: postgres.url,
       DEMO_MODEL_URL: `${demo.url}/v1`,
-      AGENTIC_SECRET: 'a secret for tests only',
+      APP_KEYS: TEST_KEYS,
       LEASE_MS: String(LEASE_MS),
       POLL_MS: '250',
       ALLOW_CRASH: '1',

@@ -9,6 +9,7 @@ import { demoModelServer } from '../../dist/demo-model/server.js'
 import { listen } from '../../dist/roles/listen.js'
 import { serveApi } from '../../dist/roles/serve-api.js'
 import { Client } from './client.ts'
+import { TEST_KEYS } from './keys.ts'
 
 export interface OneProcess {
   app: App
@@ -24,7 +25,7 @@ export async function startOneProcess(env: Record<string, string> = {}): Promise
     readConfig({
       DATABASE_URL: `file:${join(folder, 'app.db')}`,
       DEMO_MODEL_URL: `${demo.url}/v1`,
-      AGENTIC_SECRET: 'a secret for tests only',
+      APP_KEYS: TEST_KEYS,
       ...env,
     }),
   )
