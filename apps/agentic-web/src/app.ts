@@ -3,6 +3,7 @@ import type { Durably } from '@coji/durably'
 import type { Config } from './config.ts'
 import { type AppDatabase, appDatabase } from './db/tables.ts'
 import { openEngine } from './engine.ts'
+import { OauthClient } from './oauth/client.ts'
 import { KeyRing } from './secrets/key-ring.ts'
 import { type AgentJob, defineAgentRun } from './worker/agent-run.ts'
 import { type CleanUpJob, defineCleanUp } from './worker/clean-up.ts'
@@ -12,6 +13,7 @@ export interface App {
   durably: Durably
   db: AppDatabase
   keys: KeyRing
+  oauth: OauthClient
   job: AgentJob
   cleanUp: CleanUpJob
 }
@@ -20,6 +22,6 @@ export function openApp(config: Config): App {
   const durably = openEngine(config)
   const job = defineAgentRun(durably, () => app, config.limits.runMs)
   const cleanUp = defineCleanUp(durably, () => app)
-  const app: App = { config, durably, db: appDatabase(durably), keys: new KeyRing(config.keys), job, cleanUp }
+  const app: App = { config, durably, db: appDatabase(durably), keys: new KeyRing(config.keys), oauth: new OauthClient(), job, cleanUp }
   return app
 }

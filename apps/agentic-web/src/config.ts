@@ -1,4 +1,6 @@
 // What the environment says. Every value has a default that works for one person on one machine.
+import { type OauthProviders, readProviders } from './oauth/providers.ts'
+import { unsafeSettings } from './profile.ts'
 import type { AuthMode } from './wire/account.ts'
 
 export interface Config {
@@ -15,6 +17,7 @@ export interface Config {
   leaseMs: number
   pollMs: number
   auth: AuthConfig
+  oauth: OauthConfig
   limits: Limits
   /** Test commands of the scripted model that kill the worker are obeyed. Never in production. */
   allowCrash: boolean
@@ -28,6 +31,14 @@ export interface AuthConfig {
   isSecure: boolean
   /** A proxy in front says where requests come from (`X-Forwarded-For`). */
   trustProxy: boolean
+  /** Whoever the service that signs users in vouches for becomes a user. Otherwise only those who were invited. */
+  isOpenToAll: boolean
+}
+
+export interface OauthConfig {
+  providers: OauthProviders
+  /** Where services send users back to: `/api/oauth/:provider/callback`, or `/auth/callback` on one's own machine. */
+  callback: 'public' | 'loopback'
 }
 
 export interface Limits {
@@ -55,6 +66,9 @@ const DAY_MS = 86_400_000
 type Env = Readonly<Record<string, string | undefined>>
 
 export function readConfig(env: Env): Config {
+  const isProd = readProfile(env) === 'prod'
+  const unsafe = isProd ? unsafeSettings(env) : []
+  if (unsafe.length > 0) throw new Error(['PROFILE=prod does not start with these settings:', ...unsafe].join('\n  '))
   return {
     databaseUrl: required(env, 'DATABASE_URL'),
     demoModelUrl: required(env, 'DEMO_MODEL_URL'),
@@ -64,6 +78,7 @@ export function readConfig(env: Env): Config {
     leaseMs: positive(env, 'LEASE_MS', 15_000),
     pollMs: positive(env, 'POLL_MS', 1000),
     auth: readAuth(env),
+    oauth: { providers: readProviders(env), callback: isProd || env.OAUTH_CALLBACK === 'public' ? 'public' : 'loopback' },
     limits: {
       runMs: positive(env, 'RUN_TIMEOUT_MS', 15 * 60_000),
       modelIdleMs: positive(env, 'MODEL_IDLE_MS', 90_000),
@@ -80,6 +95,12 @@ export function readConfig(env: Env): Config {
   }
 }
 
+function readProfile(env: Env): 'dev-local' | 'prod' {
+  const profile = env.PROFILE || 'dev-local'
+  if (profile !== 'dev-local' && profile !== 'prod') throw new Error(`PROFILE must be dev-local or prod, got ${JSON.stringify(profile)}`)
+  return profile
+}
+
 function readAuth(env: Env): AuthConfig {
   const mode = env.AUTH_MODE || 'dev'
   const publicUrl = env.PUBLIC_URL || null
@@ -87,7 +108,15 @@ function readAuth(env: Env): AuthConfig {
     throw new Error(`AUTH_MODE must be dev, password or oidc, got ${JSON.stringify(mode)}`)
   if (publicUrl !== null && (!URL.canParse(publicUrl) || `${new URL(publicUrl).origin}/` !== new URL(publicUrl).href))
     throw new Error(`PUBLIC_URL must be an address without a path, such as https://chat.example.com, got ${JSON.stringify(publicUrl)}`)
-  return { mode, publicUrl, isSecure: publicUrl?.startsWith('https:') ?? false, trustProxy: env.TRUST_PROXY === '1' }
+  if (mode === 'oidc' && (publicUrl === null || !env.OAUTH_OIDC_CLIENT_ID))
+    throw new Error('AUTH_MODE=oidc needs PUBLIC_URL, OAUTH_OIDC_ISSUER and OAUTH_OIDC_CLIENT_ID')
+  return {
+    mode,
+    publicUrl,
+    isSecure: publicUrl?.startsWith('https:') ?? false,
+    trustProxy: env.TRUST_PROXY === '1',
+    isOpenToAll: env.OIDC_SIGN_UP === 'everyone',
+  }
 }
 
 function required(env: Env, name: string): string {

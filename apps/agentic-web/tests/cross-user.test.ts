@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApi } from '../dist/api/handler.js'
 import { hashPassword } from '../dist/auth/password.js'
 import { storeArtifact } from '../dist/db/artifacts.js'
+import { connect } from '../dist/db/auth.js'
 import type { SettingsView } from '../dist/wire/settings.js'
 import type { Client } from './rig/client.ts'
+import { OidcServer } from './rig/oidc-server.ts'
 import { type OneProcess, startOneProcess } from './rig/one-process.ts'
 import { signedInUser, type TestUser } from './rig/users.ts'
 
@@ -44,6 +46,9 @@ const PUBLIC = [
   'POST /api/auth/logout',
   'POST /api/auth/login',
   'POST /api/auth/invite',
+  // Their tests are in oauth.test.ts: nobody who did not start can end it.
+  'GET /api/oauth/:provider/callback',
+  'GET /auth/callback',
 ]
 
 const ENTRIES: Record<string, Entry> = {
@@ -85,6 +90,9 @@ const ENTRIES: Record<string, Entry> = {
     200,
     () => ({ message: '!fast 1' }),
   ),
+  'GET /api/oauth': { path: () => '/oauth', owner: 200, isOwned: false, leaks: () => ['account-of-the-first'] },
+  'GET /api/oauth/:provider/start': { path: () => '/oauth/oidc/start?purpose=connect', owner: 302, isOwned: false },
+  'DELETE /api/oauth/:provider': own(() => '/oauth/oidc', 204),
   // Then nothing is left.
   'DELETE /api/sessions/:id': own(({ session }) => `/sessions/${session}`, 204),
   // It signs the owner out.
@@ -98,16 +106,20 @@ const ENTRIES: Record<string, Entry> = {
 }
 
 const PASSWORD = 'of the first user'
+/** The page is there, whatever the port of the server is. */
+const ORIGIN = 'http://localhost:9'
 const NEVER = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
 
 let one: OneProcess
+let service: OidcServer
 let first: TestUser
 let second: TestUser
 let owned: Owned
 beforeAll(async () => {
-  one = await startOneProcess({ AUTH_MODE: 'password' })
-  first = await signedInUser(one, 'first@example.com')
-  second = await signedInUser(one, 'second@example.com')
+  service = await OidcServer.start({ redirectUris: [`${ORIGIN}/auth/callback`] })
+  one = await startOneProcess({ AUTH_MODE: 'password', PUBLIC_URL: ORIGIN, OAUTH_OIDC_API_URL: `${ORIGIN}/v1`, ...service.env })
+  first = await signedInUser({ ...one, url: ORIGIN }, 'first@example.com')
+  second = await signedInUser({ ...one, url: ORIGIN }, 'second@example.com')
   const session = await first.client.newSession()
   const run = await first.client.send(session, 'write mine.txt: of the first user')
   await first.client.follow(run)
@@ -124,6 +136,8 @@ beforeAll(async () => {
     body: { provider: 'demo', model: 'demo-scripted-1' },
     headers: { 'If-Match': `"${body.version + 1}"` },
   })
+  const tokens = { accessToken: 'a', refreshToken: 'r', expiresAt: null }
+  await connect(one.app.db, first.userId, { provider: 'oidc', account: 'account-of-the-first', tokens }, one.app.keys)
   const active = await first.client.send(await first.client.newSession(), '!silent')
   await one.app.db
     .updateTable('agent_users')
@@ -132,7 +146,7 @@ beforeAll(async () => {
     .execute()
   owned = { session, run, active, artifact }
 }, 30_000)
-afterAll(() => one?.stop())
+afterAll(() => Promise.all([one?.stop(), service?.close()]))
 
 test('every route of the router has an entry here, and every entry a route', () => {
   const { routes } = createApi({ app: one.app, role: 'api', uiFolder: '', hosts: new Set(), report() {} })
@@ -148,10 +162,10 @@ async function ask(client: Client, route: string, { path, body, headers = {} }: 
 
 describe.each(Object.entries(ENTRIES))('%s', (route, entry) => {
   test('nobody, and a session that has ended or was made up: 401', async () => {
-    const ended = await signedInUser(one, 'first@example.com')
+    const ended = await signedInUser({ ...one, url: ORIGIN }, 'first@example.com')
     await ended.client.request('POST', '/auth/logout')
-    const made = one.client.with({ Cookie: `agentic=${'x'.repeat(43)}`, Origin: one.url })
-    for (const client of [one.client.with({ Origin: one.url }), ended.client, made])
+    const made = one.client.with({ Cookie: `agentic=${'x'.repeat(43)}`, Origin: ORIGIN })
+    for (const client of [one.client.with({ Origin: ORIGIN }), ended.client, made])
       expect(await ask(client, route, entry)).toMatchObject({ status: 401, text: expect.stringContaining('signed_out') })
   })
 
@@ -177,7 +191,7 @@ describe.each(Object.entries(ENTRIES))('%s', (route, entry) => {
 })
 
 test('the same Idempotency-Key of two users makes two runs', async () => {
-  const again = await signedInUser(one, 'first@example.com')
+  const again = await signedInUser({ ...one, url: ORIGIN }, 'first@example.com')
   const send = async ({ client }: TestUser) => {
     const body = { session_id: await client.newSession(), message: '!fast 1' }
     return client.request<{ run_id: string }>('POST', '/runs', { body, headers: { 'Idempotency-Key': 'the same' } })
@@ -188,7 +202,7 @@ test('the same Idempotency-Key of two users makes two runs', async () => {
 })
 
 test('the database takes no row of one user in the session of another', async () => {
-  const session = await (await signedInUser(one, 'first@example.com')).client.newSession()
+  const session = await (await signedInUser({ ...one, url: ORIGIN }, 'first@example.com')).client.newSession()
   const place = { session_id: session, user_id: second.userId, run_id: 'r', turn: 1, created_at: '' }
   const { db } = one.app
   const turn = db.insertInto('agent_turns').values({ ...place, input_text: '', model: null, input_tokens: 0, output_tokens: 0 })

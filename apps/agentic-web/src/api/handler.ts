@@ -7,6 +7,7 @@ import { artifactRoutes } from './artifacts.ts'
 import { demandUser } from './demand-user.ts'
 import { errorResponse, HttpError } from './http-error.ts'
 import { legacyChatRoutes } from './legacy-chat.ts'
+import { loopbackCallback, oauthRoutes, publicOauthRoutes } from './oauth.ts'
 import { runRoutes } from './runs.ts'
 import { demandSameOrigin } from './same-origin.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -45,6 +46,8 @@ export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): A
     })
     .route('/api', serviceRoutes(app, role))
     .route('/api/auth', publicAuthRoutes(app))
+    .route('/api/oauth', publicOauthRoutes(app))
+    .route('/auth/callback', loopbackCallback(app))
     // Everything below belongs to a user.
     .use('/api/*', demandUser(app, streams))
     .route('/api/me', meRoute(app))
@@ -54,6 +57,7 @@ export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): A
     .route('/api/artifacts', artifactRoutes())
     .route('/api/settings', settingsRoutes())
     .route('/api/chat', legacyChatRoutes())
+    .route('/api/oauth', oauthRoutes())
     .all('/api/*', () => {
       throw new HttpError('not_found', 'there is no such route')
     })

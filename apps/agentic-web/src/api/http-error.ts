@@ -7,9 +7,15 @@ const STATUS = {
   invalid_request: 400,
   invalid_cursor: 400,
   invalid_link: 400,
+  state_unknown: 400,
+  state_mismatch: 400,
+  state_used: 400,
+  state_expired: 400,
+  provider_error: 400,
   signed_out: 401,
   wrong_password: 401,
   cross_origin: 403,
+  not_a_user: 403,
   not_found: 404,
   already_ended: 409,
   not_ended: 409,
@@ -38,6 +44,10 @@ export class HttpError extends Error {
   }
 }
 
+export function statusOf(code: ApiErrorCode): number {
+  return STATUS[code]
+}
+
 export function notFound(what: string): HttpError {
   return new HttpError('not_found', `there is no such ${what}`)
 }
@@ -48,7 +58,7 @@ export function errorResponse(error: unknown, report: (error: unknown) => void):
   const { code, message, retryAfterMs } = known ?? new HttpError('internal', 'something went wrong in the server; its log says what')
   const body: ApiErrorBody = { error: { code, message } }
   const headers = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) }
-  return Response.json(body, { status: STATUS[code], headers })
+  return Response.json(body, { status: statusOf(code), headers })
 }
 
 /** What the engine says of a request for events. */

@@ -95,6 +95,7 @@ const SHOWN: ReadonlySet<string> = new Set<RunErrorCode>([
   'model_error',
   'model_stalled',
   'secret_unreadable',
+  'auth_expired',
   'too_many_steps',
   'answer_too_long',
   'session_deleted',

@@ -3,6 +3,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { JSONValue, LanguageModel } from 'ai'
+import type { Config } from '../config.ts'
 import { DEMO_MODEL, type StoredSettings } from '../db/settings.ts'
 
 export interface ChosenModel {
@@ -16,7 +17,11 @@ export interface ChosenModel {
 const THINKING = { low: 2048, medium: 8192, high: 24_576 }
 
 /** Undefined if the provider needs a key and there is none. */
-export function chooseModel(settings: StoredSettings, key: string | undefined, demoModelUrl: string): ChosenModel | undefined {
+export function chooseModel(
+  settings: StoredSettings,
+  key: string | undefined,
+  { demoModelUrl, oauth }: Pick<Config, 'demoModelUrl' | 'oauth'>,
+): ChosenModel | undefined {
   const { provider, model, reasoning } = settings
   if (provider === 'demo') {
     const demo = createOpenAICompatible({ name: 'demo', baseURL: demoModelUrl, includeUsage: true })
@@ -27,7 +32,11 @@ export function chooseModel(settings: StoredSettings, key: string | undefined, d
   const effort = reasoning === 'default' ? undefined : reasoning
   switch (provider) {
     case 'openai':
-      return { model: createOpenAI(auth)(model), key, options: effort ? { openai: { reasoningEffort: effort } } : {} }
+      return {
+        model: createOpenAI({ ...auth, ...(oauth.providers.openai?.apiUrl && { baseURL: oauth.providers.openai.apiUrl }) })(model),
+        key,
+        options: effort ? { openai: { reasoningEffort: effort } } : {},
+      }
     case 'anthropic': {
       const thinking = effort && { type: 'enabled', budgetTokens: THINKING[effort] }
       return { model: createAnthropic(auth)(model), key, options: thinking ? { anthropic: { thinking } } : {} }

@@ -31,12 +31,19 @@ export async function startEverything({ isMulti }: { isMulti: boolean }): Promis
     DATABASE_URL: process.env.DATABASE_URL ?? (await ownPostgres(ends)),
     DEMO_MODEL_URL: `${demo.url}/v1`,
     APP_KEYS: process.env.APP_KEYS ?? localKeys(DATA),
+    PUBLIC_URL: process.env.PUBLIC_URL ?? ownAddress(),
   }
   ends.unshift(keepRunning({ DATABASE_URL: env.DATABASE_URL }))
   const url = isFile ? await inThisProcess(env, ends) : await inProcesses(env, ends, isMulti)
   console.log(
-    `\nAgentic web: ${url}\nThe demo model is scripted and not an AI. Add a key or a local model server in the settings.\nCtrl-C ends everything.`,
+    `\nAgentic web: ${env.PUBLIC_URL || url}\nThe demo model is scripted and not an AI. Add a key or a local model server in the settings.\nCtrl-C ends everything.`,
   )
+}
+
+/** Services send users back to one address, so pages must be there and not under another name of this machine. */
+function ownAddress(): string {
+  const isNeeded = Boolean(process.env.OAUTH_OPENAI_CLIENT_ID || process.env.OAUTH_OIDC_CLIENT_ID)
+  return isNeeded ? `http://localhost:${PORT}` : ''
 }
 
 async function ownPostgres(ends: End[]): Promise<string> {

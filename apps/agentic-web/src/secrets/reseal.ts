@@ -1,6 +1,8 @@
 // Seals everything that is stored with the first key of APP_KEYS. Requests and runs go on meanwhile: they can open both, and a row that somebody changes
 // at the same moment is left as it is, because it has the first key already.
 
+import { authIdentity } from '../db/auth.ts'
+import { stateIdentity } from '../db/oauth-state.ts'
 import { secretIdentity } from '../db/secrets.ts'
 import type { AppDatabase } from '../db/tables.ts'
 import { type KeyRing, SecretUnreadable } from './key-ring.ts'
@@ -33,18 +35,39 @@ export async function resealAll(db: AppDatabase, ring: KeyRing): Promise<Reseale
 }
 
 async function rowsOfOtherKeys(db: AppDatabase, { current }: KeyRing): Promise<SealedRow[]> {
-  const isOld = ({ sealed }: { sealed: string }) => !sealed.startsWith(`${current}.`)
-  const secrets = await db.selectFrom('agent_secrets').selectAll().execute()
-  return secrets.filter(isOld).map((row) => ({
-    sealed: row.sealed,
-    identity: secretIdentity(row),
-    replace: (sealed) =>
-      db
-        .updateTable('agent_secrets')
-        .set({ sealed })
-        .where('user_id', '=', row.user_id)
-        .where('name', '=', row.name)
-        .where('sealed', '=', row.sealed)
-        .execute(),
-  }))
+  const rows = [...(await secretRows(db)), ...(await authRows(db)), ...(await stateRows(db))]
+  return rows.filter(({ sealed }) => !sealed.startsWith(`${current}.`))
+}
+
+async function secretRows(db: AppDatabase): Promise<SealedRow[]> {
+  const rows = await db.selectFrom('agent_secrets').select(['user_id', 'name', 'version', 'sealed']).execute()
+  return rows.map((row) => {
+    const update = db
+      .updateTable('agent_secrets')
+      .where('user_id', '=', row.user_id)
+      .where('name', '=', row.name)
+      .where('sealed', '=', row.sealed)
+    return { sealed: row.sealed, identity: secretIdentity(row), replace: (sealed) => update.set({ sealed }).execute() }
+  })
+}
+
+async function authRows(db: AppDatabase): Promise<SealedRow[]> {
+  const rows = await db.selectFrom('auth').select(['user_id', 'provider', 'version', 'sealed']).execute()
+  return rows.map((row) => {
+    const update = db
+      .updateTable('auth')
+      .where('user_id', '=', row.user_id)
+      .where('provider', '=', row.provider)
+      .where('sealed', '=', row.sealed)
+    return { sealed: row.sealed, identity: authIdentity(row), replace: (sealed) => update.set({ sealed }).execute() }
+  })
+}
+
+/** Also those of journeys that are under way. */
+async function stateRows(db: AppDatabase): Promise<SealedRow[]> {
+  const rows = await db.selectFrom('oauth_state').select(['state_hash', 'sealed']).execute()
+  return rows.map((row) => {
+    const update = db.updateTable('oauth_state').where('state_hash', '=', row.state_hash).where('sealed', '=', row.sealed)
+    return { sealed: row.sealed, identity: stateIdentity(row.state_hash), replace: (sealed) => update.set({ sealed }).execute() }
+  })
 }

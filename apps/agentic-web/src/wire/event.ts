@@ -176,6 +176,7 @@ export interface Usage {
  * - `model_error`: the model's server failed or sent something that is no answer, also after all retries.
  * - `model_stalled`: the model's server sent nothing for too long, also after all retries.
  * - `secret_unreadable`: the stored key cannot be opened on this server. Enter it again in the settings.
+ * - `auth_expired`: the connection to another service has ended. Connect again in the settings.
  * - `too_many_steps`: the model asked for tools again and again.
  * - `answer_too_long`: one answer of the model is larger than the limit.
  * - `timeout`: the run took longer than its limit.
@@ -190,6 +191,7 @@ export type RunErrorCode =
   | 'model_error'
   | 'model_stalled'
   | 'secret_unreadable'
+  | 'auth_expired'
   | 'too_many_steps'
   | 'answer_too_long'
   | 'timeout'

@@ -18,7 +18,7 @@ import { Redactor } from '../secrets/redactor.ts'
 import { runTool } from '../tools/run-tool.ts'
 import type { MessagePart, ToolCallPart, ToolResultPart } from '../wire/session.ts'
 import { askModel } from './ask-model.ts'
-import { credentialOf } from './credential.ts'
+import { learnSecrets } from './credential.ts'
 import { prepare } from './prepare.ts'
 import { saveStep, toolStep } from './step-names.ts'
 
@@ -43,8 +43,7 @@ export function defineAgentRun(durably: Durably, app: () => App, timeout: number
 async function answerMessage(ctx: JobContext, app: App, input: RunInput, redactor: Redactor): Promise<RunOutput> {
   const settings = await prepare(ctx, app, input)
   // A worker that takes over in the middle may begin with a tool, and has to know what must not be in its output.
-  const credential = await credentialOf(app, input.userId, settings)
-  if (credential !== undefined) redactor.learn(credential)
+  await learnSecrets(app, input.userId, settings, redactor)
   const history = await listMessages(app.db, input.userId, input.sessionId, input.turn)
   const messages: PromptMessage[] = [...history, { role: 'user', parts: [{ type: 'text', text: input.message }] }]
   const turn = new Turn(ctx, { app, redactor }, input, messages)

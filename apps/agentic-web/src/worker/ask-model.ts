@@ -4,14 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { JobContext } from '@coji/durably'
 import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
+import { expireToken } from '../db/auth.ts'
 import type { StoredSettings } from '../db/settings.ts'
 import { callModel, type ModelAnswer, type ModelResult } from '../model/call-model.ts'
 import { NO_KEY } from '../model/model-failure.ts'
 import { type PromptMessage, promptOf } from '../model/prompt.ts'
 import { chooseModel } from '../model/provider.ts'
+import { RefreshFailed, reconnect } from '../oauth/access-token.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { RunInput } from './agent-run.ts'
-import { credentialOf } from './credential.ts'
+import { type Credential, credentialOf } from './credential.ts'
 import { PartEmitter } from './emit-parts.ts'
 import { modelStep } from './step-names.ts'
 
@@ -41,7 +43,7 @@ export async function askModel(ctx: JobContext, request: ModelCall): Promise<{ s
     const attemptStep = async (parts: PartEmitter): Promise<RecordedAttempt> => {
       // The pause is part of the step, so the run keeps its session while it waits.
       await pause(pauseMs, undefined, { signal: ctx.signal })
-      const result = await attemptOnce(ctx, request, parts)
+      const result = await attemptOnce(ctx, request, { attempt, parts })
       return { result, retryInMs: isLast ? null : nextPause(result, attempt, limits.retryAfterMaxMs) }
     }
     const { redactor } = request
@@ -56,17 +58,37 @@ export async function askModel(ctx: JobContext, request: ModelCall): Promise<{ s
 
 async function attemptOnce(
   ctx: JobContext,
-  { app, input, settings, messages, redactor }: ModelCall,
-  parts: PartEmitter,
+  call: ModelCall,
+  { attempt, parts }: { attempt: number; parts: PartEmitter },
 ): Promise<ModelResult> {
-  const credential = await credentialOf(app, input.userId, settings)
-  if (credential !== undefined) redactor.learn(credential)
-  const chosen = chooseModel(settings, credential, app.config.demoModelUrl)
+  const { app, input, settings, messages, redactor } = call
+  let credential: Credential | undefined
+  try {
+    credential = await credentialOf(app, input.userId, settings, { redactor, signal: ctx.signal })
+  } catch (error) {
+    if (!(error instanceof RefreshFailed)) throw error
+    return { failure: { code: 'model_error', message: error.message, retryAfterMs: error.retryAfterMs } }
+  }
+  const chosen = chooseModel(settings, credential?.secret, app.config)
   if (!chosen) return { failure: NO_KEY }
   const emit = (part: Parameters<PartEmitter['add']>[0]) => parts.add(part)
   const result = await callModel({ ...chosen, messages: promptOf(messages), limits: app.config.limits, signal: ctx.signal, emit })
   await parts.flush()
-  return result
+  return credential?.connection ? refused(app, credential.connection, result, attempt) : result
+}
+
+/** A token that was withdrawn before its time: it is replaced once, and then the user has to connect again. */
+async function refused(
+  app: App,
+  { of, provider }: NonNullable<Credential['connection']>,
+  result: ModelResult,
+  attempt: number,
+): Promise<ModelResult> {
+  if ('answer' in result || result.failure.code !== 'bad_key') return result
+  const { code, message } = reconnect(provider)
+  if (attempt > 1) return { failure: { code, message, retryAfterMs: null } }
+  await expireToken(app.db, of)
+  return { failure: { code, message, retryAfterMs: 0 } }
 }
 
 /** Grows with each attempt, unless the server asked for more; one that asks for too much is not waited for. */

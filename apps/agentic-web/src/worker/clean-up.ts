@@ -54,13 +54,17 @@ async function removeOldFiles({ db, config }: App): Promise<number> {
 
 const DAY_MS = 86_400_000
 
-/** Links stay for a day after their end, so that one can be told that a link is too old. */
+/** Links and journeys to other services stay for a day after their end, so that one can be told that they were used, or are too old. */
 async function removeOldSignIns({ db }: App): Promise<number> {
   const now = Date.now()
   const dayAgo = new Date(now - DAY_MS).toISOString()
   const removed = [
     await db.deleteFrom('agent_web_sessions').where('expires_at', '<', new Date(now).toISOString()).executeTakeFirst(),
     await db.deleteFrom('agent_invites').where('expires_at', '<', dayAgo).executeTakeFirst(),
+    await db
+      .deleteFrom('oauth_state')
+      .where('expires_at', '<', now - DAY_MS)
+      .executeTakeFirst(),
     await db
       .deleteFrom('agent_counters')
       .where('window_start', '<', now - DAY_MS)

@@ -1,5 +1,6 @@
 // The routes that the page uses, with the types of src/wire.
 import type { AuthView, MeView } from '../../../src/wire/account.ts'
+import type { OauthList } from '../../../src/wire/oauth.ts'
 import type { AcceptedRun, CancelledRun, RunList, RunView } from '../../../src/wire/run.ts'
 import type { FileList, SessionList, SessionView } from '../../../src/wire/session.ts'
 import type { SettingsChange, SettingsView } from '../../../src/wire/settings.ts'
@@ -26,6 +27,11 @@ export const signIn = (email: string, password: string) => request<MeView>('/aut
 export const acceptInvite = (token: string, password: string) =>
   request<MeView>('/auth/invite', { method: 'POST', body: { token, password } })
 export const signOut = (everywhere: boolean) => request<void>('/auth/logout', { method: 'POST', body: { everywhere } })
+
+export const listConnections = () => request<OauthList>('/oauth')
+export const disconnect = (provider: string) => request<void>(`/oauth/${id(provider)}`, { method: 'DELETE' })
+/** A link, not a request: the browser goes to the other service, and comes back here. */
+export const connectAddress = (provider: string) => `/api/oauth/${id(provider)}/start?purpose=connect&return_to=${id(`/${location.hash}`)}`
 
 export const readSettings = () => request<SettingsView>('/settings')
 export const changeSettings = (body: SettingsChange, version: number) =>

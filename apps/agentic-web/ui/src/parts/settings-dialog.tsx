@@ -5,6 +5,7 @@ import type { Provider, SettingsChange, SettingsView } from '../../../src/wire/s
 import { changeSettings, readSettings } from '../api/api.ts'
 import { ApiError } from '../api/request.ts'
 import { Account } from './account.tsx'
+import { Connections } from './connections.tsx'
 import { Dialog } from './dialog.tsx'
 import { type KeyChange, KeyField } from './key-field.tsx'
 import { keyOf, MODELS } from './providers.ts'
@@ -77,6 +78,7 @@ export function SettingsDialog({ me, settings, onChanged, onClose }: SettingsDia
           </button>
         </footer>
       </form>
+      <Connections />
       {me.mode !== 'dev' && <Account me={me} />}
     </Dialog>
   )
