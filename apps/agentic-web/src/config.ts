@@ -57,8 +57,20 @@ export interface Limits {
   answerBytes: number
   /** Messages of one session that wait at the same time. */
   queuedRuns: number
+  /** Of all servers and workers together. Infinite with AUTH_MODE=dev, unless they are set. */
+  perUser: UserLimits
   /** Files of a session that nobody has used for so long are removed. */
   workspaceTtlMs: number
+}
+
+export interface UserLimits {
+  requestsPerMinute: number
+  /** Messages that wait for an answer, or are being answered. */
+  runs: number
+  /** Event streams that are open. */
+  streams: number
+  /** Of files and long outputs of tools, in all sessions. */
+  bytes: number
 }
 
 const DAY_MS = 86_400_000
@@ -89,6 +101,7 @@ export function readConfig(env: Env): Config {
       toolOutputBytes: 48 * 1024,
       answerBytes: 1024 * 1024,
       queuedRuns: 20,
+      perUser: readUserLimits(env),
       workspaceTtlMs: positive(env, 'WORKSPACE_TTL_MS', 30 * DAY_MS),
     },
     allowCrash: env.ALLOW_CRASH === '1',
@@ -116,6 +129,17 @@ function readAuth(env: Env): AuthConfig {
     isSecure: publicUrl?.startsWith('https:') ?? false,
     trustProxy: env.TRUST_PROXY === '1',
     isOpenToAll: env.OIDC_SIGN_UP === 'everyone',
+  }
+}
+
+function readUserLimits(env: Env): UserLimits {
+  const limit = (name: string, fallback: number) =>
+    positive(env, name, (env.AUTH_MODE || 'dev') === 'dev' ? Number.POSITIVE_INFINITY : fallback)
+  return {
+    requestsPerMinute: limit('REQUESTS_PER_MINUTE', 600),
+    runs: limit('RUNS_PER_USER', 30),
+    streams: limit('STREAMS_PER_USER', 20),
+    bytes: limit('BYTES_PER_USER', 256 * 1024 * 1024),
   }
 }
 

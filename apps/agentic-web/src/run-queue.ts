@@ -3,7 +3,8 @@
 import type { Run } from '@coji/durably'
 import { translate } from './api/translate.ts'
 import type { App } from './app.ts'
-import { countActive, insertTurn, lastWorker, takeTurn } from './db/turns.ts'
+import { lockUser } from './db/lock-user.ts'
+import { countActive, countActiveOfUser, insertTurn, lastWorker, takeTurn } from './db/turns.ts'
 import type { AgentEvent } from './wire/event.ts'
 import type { RunInput } from './worker/agent-run.ts'
 import { sessionKey } from './worker/session-key.ts'
@@ -16,7 +17,7 @@ export interface NewMessage {
 }
 
 export type Enqueued = { runId: string; isNew: boolean } | Refusal
-type Refusal = 'no session' | 'full' | 'other message with this key'
+type Refusal = 'no session' | 'full' | 'too many of the user' | 'other message with this key'
 
 /** The message, its place in the session and the run that answers it are one commit. */
 export async function enqueue(
@@ -28,6 +29,10 @@ export async function enqueue(
   const text = message.message
   try {
     return await db.transaction().execute(async (trx): Promise<Enqueued> => {
+      const { queuedRuns, perUser } = config.limits
+      const isLimited = perUser.runs !== Number.POSITIVE_INFINITY
+      // Before the session, and always in this order.
+      if (isLimited) await lockUser(trx, userId)
       const turn = await takeTurn(trx, userId, sessionId, text)
       if (turn === undefined) return 'no session'
       const waiting = await countActive(trx, userId, sessionId)
@@ -42,7 +47,8 @@ export async function enqueue(
         ...(idempotencyKey !== undefined && { idempotencyKey: `${userId}/${idempotencyKey}` }),
       })
       if (!isSame(run, input)) throw new NotAccepted(answerOfKnown(run, input))
-      if (waiting >= config.limits.queuedRuns) throw new NotAccepted('full')
+      if (waiting >= queuedRuns) throw new NotAccepted('full')
+      if (isLimited && (await countActiveOfUser(trx, userId)) >= perUser.runs) throw new NotAccepted('too many of the user')
       await insertTurn(trx, userId, { runId: run.id, sessionId, turn, message: text })
       return { runId: run.id, isNew: true }
     })

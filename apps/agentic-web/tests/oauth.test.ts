@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openApp } from '../dist/app.js'
 import { accessToken } from '../dist/oauth/access-token.js'
 import { ownPath } from '../dist/oauth/journey.js'
+import { type PostgresServer, startPostgres } from '../dist/postgres/server.js'
 import { type Listening, listen } from '../dist/roles/listen.js'
 import { serveApi } from '../dist/roles/serve-api.js'
 import { KeyRing } from '../dist/secrets/key-ring.js'
@@ -20,6 +21,7 @@ import { signedInUser, type TestUser } from './rig/users.ts'
 /** Where the service sends browsers back to. Nobody listens there: the tests choose the server. */
 const PUBLIC_URL = 'http://localhost:9'
 
+let postgres: PostgresServer
 let service: OidcServer
 let one: OneProcess
 /** The same app, as another process would have it: its own connections and memory. */
@@ -29,7 +31,15 @@ const logged: unknown[][] = []
 beforeAll(async () => {
   for (const name of ['log', 'warn', 'error'] as const) vi.spyOn(console, name).mockImplementation((...words) => void logged.push(words))
   service = await OidcServer.start({ redirectUris: [`${PUBLIC_URL}/auth/callback`, `${PUBLIC_URL}/api/oauth/oidc/callback`] })
-  const env = { AUTH_MODE: 'password', PUBLIC_URL, OAUTH_CALLBACK: 'public', OAUTH_OIDC_API_URL: `${PUBLIC_URL}/v1`, ...service.env }
+  postgres = await startPostgres({ own: true })
+  const env = {
+    DATABASE_URL: postgres.url,
+    AUTH_MODE: 'password',
+    PUBLIC_URL,
+    OAUTH_CALLBACK: 'public',
+    OAUTH_OIDC_API_URL: `${PUBLIC_URL}/v1`,
+    ...service.env,
+  }
   one = await startOneProcess(env)
   const second = openApp(one.app.config)
   const listening = await serveApi(second, { role: 'api', port: 0 })
@@ -39,6 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await other?.close()
   await one?.stop()
+  await postgres?.stop()
   await service?.close()
   vi.restoreAllMocks()
 })

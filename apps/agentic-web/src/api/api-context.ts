@@ -7,6 +7,9 @@ export interface ApiContext {
   streams: EventStreams
   /** Who asks. */
   userId: string
+  /** Asked again while a stream is open. */
+  isStillSignedIn: () => Promise<boolean>
+  report: (error: unknown) => void
 }
 
 /** For Hono: routes behind the sign-in find the context in `var`. */

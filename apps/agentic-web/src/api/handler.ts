@@ -49,7 +49,7 @@ export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): A
     .route('/api/oauth', publicOauthRoutes(app))
     .route('/auth/callback', loopbackCallback(app))
     // Everything below belongs to a user.
-    .use('/api/*', demandUser(app, streams))
+    .use('/api/*', demandUser({ app, streams, report }))
     .route('/api/me', meRoute(app))
     .route('/api/auth/password', passwordRoute(app))
     .route('/api/runs', runRoutes())

@@ -28,6 +28,7 @@ const STATUS = {
   too_many_runs: 429,
   too_many_streams: 429,
   too_many_attempts: 429,
+  too_many_requests: 429,
   internal: 500,
   unavailable: 503,
 } as const satisfies Record<ApiErrorCode, number>

@@ -4,11 +4,13 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { newToken } from '../auth/token.ts'
 import { disconnect, listConnections } from '../db/auth.ts'
+import { countOne } from '../db/counters.ts'
 import { ProviderError } from '../oauth/client.ts'
 import { finishJourney, startJourney } from '../oauth/journey.ts'
 import type { OauthProvider } from '../oauth/providers.ts'
 import type { OauthList } from '../wire/oauth.ts'
 import type { ApiEnv } from './api-context.ts'
+import { clientAddress } from './client-address.ts'
 import { userOf } from './demand-user.ts'
 import { errorPage } from './error-page.ts'
 import { HttpError, notFound } from './http-error.ts'
@@ -16,6 +18,7 @@ import { readCookie, setCookie } from './session-cookie.ts'
 import { newSession } from './sign-in.ts'
 
 const BINDING_S = 600
+const STARTS = { ms: 60_000, max: 60 }
 const purposes = z.enum(['login', 'connect'])
 
 export function publicOauthRoutes(app: App): Hono {
@@ -62,7 +65,7 @@ async function start(app: App, request: Request, name: string): Promise<Response
   const purpose = purposes.catch('connect').parse(query.get('purpose'))
   if (purpose === 'login' && (auth.mode !== 'oidc' || provider.name !== 'oidc')) throw notFound('way to sign in')
   if (purpose === 'connect' && provider.apiUrl === null) throw notFound('service to connect')
-  const userId = purpose === 'connect' ? await connectingUser(app, request) : null
+  const userId = purpose === 'connect' ? await connectingUser(app, request) : await comingStranger(app, request)
   const binding = readCookie(request, bindingName(auth)) ?? newToken()
   const url = await startJourney(app, auth.publicUrl, { provider, purpose, userId, returnTo: query.get('return_to'), binding }).catch(
     refuse,
@@ -76,6 +79,13 @@ async function connectingUser(app: App, request: Request): Promise<string> {
   if (userId === undefined) throw new HttpError('signed_out', 'sign in first')
   if (request.headers.get('Sec-Fetch-Site') === 'cross-site') throw new HttpError('cross_origin', 'a page of another site may not do this')
   return userId
+}
+
+/** Each leaves a row behind, and nobody knows who it is. */
+async function comingStranger({ db, config }: App, request: Request): Promise<null> {
+  const waitMs = await countOne(db, `oauth/address/${clientAddress(request, config.auth)}`, STARTS)
+  if (waitMs > 0) throw new HttpError('too_many_attempts', 'too many attempts to sign in; try again in a minute', waitMs)
+  return null
 }
 
 async function callback(app: App, request: Request, provider: string | undefined): Promise<Response> {

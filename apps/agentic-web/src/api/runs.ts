@@ -5,6 +5,7 @@ import { enqueue, requestCancel } from '../run-queue.ts'
 import type { AcceptedRun, CancelledRun, RunList, RunStatus, RunView } from '../wire/run.ts'
 import type { ApiContext, ApiEnv } from './api-context.ts'
 import { HttpError, notFound, refuseStream } from './http-error.ts'
+import { countStream } from './open-streams.ts'
 import { readBody, storableText } from './read-body.ts'
 import { findRun, findRuns } from './run-views.ts'
 import { translate } from './translate.ts'
@@ -35,10 +36,11 @@ export async function accept(
   { sessionId, message, key }: { sessionId: string; message: string; key?: string | undefined },
 ): Promise<{ run: AcceptedRun; isNew: boolean }> {
   const enqueued = await enqueue(app, userId, { sessionId, message, ...(key !== undefined && { idempotencyKey: key }) })
-  if (enqueued === 'full') {
-    const { queuedRuns } = app.config.limits
+  const { queuedRuns, perUser } = app.config.limits
+  if (enqueued === 'too many of the user')
+    throw new HttpError('too_many_runs', `${perUser.runs} of your messages wait for an answer already; wait or cancel one`)
+  if (enqueued === 'full')
     throw new HttpError('too_many_runs', `${queuedRuns} messages of this session wait for an answer already; wait or cancel one`)
-  }
   if (enqueued === 'no session') throw notFound('session')
   if (enqueued === 'other message with this key')
     throw new HttpError('idempotency_conflict', 'this Idempotency-Key was used with another session or message; use a new key')
@@ -101,8 +103,22 @@ async function retry(context: ApiContext, runId: string): Promise<AcceptedRun> {
   return (await accept(context, { sessionId: session_id, message: input_text })).run
 }
 
+const LAST_EVENTS: ReadonlySet<RunLogEvent['type']> = new Set(['run:complete', 'run:fail', 'run:cancel'])
+
 export async function runEvents(context: ApiContext, request: Request, runId: string): Promise<Response> {
   await visibleRun(context, runId)
-  const messages = (event: RunLogEvent) => translate(event).map(({ type, ...data }) => ({ event: type, data }))
-  return context.streams.open(request, runId, { principal: context.userId, messages }).catch(refuseStream)
+  const { end, mayRead } = await countStream(context)
+  const messages = (event: RunLogEvent) => {
+    if (LAST_EVENTS.has(event.type)) end()
+    return translate(event).map(({ type, ...data }) => ({ event: type, data }))
+  }
+  try {
+    request.signal.addEventListener('abort', end)
+    const response = await context.streams.open(request, runId, { principal: context.userId, messages, mayRead })
+    if (response.body === null) end()
+    return response
+  } catch (error) {
+    end()
+    return refuseStream(error)
+  }
 }

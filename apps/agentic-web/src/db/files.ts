@@ -1,4 +1,5 @@
 // The workspace of a session: its files, in the database, so that every worker sees the same ones.
+import { sql } from 'kysely'
 import type { WorkspaceFile } from '../wire/session.ts'
 import type { AppDatabase, AppTransaction } from './tables.ts'
 
@@ -40,6 +41,21 @@ export async function loadWorkspace(db: AppDatabase, userId: string, sessionId: 
     .where('session_id', '=', sessionId)
     .execute()
   return new Map(rows.map(({ path, content }) => [path, content]))
+}
+
+/** What the user has in all sessions: files, and outputs of tools that were too long. */
+export async function bytesOf(db: AppDatabase, userId: string): Promise<number> {
+  const files = await db
+    .selectFrom('agent_files')
+    .select(({ fn }) => fn.sum<number | null>('bytes').as('n'))
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  const artifacts = await db
+    .selectFrom('agent_artifacts')
+    .select(sql<number | null>`sum(length(content))`.as('n'))
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return Number(files?.n ?? 0) + Number(artifacts?.n ?? 0)
 }
 
 /** Applying the same changes again changes nothing. */

@@ -49,6 +49,18 @@ export async function lastWorker(trx: AppTransaction, userId: string, sessionId:
   return row?.worker_id ?? null
 }
 
+/** The same, of all sessions of the user. */
+export async function countActiveOfUser(trx: AppTransaction, userId: string): Promise<number> {
+  const { n } = await trx
+    .selectFrom('agent_turns as t')
+    .innerJoin('runs as r', 'r.id', 't.run_id')
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .where('t.user_id', '=', userId)
+    .where('r.status', 'in', ['pending', 'running'])
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
 export interface NewTurn {
   runId: string
   sessionId: string

@@ -43,5 +43,6 @@ export type ApiErrorCode =
   | 'provider_error'
   | 'not_a_user'
   | 'too_many_attempts'
+  | 'too_many_requests'
   | 'unavailable'
   | 'internal'

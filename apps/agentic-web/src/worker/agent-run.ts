@@ -20,6 +20,7 @@ import type { MessagePart, ToolCallPart, ToolResultPart } from '../wire/session.
 import { askModel } from './ask-model.ts'
 import { learnSecrets } from './credential.ts'
 import { prepare } from './prepare.ts'
+import { withinQuota, withinQuotaText } from './quota.ts'
 import { saveStep, toolStep } from './step-names.ts'
 
 export const AGENT_RUN = 'agent-run'
@@ -79,14 +80,17 @@ class Turn {
     const { config, db } = this.#app
     const { userId, sessionId } = this.#input
     const redactor = this.#redactor
+    const { perUser } = config.limits
+    const place = { userId, sessionId, runId: this.#ctx.runId }
     const work = async (signal: AbortSignal) => {
-      const { content, isError, truncated, artifact, changes } = await runTool(request, {
+      const outcome = await runTool(request, {
         limits: config.limits,
         allowCrash: config.allowCrash,
-        store: (text) => storeArtifact(db, { userId, sessionId, runId: this.#ctx.runId }, redactor.text(text)),
+        store: async (text) => storeArtifact(db, place, await withinQuotaText(db, userId, redactor.text(text), perUser.bytes)),
         loadWorkspace: () => loadWorkspace(db, userId, sessionId),
         signal,
       })
+      const { content, isError, truncated, artifact, changes } = await withinQuota(db, userId, outcome, perUser.bytes)
       const { tool_call_id, tool } = request
       const result: ToolResultPart = { type: 'tool_result', tool_call_id, tool, content, is_error: isError, truncated }
       return { result: artifact ? { ...result, artifact } : result, changes: changes.map((change) => withoutSecrets(change, redactor)) }

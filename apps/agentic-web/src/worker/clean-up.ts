@@ -60,6 +60,7 @@ async function removeOldSignIns({ db }: App): Promise<number> {
   const dayAgo = new Date(now - DAY_MS).toISOString()
   const removed = [
     await db.deleteFrom('agent_web_sessions').where('expires_at', '<', new Date(now).toISOString()).executeTakeFirst(),
+    await db.deleteFrom('agent_streams').where('expires_at', '<', now).executeTakeFirst(),
     await db.deleteFrom('agent_invites').where('expires_at', '<', dayAgo).executeTakeFirst(),
     await db
       .deleteFrom('oauth_state')
