@@ -1,5 +1,5 @@
 // `npm run accept:agentic`: two servers, two workers, Postgres, a load balancer and Chromium; what breaks elsewhere is broken here on purpose.
-// The checks have the numbers of the plan that they come from. Those of users, sign-in, secrets and the sandbox are missing here.
+// The checks have the numbers of the plan that they come from.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage } from '../ui/tests/site.ts'
 import { anyInstance } from './any-instance.ts'
@@ -7,6 +7,7 @@ import { page } from './page.ts'
 import { Stage } from './stage.ts'
 import { stop } from './stop.ts'
 import { streams } from './streams.ts'
+import { users } from './users.ts'
 import { workerLost } from './worker-lost.ts'
 
 const REPORT = process.env.AGENTIC_REPORT ?? '.tmp/accept-agentic.json'
@@ -37,6 +38,7 @@ describe.runIf(process.env.AGENTIC_ACCEPT)('acceptance', { timeout: 180_000 }, (
   stop(stage)
   page(stage)
   workerLost(stage)
+  users()
 
   test('nothing took longer than it may', () => {
     expect(opened.tooSlow).toEqual([])

@@ -1,7 +1,10 @@
 // Two APIs and two workers, each a process of its own, on a Postgres of their own.
+import { execFile } from 'node:child_process'
 import type { Server } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import pg from 'pg'
-import { openApp } from '../../dist/app.js'
+import { type App, openApp } from '../../dist/app.js'
 import { readConfig } from '../../dist/config.js'
 import { migrate } from '../../dist/db/migrate.js'
 import { demoModelServer } from '../../dist/demo-model/server.js'
@@ -9,7 +12,7 @@ import { type PostgresServer, startPostgres } from '../../dist/postgres/server.j
 import { type Listening, listen } from '../../dist/roles/listen.js'
 import { Client } from './client.ts'
 import { TEST_KEYS } from './keys.ts'
-import { RoleProcess } from './role-process.ts'
+import { MAIN, RoleProcess } from './role-process.ts'
 
 const LEASE_MS = 3000
 
@@ -19,12 +22,16 @@ export interface SeenRequest {
   aborted: boolean
 }
 
+type Variables = Record<string, string>
+
 export class Fleet {
   readonly postgres: PostgresServer
   readonly client: Client
   readonly #demo: Listening
   readonly #env: Record<string, string>
   #apis: RoleProcess[]
+  /** Also of processes that are gone. */
+  readonly #logs: (() => string)[] = []
   readonly #workers: Map<string, RoleProcess>
 
   private constructor(
@@ -39,11 +46,12 @@ export class Fleet {
     this.#env = env
     this.#apis = apis
     this.#workers = workers
+    for (const process of [...apis, ...workers.values()]) this.#keepLog(process)
     this.client = new Client(...apis.map(({ url }) => url))
   }
 
-  /** `more`: variables beside those that every fleet has. */
-  static async start(more: Record<string, string> = {}): Promise<Fleet> {
+  /** `more`: variables beside those that every fleet has; they may depend on the address of the demo model. */
+  static async start(more: Variables | ((demoModelUrl: string) => Variables) = {}): Promise<Fleet> {
     const server: Server = demoModelServer()
     const [postgres, demo] = await Promise.all([startPostgres({ own: true }), listen(server, { port: 0, host: '127.0.0.1' })])
     const env = {
@@ -53,12 +61,52 @@ export class Fleet {
       LEASE_MS: String(LEASE_MS),
       POLL_MS: '250',
       ALLOW_CRASH: '1',
-      ...more,
+      ...(typeof more === 'function' ? more(`${demo.url}/v1`) : more),
     }
     await createTables(env)
     const apis = Promise.all([1, 2].map(() => RoleProcess.start('api', { ...env, PORT: '0' })))
     const workers = Promise.all(['w1', 'w2'].map((name) => startWorker(name, env)))
     return new Fleet(postgres, demo, env, await apis, new Map(await workers))
+  }
+
+  /** Everything that all processes have printed. */
+  get log(): string {
+    return this.#logs.map((log) => log()).join('')
+  }
+
+  #keepLog(process: RoleProcess): void {
+    this.#logs.push(() => process.log)
+  }
+
+  /** The app on the database of the fleet, in this process; it executes nothing. */
+  app(): App {
+    return openApp(readConfig(this.#env))
+  }
+
+  /** Runs a command of the program, and returns what it prints. */
+  async command(...words: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', MAIN, ...words], {
+      env: { ...process.env, ...this.#env },
+    })
+    return stdout
+  }
+
+  /** Every process is replaced, one after the other, with other variables. `around` is told which server is away. */
+  async rollOut(change: Variables, around: (ports: readonly number[]) => void): Promise<void> {
+    Object.assign(this.#env, change)
+    for (const [i, api] of this.#apis.entries()) {
+      around(this.#apis.filter((other) => other !== api).map(({ port }) => port))
+      // A load balancer lets the requests end that it has sent already.
+      await pause(500)
+      await api.end('SIGTERM')
+      this.#apis[i] = await RoleProcess.start('api', { ...this.#env, PORT: String(api.port) })
+      this.#keepLog(this.#apis[i])
+      around(this.#apis.map(({ port }) => port))
+    }
+    for (const name of this.workers) {
+      await this.endWorker(name, 'SIGTERM')
+      await this.startWorker(name)
+    }
   }
 
   get apiUrls(): string[] {
@@ -86,6 +134,7 @@ export class Fleet {
   /** Where they were before. */
   async restartApis(): Promise<void> {
     this.#apis = await Promise.all(this.#apis.map(({ port }) => RoleProcess.start('api', { ...this.#env, PORT: String(port) })))
+    for (const api of this.#apis) this.#keepLog(api)
   }
 
   /** Ends all workers, and returns how to start as many again. */
@@ -96,7 +145,9 @@ export class Fleet {
   }
 
   async startWorker(name: string): Promise<void> {
-    this.#workers.set(...(await startWorker(name, this.#env)))
+    const [, worker] = await startWorker(name, this.#env)
+    this.#workers.set(name, worker)
+    this.#keepLog(worker)
   }
 
   async endWorker(name: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {

@@ -4,32 +4,41 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../../dist/roles/main.js', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../../dist/roles/main.js', import.meta.url))
 
 export class RoleProcess {
   readonly #child: ChildProcess
   readonly port: number
 
-  private constructor(child: ChildProcess, port: number) {
+  readonly #said: () => string
+
+  private constructor(child: ChildProcess, port: number, said: () => string) {
     this.#child = child
     this.port = port
+    this.#said = said
   }
 
   static async start(role: string, env: Record<string, string>): Promise<RoleProcess> {
     const child = fork(MAIN, [role], {
       execArgv: ['--no-warnings'],
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     let said = ''
-    child.stderr?.on('data', (text) => {
-      said += text
-    })
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (text) => {
+        said += text
+      })
     const ready = once(child, 'message').then(([message]: { port: number }[]) => message?.port ?? 0)
     const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${role} ended before it was ready: ${said}`)))
     const port = await Promise.race([ready, ended])
     ended.catch(() => {})
-    return new RoleProcess(child, port)
+    return new RoleProcess(child, port, () => said)
+  }
+
+  /** Everything that it has printed. */
+  get log(): string {
+    return this.#said()
   }
 
   /** Resolves when the process is gone, however that came. */
