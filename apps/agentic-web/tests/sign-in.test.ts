@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createApi } from '../dist/api/handler.js'
-import { hashPassword } from '../dist/auth/password.js'
+import { hashPassword, isPassword } from '../dist/auth/password.js'
 import { createInvite } from '../dist/db/invites.js'
 import { createUser } from '../dist/db/users.js'
 import { serveApi } from '../dist/roles/serve-api.js'
@@ -183,6 +183,14 @@ describe('pages of other sites', () => {
     expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
   })
 
+  test('a name that somebody lets point to this machine is not answered', async () => {
+    const hosts = new Set(['localhost'])
+    const { handle } = createApi({ app: one.app, role: 'api', uiFolder: '', hosts, report() {} })
+    expect((await handle(new Request('http://localhost:3000/api/auth'))).status).toBe(200)
+    for (const path of ['/api/auth', '/api/health', '/'])
+      expect((await handle(new Request(`http://evil.example:3000${path}`))).status).toBe(403)
+  })
+
   test('the page may run files of its own only, and nobody may frame it', async () => {
     const uiFolder = mkdtempSync(join(tmpdir(), 'agentic-ui-'))
     onTestFinished(() => rmSync(uiFolder, { recursive: true }))
@@ -197,6 +205,16 @@ describe('pages of other sites', () => {
     expect(data.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(data.headers.get('x-content-type-options')).toBe('nosniff')
   })
+})
+
+test('a password of nobody takes as much work as one of somebody', async () => {
+  const cpuOf = async (work: () => Promise<unknown>) => {
+    const before = process.cpuUsage().user
+    await work()
+    return process.cpuUsage().user - before
+  }
+  const [somebody, nobody] = [await cpuOf(() => isPassword('wrong', hash)), await cpuOf(() => isPassword('wrong', null))]
+  expect(nobody / somebody).toBeGreaterThan(0.3)
 })
 
 test('behind https the cookie is bound to the host, and only the public address is an Origin', async () => {

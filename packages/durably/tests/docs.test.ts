@@ -213,7 +213,7 @@ test('every file that a page names exists', () => {
     'packages/durably-cli/src',
     'packages/durably-ui/src',
     'proof/src',
-    'apps/agentic-web/src',
+    ...['src', 'tests', 'accept', 'ui/src', 'ui/tests'].map((folder) => `apps/agentic-web/${folder}`),
     'examples',
     'docs',
   ]
