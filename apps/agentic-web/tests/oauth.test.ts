@@ -2,10 +2,9 @@
 
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openApp } from '../dist/app.js'
 import { accessToken } from '../dist/oauth/access-token.js'
+import { OauthClient } from '../dist/oauth/client.js'
 import { ownPath } from '../dist/oauth/journey.js'
-import { type PostgresServer, startPostgres } from '../dist/postgres/server.js'
 import { type Listening, listen } from '../dist/roles/listen.js'
 import { serveApi } from '../dist/roles/serve-api.js'
 import { KeyRing } from '../dist/secrets/key-ring.js'
@@ -21,19 +20,16 @@ import { signedInUser, type TestUser } from './rig/users.ts'
 /** Where the service sends browsers back to. Nobody listens there: the tests choose the server. */
 const PUBLIC_URL = 'http://localhost:9'
 
-let postgres: PostgresServer
 let service: OidcServer
 let one: OneProcess
-/** The same app, as another process would have it: its own connections and memory. */
+/** Another server on the same database, which remembers nothing of what the first one does. The acceptance has real processes. */
 let other: Listening
 let user: TestUser
 const logged: unknown[][] = []
 beforeAll(async () => {
   for (const name of ['log', 'warn', 'error'] as const) vi.spyOn(console, name).mockImplementation((...words) => void logged.push(words))
   service = await OidcServer.start({ redirectUris: [`${PUBLIC_URL}/auth/callback`, `${PUBLIC_URL}/api/oauth/oidc/callback`] })
-  postgres = await startPostgres({ own: true })
   const env = {
-    DATABASE_URL: postgres.url,
     AUTH_MODE: 'password',
     PUBLIC_URL,
     OAUTH_CALLBACK: 'public',
@@ -41,15 +37,12 @@ beforeAll(async () => {
     ...service.env,
   }
   one = await startOneProcess(env)
-  const second = openApp(one.app.config)
-  const listening = await serveApi(second, { role: 'api', port: 0 })
-  other = { ...listening, close: () => listening.close().then(() => second.durably[Symbol.asyncDispose]()) }
+  other = await serveApi({ ...one.app, oauth: new OauthClient() }, { role: 'api', port: 0 })
   user = await signedInUser({ ...one, url: PUBLIC_URL }, 'ada@example.com')
 }, 30_000)
 afterAll(async () => {
   await other?.close()
   await one?.stop()
-  await postgres?.stop()
   await service?.close()
   vi.restoreAllMocks()
 })

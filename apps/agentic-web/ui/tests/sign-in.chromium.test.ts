@@ -1,14 +1,19 @@
-// Signing in as a person would: the link that works once, the password, and leaving everywhere.
+// Signing in as a person would: with the link that works once and a password, leaving everywhere, and at another service.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { OidcServer } from '../../tests/rig/oidc-server.ts'
 import { buildPage, openBrowser, openPage, Site } from './site.ts'
 
-const site = new Site({ AUTH_MODE: 'password' })
-beforeAll(async () => {
-  await buildPage()
+beforeAll(buildPage, 120_000)
+
+async function start(env: Record<string, string>): Promise<Site> {
+  const site = new Site(env)
+  onTestFinished(() => site.close())
   await site.start()
-}, 120_000)
-afterAll(() => site.close())
+  return site
+}
 
 const isIn = (page: Page) => page.getByRole('heading', { name: 'Sessions' }).waitFor()
 const isOut = (page: Page) => page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -20,6 +25,7 @@ async function signIn(page: Page, password: string): Promise<void> {
 }
 
 test('a link is used once, a wrong password is told, and signing out everywhere reaches the other browser', async () => {
+  const site = await start({ AUTH_MODE: 'password' })
   const said = await site.command('create-user', 'ada@example.com')
   const [link = ''] = /http\S+#invite=\S+/.exec(said) ?? []
   const page = await openPage(await openBrowser(), site)
@@ -50,3 +56,42 @@ test('a link is used once, a wrong password is told, and signing out everywhere 
   await other.reload()
   await isOut(other)
 })
+
+test('who was invited signs in at the service, connects it, and disconnects; who says no is told', async () => {
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  const service = await OidcServer.start({ redirectUris: [`${url}/auth/callback`] })
+  onTestFinished(() => service.close())
+  const site = await start({ AUTH_MODE: 'oidc', PORT: String(port), PUBLIC_URL: url, OAUTH_OIDC_API_URL: `${url}/v1`, ...service.env })
+  const page = await (await openBrowser()).newPage()
+  await page.goto(site.address)
+  await page.getByRole('link', { name: 'Sign in with your organisation' }).click()
+  await page.getByText('you are no user here').waitFor()
+  await site.command('create-user', service.account.email)
+  await page.getByRole('link', { name: 'Back to the app' }).click()
+  await page.getByRole('link', { name: 'Sign in with your organisation' }).click()
+  await page.getByRole('heading', { name: 'Sessions' }).waitFor()
+
+  const settings = page.getByRole('dialog', { name: 'Settings' })
+  await page.getByRole('button', { name: 'Settings' }).click()
+  service.denies = true
+  await settings.getByRole('link', { name: 'Connect' }).click()
+  await page.getByText('your organisation said: access_denied').waitFor()
+  service.denies = false
+  await page.getByRole('link', { name: 'Back to the app' }).click()
+  await page.getByRole('button', { name: 'Settings' }).click()
+  await settings.getByText('your organisation: not connected').waitFor()
+  await settings.getByRole('link', { name: 'Connect' }).click()
+  await page.getByRole('button', { name: 'Settings' }).click()
+  await settings.getByText(`your organisation: connected (${service.account.email})`).waitFor()
+  await settings.getByRole('button', { name: 'Disconnect' }).click()
+  await settings.getByText('your organisation: not connected').waitFor()
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
