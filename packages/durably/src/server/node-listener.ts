@@ -37,7 +37,7 @@ export interface NodeResponse {
   /** Whether the connection is closed. */
   readonly destroyed: boolean
   /** Sends the status and the headers. */
-  writeHead(status: number, headers: Record<string, string>): unknown
+  writeHead(status: number, headers: Record<string, string | string[]>): unknown
   /** Sends a part of the body; false if the connection cannot take more for now. */
   write(chunk: Uint8Array): boolean
   /** Ends the response. */
@@ -145,7 +145,10 @@ function bodyOf(req: NodeRequest): ReadableStream<Uint8Array> | string {
 }
 
 async function send(req: NodeRequest, res: NodeResponse, response: Response): Promise<void> {
-  const headers = Object.fromEntries(response.headers)
+  const headers: Record<string, string | string[]> = Object.fromEntries(response.headers)
+  // The only header that cannot be joined with a comma.
+  const cookies = response.headers.getSetCookie()
+  if (cookies.length > 0) headers['set-cookie'] = cookies
   // The rest of an unread body would be taken for the next request on this connection.
   if (!req.complete && req.httpVersionMajor < 2) headers.Connection = 'close'
   const reader = response.body?.getReader()

@@ -306,3 +306,9 @@ test('an upload that breaks off is nobody’s error', async () => {
   await eventually(() => expect(answered).toStrictEqual([400]))
   expect(errors).toStrictEqual([])
 })
+
+test('nodeListener sends every cookie of a response', async () => {
+  const cookies = ['a=1; HttpOnly', 'b=2; Expires=Wed, 21 Oct 2099 07:28:00 GMT']
+  const { url } = await listen(nodeListener(async () => new Response('', { headers: cookies.map((cookie) => ['Set-Cookie', cookie]) })))
+  expect((await fetch(url)).headers.getSetCookie()).toEqual(cookies)
+})
