@@ -4,6 +4,8 @@ import type { Config } from './config.ts'
 import { Secrets } from './db/secrets.ts'
 import { type AppDatabase, appDatabase } from './db/tables.ts'
 import { openEngine } from './engine.ts'
+import { openSandbox } from './tools/open-sandbox.ts'
+import type { ToolSandbox } from './tools/sandbox.ts'
 import { type AgentJob, defineAgentRun } from './worker/agent-run.ts'
 import { type CleanUpJob, defineCleanUp } from './worker/clean-up.ts'
 
@@ -12,6 +14,7 @@ export interface App {
   durably: Durably
   db: AppDatabase
   secrets: Secrets
+  sandbox: ToolSandbox
   job: AgentJob
   cleanUp: CleanUpJob
 }
@@ -20,6 +23,14 @@ export function openApp(config: Config): App {
   const durably = openEngine(config)
   const job = defineAgentRun(durably, () => app, config.limits.runMs)
   const cleanUp = defineCleanUp(durably, () => app)
-  const app: App = { config, durably, db: appDatabase(durably), secrets: new Secrets(config.secret), job, cleanUp }
+  const app: App = {
+    config,
+    durably,
+    db: appDatabase(durably),
+    secrets: new Secrets(config.secret),
+    sandbox: openSandbox(config.tools),
+    job,
+    cleanUp,
+  }
   return app
 }

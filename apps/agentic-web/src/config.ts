@@ -1,4 +1,5 @@
 // What the environment says. Every value has a default that works for one person on one machine.
+import { readToolConfig, type ToolConfig } from './tools/tool-config.ts'
 
 export interface Config {
   /** `postgres://…`, or `file:…` for SQLite, which takes one process only. */
@@ -13,7 +14,10 @@ export interface Config {
   concurrency: number
   leaseMs: number
   pollMs: number
+  /** Where this process learns of changes, if not by `databaseUrl`. */
+  listenUrl: string | undefined
   limits: Limits
+  tools: ToolConfig
   /** Test commands of the scripted model that kill the worker are obeyed. Never in production. */
   allowCrash: boolean
 }
@@ -51,6 +55,8 @@ export function readConfig(env: Env): Config {
     concurrency: positive(env, 'WORKER_CONCURRENCY', 4),
     leaseMs: positive(env, 'LEASE_MS', 15_000),
     pollMs: positive(env, 'POLL_MS', 1000),
+    listenUrl: env.LISTEN_URL || undefined,
+    tools: readToolConfig(env),
     limits: {
       runMs: positive(env, 'RUN_TIMEOUT_MS', 15 * 60_000),
       modelIdleMs: positive(env, 'MODEL_IDLE_MS', 90_000),

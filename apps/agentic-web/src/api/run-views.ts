@@ -96,6 +96,7 @@ const SHOWN: ReadonlySet<string> = new Set<RunErrorCode>([
   'model_stalled',
   'too_many_steps',
   'answer_too_long',
+  'tool_in_doubt',
   'session_deleted',
 ])
 

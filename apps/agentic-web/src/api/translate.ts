@@ -3,11 +3,11 @@
 import type { RunLogEvent } from '@coji/durably'
 import type { ModelChunk } from '../model/chunk.ts'
 import type { AgentEvent, DoneEvent } from '../wire/event.ts'
-import type { ToolResultPart } from '../wire/session.ts'
 import type { RunOutput } from '../worker/agent-run.ts'
 import type { RecordedAttempt } from '../worker/ask-model.ts'
 import type { Prepared } from '../worker/prepare.ts'
 import { PREPARE, shownStep } from '../worker/step-names.ts'
+import type { UsedTool } from '../worker/use-tool.ts'
 import { runError } from './run-views.ts'
 
 type EventOf<T extends RunLogEvent['type']> = Extract<RunLogEvent, { type: T }>
@@ -95,7 +95,7 @@ function stepComplete(event: EventOf<'step:complete'>): AgentEvent[] {
     case 'model':
       return modelComplete(complete, output as RecordedAttempt)
     case 'tool': {
-      const { type, ...result } = (output as { result: ToolResultPart }).result
+      const { type, ...result } = (output as UsedTool).result
       return [{ type, step_id: stepName, ...result }, complete]
     }
     case undefined:

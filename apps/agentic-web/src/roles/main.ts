@@ -6,6 +6,7 @@
 //   migrate     creates or updates the tables, and ends
 import { createServer } from 'node:http'
 import { openApp } from '../app.ts'
+import { CannotStart } from '../cannot-start.ts'
 import { readConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { demoModelServer } from '../demo-model/server.ts'
@@ -24,10 +25,17 @@ const ROLES: Readonly<Record<string, () => Promise<void>>> = {
 
 const [, , name = 'start'] = process.argv
 const role = ROLES[name]
-if (role) await role()
+if (role) await role().catch(refuse)
 else {
   console.error(`There is no role ${JSON.stringify(name)}. There are: ${Object.keys(ROLES).join(', ')}.`)
   process.exitCode = 1
+}
+
+/** One line for whoever starts it; anything else is an error of the program. */
+function refuse(error: unknown): void {
+  if (!(error instanceof CannotStart)) throw error
+  console.error(`agentic-web: ${error.message}`)
+  process.exit(1)
 }
 
 async function runApi(): Promise<void> {

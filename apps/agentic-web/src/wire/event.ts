@@ -12,7 +12,7 @@
 //   V4. `done` is the last event, and comes once the run has ended. A stream that ends without `done` was cut off: connect again with
 //       `Last-Event-ID`. The state on the page comes from these events and from the run's status, never from the connection.
 
-import type { Artifact } from './session.ts'
+import type { Artifact, SandboxViolation } from './session.ts'
 
 /** A worker has begun, or continues, to execute the run. It comes again after `run_restart` and after `run_wait`. */
 export interface RunStartEvent {
@@ -102,6 +102,8 @@ export interface ToolResultEvent {
   truncated: boolean
   /** The whole of it, if it was truncated. */
   artifact?: Artifact
+  /** The tool met the boundary of its sandbox: show a warning. */
+  violation?: SandboxViolation
 }
 
 /** A step is recorded, and will not be repeated. */
@@ -179,6 +181,7 @@ export interface Usage {
  * - `answer_too_long`: one answer of the model is larger than the limit.
  * - `timeout`: the run took longer than its limit.
  * - `worker_lost`: the run lost its worker too often.
+ * - `tool_in_doubt`: the worker was lost while a tool acted on the world. It was not repeated; somebody has to look.
  * - `session_deleted`: the session was deleted while the run waited or worked.
  * - `internal`: anything else.
  */
@@ -192,5 +195,6 @@ export type RunErrorCode =
   | 'answer_too_long'
   | 'timeout'
   | 'worker_lost'
+  | 'tool_in_doubt'
   | 'session_deleted'
   | 'internal'

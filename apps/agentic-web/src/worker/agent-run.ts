@@ -7,17 +7,16 @@ import type { Durably, JobContext, JobHandle } from '@coji/durably'
 import { z } from 'zod'
 import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
-import { storeArtifact } from '../db/artifacts.ts'
-import { applyChanges, loadWorkspace } from '../db/files.ts'
+import { applyChanges } from '../db/files.ts'
 import { addUsage, insertMessage, listMessages, type NewMessage } from '../db/messages.ts'
 import { retryOutages } from '../db/outage.ts'
 import type { AppTransaction } from '../db/tables.ts'
 import type { PromptMessage } from '../model/prompt.ts'
-import { runTool } from '../tools/run-tool.ts'
-import type { MessagePart, ToolCallPart, ToolResultPart } from '../wire/session.ts'
+import type { MessagePart, ToolCallPart } from '../wire/session.ts'
 import { askModel } from './ask-model.ts'
 import { prepare } from './prepare.ts'
 import { saveStep, toolStep } from './step-names.ts'
+import { type RunTools, useTool } from './use-tool.ts'
 
 export const AGENT_RUN = 'agent-run'
 
@@ -38,12 +37,12 @@ export function defineAgentRun(durably: Durably, app: () => App, timeout: number
 }
 
 async function answerMessage(ctx: JobContext, app: App, input: RunInput): Promise<RunOutput> {
-  const settings = await prepare(ctx, app, input)
+  const { settings, tools } = await prepare(ctx, app, input)
   const history = await listMessages(app.db, input.userId, input.sessionId, input.turn)
   const messages: PromptMessage[] = [...history, { role: 'user', parts: [{ type: 'text', text: input.message }] }]
-  const turn = new Turn(ctx, app, input, messages)
+  const turn = new Turn(ctx, app, input, { tools, messages })
   for (let call = 0; call < app.config.limits.steps; call++) {
-    const { step, answer } = await askModel(ctx, { app, input, settings, messages, call })
+    const { step, answer } = await askModel(ctx, { app, input, settings, tools: tools.offered, messages, call })
     await turn.save(step, { role: 'assistant', parts: answer.parts }, (trx) => addUsage(trx, input.userId, ctx.runId, answer.usage))
     const calls = answer.parts.filter((part) => part.type === 'tool_call')
     if (calls.length === 0) return { text: textOf(answer.parts) }
@@ -57,33 +56,25 @@ class Turn {
   readonly #ctx: JobContext
   readonly #app: App
   readonly #input: RunInput
+  readonly #tools: RunTools
   readonly #messages: PromptMessage[]
   /** The message of the user is at 0. */
   #position = 1
 
-  constructor(ctx: JobContext, app: App, input: RunInput, messages: PromptMessage[]) {
+  constructor(ctx: JobContext, app: App, input: RunInput, { tools, messages }: { tools: RunTools; messages: PromptMessage[] }) {
     this.#ctx = ctx
     this.#app = app
     this.#input = input
+    this.#tools = tools
     this.#messages = messages
   }
 
   async useTool(step: string, request: ToolCallPart): Promise<void> {
-    const { config, db } = this.#app
     const { userId, sessionId } = this.#input
-    const { result, changes } = await this.#ctx.run(step, async ({ signal }) => {
-      const { content, isError, truncated, artifact, changes } = await runTool(request, {
-        limits: config.limits,
-        allowCrash: config.allowCrash,
-        store: (text) => storeArtifact(db, { userId, sessionId, runId: this.#ctx.runId }, text),
-        loadWorkspace: () => loadWorkspace(db, userId, sessionId),
-        signal,
-      })
-      const { tool_call_id, tool } = request
-      const result: ToolResultPart = { type: 'tool_result', tool_call_id, tool, content, is_error: isError, truncated }
-      return { result: artifact ? { ...result, artifact } : result, changes }
-    })
+    const call = { app: this.#app, input: this.#input, tools: this.#tools, step, request }
+    const { result, changes, isInDoubt } = await useTool(this.#ctx, call)
     await this.save(step, { role: 'tool', parts: [result] }, (trx) => applyChanges(trx, { userId, sessionId }, changes))
+    if (isInDoubt) throw new AgentError('tool_in_doubt', `${result.content} Look whether it did, and then go on.`)
   }
 
   async save(step: string, message: NewMessage, alsoWrite: (trx: AppTransaction) => Promise<void>): Promise<void> {

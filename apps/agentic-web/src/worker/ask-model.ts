@@ -9,6 +9,7 @@ import { callModel, type ModelAnswer, type ModelResult } from '../model/call-mod
 import { NO_KEY } from '../model/model-failure.ts'
 import { type PromptMessage, promptOf } from '../model/prompt.ts'
 import { chooseModel } from '../model/provider.ts'
+import type { ToolName } from '../tools/definitions.ts'
 import type { RunInput } from './agent-run.ts'
 import { PartEmitter } from './emit-parts.ts'
 import { modelStep } from './step-names.ts'
@@ -20,6 +21,7 @@ export interface ModelCall {
   app: App
   input: RunInput
   settings: ModelSettings
+  tools: readonly ToolName[]
   messages: readonly PromptMessage[]
   /** Counts the calls of this run from 0. */
   call: number
@@ -49,13 +51,17 @@ export async function askModel(ctx: JobContext, request: ModelCall): Promise<{ s
   }
 }
 
-async function attemptOnce(ctx: JobContext, { app, input, settings, messages }: ModelCall, parts: PartEmitter): Promise<ModelResult> {
+async function attemptOnce(
+  ctx: JobContext,
+  { app, input, settings, tools, messages }: ModelCall,
+  parts: PartEmitter,
+): Promise<ModelResult> {
   // The key is read right before it is needed, and is in no step and no event.
   const { keys } = (await readSettings(app.db, input.userId)).settings
   const chosen = chooseModel({ ...settings, keys }, input.userId, { secrets: app.secrets, demoModelUrl: app.config.demoModelUrl })
   if (!chosen) return { failure: NO_KEY }
   const emit = (part: Parameters<PartEmitter['add']>[0]) => parts.add(part)
-  const result = await callModel({ ...chosen, messages: promptOf(messages), limits: app.config.limits, signal: ctx.signal, emit })
+  const result = await callModel({ ...chosen, messages: promptOf(messages), tools, limits: app.config.limits, signal: ctx.signal, emit })
   await parts.flush()
   return result
 }

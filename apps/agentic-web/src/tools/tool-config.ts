@@ -1,0 +1,66 @@
+// What the environment says about tools: where they work and which of them there are.
+import { CannotStart } from '../cannot-start.ts'
+import { TOOLS, type ToolName } from './definitions.ts'
+import type { SandboxName } from './sandbox.ts'
+
+export interface ToolConfig {
+  sandbox: SandboxName
+  /** The user as which isolated tools run if the worker is root. */
+  sandboxUid: number | undefined
+  memoryMb: number
+  processes: number
+  /** In the order in which models get them. */
+  offered: readonly ToolName[]
+  /** Where `notify` sends its messages; without it there is no such tool. */
+  notifyUrl: string | undefined
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const SANDBOXES: readonly string[] = ['virtual', 'bubblewrap', 'none'] satisfies SandboxName[]
+
+export function readToolConfig(env: Env): ToolConfig {
+  const isProd = env.PROFILE === 'prod'
+  const sandbox = sandboxOf(env.SANDBOX || (isProd ? 'bubblewrap' : 'virtual'))
+  if (isProd && sandbox === 'virtual')
+    throw new CannotStart(
+      'SANDBOX=virtual does not isolate tools, and is for PROFILE=dev-local only; use SANDBOX=bubblewrap, or SANDBOX=none',
+    )
+  const notifyUrl = env.NOTIFY_URL || undefined
+  if (notifyUrl !== undefined && !URL.canParse(notifyUrl)) throw new CannotStart(`NOTIFY_URL is no URL: ${JSON.stringify(notifyUrl)}`)
+  const offered = offeredTools(sandbox, { hasRealShell: env.ALLOW_BASH === '1', notifyUrl })
+  return {
+    sandbox,
+    notifyUrl,
+    offered,
+    sandboxUid: env.SANDBOX_UID ? whole(env, 'SANDBOX_UID', 0) : undefined,
+    memoryMb: whole(env, 'TOOL_MEMORY_MB', 512),
+    processes: whole(env, 'TOOL_PROCESSES', 96),
+  }
+}
+
+function sandboxOf(name: string): SandboxName {
+  if (!SANDBOXES.includes(name)) throw new CannotStart(`SANDBOX must be ${SANDBOXES.join(', ')}, got ${JSON.stringify(name)}`)
+  return name as SandboxName
+}
+
+function offeredTools(
+  sandbox: SandboxName,
+  { hasRealShell, notifyUrl }: { hasRealShell: boolean; notifyUrl: string | undefined },
+): ToolName[] {
+  return (Object.keys(TOOLS) as ToolName[]).filter((tool) => {
+    if (tool === 'notify') return notifyUrl !== undefined
+    if (tool === 'calculator') return true
+    // In an isolated process `bash` is a real shell, which somebody must have wanted.
+    return sandbox === 'virtual' || (sandbox === 'bubblewrap' && (tool !== 'bash' || hasRealShell))
+  })
+}
+
+function whole(env: Env, name: string, fallback: number): number {
+  const text = env[name]
+  if (text === undefined || text === '') return fallback
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new CannotStart(`${name} must be a whole number of at least 1, got ${JSON.stringify(text)}`)
+  return value
+}

@@ -1,0 +1,69 @@
+// One call of a tool, as a recorded step.
+//   U1. A tool that acts outside of the workspace is called at most once. If its worker is lost meanwhile, nobody knows whether it acted: that
+//       is its recorded result, and the run ends with `tool_in_doubt`.
+//   U2. All other tools may be repeated: they change nothing but what their recorded result says.
+import type { JobContext, StepContext, StepOptions } from '@coji/durably'
+import type { App } from '../app.ts'
+import { storeArtifact } from '../db/artifacts.ts'
+import { type FileChange, loadWorkspace } from '../db/files.ts'
+import { actsOutside, type ToolName } from '../tools/definitions.ts'
+import { runTool } from '../tools/run-tool.ts'
+import type { ToolCallPart, ToolResultPart } from '../wire/session.ts'
+import type { RunInput } from './agent-run.ts'
+
+/** As the configuration said when the run began: a worker that takes over goes the same way. */
+export interface RunTools {
+  offered: readonly ToolName[]
+}
+
+/** What the step records. */
+export interface UsedTool {
+  result: ToolResultPart
+  changes: FileChange[]
+  isInDoubt?: true
+}
+
+export interface ToolCall {
+  app: App
+  input: RunInput
+  tools: RunTools
+  /** The name of its step. */
+  step: string
+  request: ToolCallPart
+}
+
+export async function useTool(ctx: JobContext, call: ToolCall): Promise<UsedTool> {
+  const { step, request } = call
+  const once: StepOptions = { effect: 'once', reconcile: () => ({ done: { ...notDone(request, IN_DOUBT), isInDoubt: true } }) }
+  return ctx.run(step, actsOutside(request.tool) ? once : {}, (context) => work(ctx.runId, call, context))
+}
+
+const IN_DOUBT = 'The worker was lost while this tool worked. Nobody knows whether it acted, and it was not called again.'
+
+function notDone({ tool_call_id, tool }: ToolCallPart, content: string): UsedTool {
+  return { result: { type: 'tool_result', tool_call_id, tool, content, is_error: true, truncated: false }, changes: [] }
+}
+
+async function work(
+  runId: string,
+  { app, input, tools, request }: ToolCall,
+  { signal, idempotencyKey, log }: StepContext,
+): Promise<UsedTool> {
+  const { config, db, sandbox } = app
+  const { userId, sessionId } = input
+  const { content, isError, truncated, artifact, changes, violation } = await runTool(request, {
+    sandbox,
+    offered: tools.offered,
+    notifyUrl: config.tools.notifyUrl,
+    limits: config.limits,
+    allowCrash: config.allowCrash,
+    store: (text) => storeArtifact(db, { userId, sessionId, runId }, text),
+    loadWorkspace: () => loadWorkspace(db, userId, sessionId),
+    idempotencyKey,
+    signal,
+  })
+  const { tool_call_id, tool } = request
+  if (violation) log.warn('sandbox_violation', { tool, sandbox: sandbox.name, ...violation })
+  const result: ToolResultPart = { type: 'tool_result', tool_call_id, tool, content, is_error: isError, truncated }
+  return { result: { ...result, ...(artifact && { artifact }), ...(violation && { violation }) }, changes }
+}

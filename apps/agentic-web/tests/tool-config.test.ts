@@ -1,0 +1,40 @@
+// Which tools there are, and with which settings a worker does not start.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { readToolConfig } from '../dist/tools/tool-config.js'
+
+const MAIN = fileURLToPath(new URL('../dist/roles/main.js', import.meta.url))
+const FILES = ['read', 'write', 'edit', 'glob_search', 'grep', 'sql', 'calculator']
+
+test('a real shell is there only if somebody wanted it', () => {
+  expect(readToolConfig({}).offered).toEqual(['bash', ...FILES])
+  expect(readToolConfig({ PROFILE: 'prod' })).toMatchObject({ sandbox: 'bubblewrap', offered: FILES })
+  expect(readToolConfig({ PROFILE: 'prod', ALLOW_BASH: '1' }).offered).toEqual(['bash', ...FILES])
+  expect(readToolConfig({ PROFILE: 'prod', SANDBOX: 'none', ALLOW_BASH: '1' }).offered).toEqual(['calculator'])
+  expect(readToolConfig({ NOTIFY_URL: 'http://localhost:1' }).offered).toEqual(['bash', ...FILES, 'notify'])
+})
+
+test.each([
+  [{ PROFILE: 'prod', SANDBOX: 'virtual' }, 'SANDBOX=virtual does not isolate tools'],
+  [{ SANDBOX: 'logical' }, 'SANDBOX must be virtual, bubblewrap, none, got "logical"'],
+  [{ TOOL_MEMORY_MB: '0' }, 'TOOL_MEMORY_MB must be a whole number of at least 1, got "0"'],
+  [{ SANDBOX_UID: '0' }, 'SANDBOX_UID must be a whole number of at least 1, got "0"'],
+  [{ NOTIFY_URL: 'nowhere' }, 'NOTIFY_URL is no URL'],
+])('%j is refused', (env, words) => {
+  expect(() => readToolConfig(env)).toThrow(words)
+})
+
+test('a worker whose tools cannot be isolated does not start, and says why in one line', ({ skip }) => {
+  if (process.geteuid?.() !== 0) skip('not run: these tests do not run as root')
+  const env = {
+    ...process.env,
+    PROFILE: 'prod',
+    DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    DEMO_MODEL_URL: 'http://127.0.0.1:1',
+    AGENTIC_SECRET: 'for this test only',
+  }
+  const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', MAIN, 'worker'], { env, encoding: 'utf8' })
+  expect(stderr).toMatch(/^agentic-web: the worker runs as root, and a tool must not; set SANDBOX_UID .*\n$/)
+  expect(status).toBe(1)
+})
