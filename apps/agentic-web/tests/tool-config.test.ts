@@ -15,11 +15,20 @@ test('a real shell is there only if somebody wanted it', () => {
   expect(readToolConfig({ NOTIFY_URL: 'http://localhost:1' }).offered).toEqual(['bash', ...FILES, 'notify'])
 })
 
+test('a real shell and what acts on the world need approval, unless somebody says otherwise', () => {
+  const need = (env: Record<string, string>) => readToolConfig({ NOTIFY_URL: 'http://localhost:1', ...env }).needApproval
+  expect(need({})).toEqual(['notify'])
+  expect(need({ PROFILE: 'prod', ALLOW_BASH: '1' })).toEqual(['bash', 'notify'])
+  expect(need({ APPROVE_TOOLS: '' })).toEqual([])
+  expect(need({ APPROVE_TOOLS: 'sql, write' })).toEqual(['sql', 'write'])
+})
+
 test.each([
   [{ PROFILE: 'prod', SANDBOX: 'virtual' }, 'SANDBOX=virtual does not isolate tools'],
   [{ SANDBOX: 'logical' }, 'SANDBOX must be virtual, bubblewrap, none, got "logical"'],
   [{ TOOL_MEMORY_MB: '0' }, 'TOOL_MEMORY_MB must be a whole number of at least 1, got "0"'],
   [{ SANDBOX_UID: '0' }, 'SANDBOX_UID must be a whole number of at least 1, got "0"'],
+  [{ APPROVE_TOOLS: 'bash,rm' }, 'APPROVE_TOOLS: there is no tool "rm"; there are bash, read'],
   [{ NOTIFY_URL: 'nowhere' }, 'NOTIFY_URL is no URL'],
 ])('%j is refused', (env, words) => {
   expect(() => readToolConfig(env)).toThrow(words)

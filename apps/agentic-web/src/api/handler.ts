@@ -4,6 +4,7 @@ import { Hono } from 'hono'
 import type { App } from '../app.ts'
 import { LOCAL_USER } from '../user.ts'
 import type { ApiContext } from './api-context.ts'
+import { approvalRoutes } from './approvals.ts'
 import { artifactRoutes } from './artifacts.ts'
 import { errorResponse, HttpError } from './http-error.ts'
 import { legacyChatRoutes } from './legacy-chat.ts'
@@ -39,6 +40,7 @@ export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): A
       await next()
     })
     .route('/api/runs', runRoutes(context))
+    .route('/api/runs', approvalRoutes(context))
     .route('/api/sessions', sessionRoutes(context))
     .route('/api/artifacts', artifactRoutes(context))
     .route('/api/settings', settingsRoutes(context))

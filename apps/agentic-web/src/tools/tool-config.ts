@@ -1,6 +1,6 @@
-// What the environment says about tools: where they work and which of them there are.
+// What the environment says about tools: where they work, which of them there are, and which need somebody's approval.
 import { CannotStart } from '../cannot-start.ts'
-import { TOOLS, type ToolName } from './definitions.ts'
+import { isTool, TOOLS, type ToolName } from './definitions.ts'
 import type { SandboxName } from './sandbox.ts'
 
 export interface ToolConfig {
@@ -11,6 +11,9 @@ export interface ToolConfig {
   processes: number
   /** In the order in which models get them. */
   offered: readonly ToolName[]
+  needApproval: readonly ToolName[]
+  /** How long a run waits for somebody to decide. */
+  approvalMs: number
   /** Where `notify` sends its messages; without it there is no such tool. */
   notifyUrl: string | undefined
 }
@@ -18,6 +21,7 @@ export interface ToolConfig {
 type Env = Readonly<Record<string, string | undefined>>
 
 const SANDBOXES: readonly string[] = ['virtual', 'bubblewrap', 'none'] satisfies SandboxName[]
+const WEEK_MS = 7 * 86_400_000
 
 export function readToolConfig(env: Env): ToolConfig {
   const isProd = env.PROFILE === 'prod'
@@ -29,6 +33,7 @@ export function readToolConfig(env: Env): ToolConfig {
   const notifyUrl = env.NOTIFY_URL || undefined
   if (notifyUrl !== undefined && !URL.canParse(notifyUrl)) throw new CannotStart(`NOTIFY_URL is no URL: ${JSON.stringify(notifyUrl)}`)
   const offered = offeredTools(sandbox, { hasRealShell: env.ALLOW_BASH === '1', notifyUrl })
+  const byDefault = sandbox === 'bubblewrap' ? 'bash,notify' : 'notify'
   return {
     sandbox,
     notifyUrl,
@@ -36,6 +41,8 @@ export function readToolConfig(env: Env): ToolConfig {
     sandboxUid: env.SANDBOX_UID ? whole(env, 'SANDBOX_UID', 0) : undefined,
     memoryMb: whole(env, 'TOOL_MEMORY_MB', 512),
     processes: whole(env, 'TOOL_PROCESSES', 96),
+    needApproval: toolsIn(env.APPROVE_TOOLS ?? byDefault).filter((tool) => offered.includes(tool)),
+    approvalMs: whole(env, 'APPROVAL_TIMEOUT_MS', WEEK_MS),
   }
 }
 
@@ -54,6 +61,17 @@ function offeredTools(
     // In an isolated process `bash` is a real shell, which somebody must have wanted.
     return sandbox === 'virtual' || (sandbox === 'bubblewrap' && (tool !== 'bash' || hasRealShell))
   })
+}
+
+function toolsIn(list: string): ToolName[] {
+  const names = list.split(',').map((name) => name.trim())
+  return names
+    .filter((name) => name !== '')
+    .map((name) => {
+      if (!isTool(name))
+        throw new CannotStart(`APPROVE_TOOLS: there is no tool ${JSON.stringify(name)}; there are ${Object.keys(TOOLS).join(', ')}`)
+      return name
+    })
 }
 
 function whole(env: Env, name: string, fallback: number): number {

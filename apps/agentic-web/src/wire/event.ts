@@ -106,6 +106,30 @@ export interface ToolResultEvent {
   violation?: SandboxViolation
 }
 
+/**
+ * A tool waits for approval: ask the user, and send the answer with `POST /api/runs/:run_id/approvals/:step_id`. The run waits without a worker until
+ * `approval_decision` comes.
+ */
+export interface ApprovalRequestEvent {
+  type: 'approval_request'
+  /** The `tool_step_id` of the call. */
+  step_id: string
+  tool_call_id: string
+  tool: string
+  /** When the run stops waiting, and takes it as denied. */
+  expires_at: string
+  timestamp: string
+}
+
+/** Somebody decided, or nobody did in time: then `approved` is false and `by` null. The `tool_result` of the step follows in both cases. */
+export interface ApprovalDecisionEvent {
+  type: 'approval_decision'
+  step_id: string
+  approved: boolean
+  by: string | null
+  timestamp: string
+}
+
 /** A step is recorded, and will not be repeated. */
 export interface StepCompleteEvent {
   type: 'step_complete'
@@ -160,6 +184,8 @@ export type AgentEvent =
   | ToolCallEvent
   | StepResetEvent
   | ToolResultEvent
+  | ApprovalRequestEvent
+  | ApprovalDecisionEvent
   | StepCompleteEvent
   | RetryEvent
   | FinalEvent

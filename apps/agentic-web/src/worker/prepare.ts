@@ -24,8 +24,8 @@ export async function prepare(ctx: JobContext, app: App, input: RunInput): Promi
   const { settings, model, tools, cutOff } = await ctx.run(PREPARE, async (): Promise<Prepared> => {
     const { keys: _, ...settings } = (await readSettings(app.db, userId)).settings
     const model = { provider: settings.provider, model: settings.model, is_demo: settings.provider === 'demo' }
-    const { offered } = app.config.tools
-    return { settings, model, tools: { offered }, cutOff: await cutOffAnswers(app, input) }
+    const { offered, needApproval } = app.config.tools
+    return { settings, model, tools: { offered, needApproval }, cutOff: await cutOffAnswers(app, input) }
   })
   await ctx.transaction(BEGIN, async (trx) => {
     await setModel(trx, userId, ctx.runId, model)

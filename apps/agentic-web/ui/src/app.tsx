@@ -25,7 +25,7 @@ export function App() {
     sessions.refresh()
     tellOtherTabs()
   }
-  const { send, stop, retry } = useActions({ sessionId, open, onChanged: changed, onError: setNotice })
+  const { send, stop, retry, decide } = useActions({ sessionId, open, onChanged: changed, onError: setNotice })
   useEffect(() => {
     readSettings().then(setSettings, (error: Error) => setNotice(error.message))
   }, [])
@@ -67,6 +67,7 @@ export function App() {
         onSend={send}
         onStop={stop}
         onRetry={retry}
+        onDecide={decide}
       />
       {isSettingsOpen && settings && <SettingsDialog settings={settings} onChanged={setSettings} onClose={() => setSettingsOpen(false)} />}
     </div>

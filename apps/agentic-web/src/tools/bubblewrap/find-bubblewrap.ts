@@ -6,7 +6,7 @@ const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap']
 const SET_USER_ID = 0o4000
 
 /** Undefined if it is not installed. */
-export function findBubblewrap(): string | undefined {
+function findBubblewrap(): string | undefined {
   return PLACES.find((path) => {
     try {
       accessSync(path, constants.X_OK)
