@@ -141,7 +141,7 @@ export const LIMITS: readonly Attempt[] = [
   },
   {
     name: 'a bomb of zeros in the workspace',
-    command: 'i=0; while [ $i -lt 10 ]; do head -c 3000000 /dev/zero > z$i || printf "%3000000s" x > z$i; i=$((i+1)); done',
+    command: 'i=0; while [ $i -lt 10 ]; do printf "%3000000s" x > z$i; i=$((i+1)); done',
     violation: { virtual: ['limit', 'workspace'], bubblewrap: ['workspace', 'disk'] },
   },
 ]
