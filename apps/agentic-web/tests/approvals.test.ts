@@ -81,6 +81,24 @@ test('arguments that are not valid are told to the model, and nobody is asked', 
   expect([...transcript.results.values()][0]).toContain('The arguments of notify are not valid')
 })
 
+test('a worker that is shut down while a message is sent does not send it again', async () => {
+  const { client, app } = site
+  let release = () => {}
+  receiver.hold = new Promise((resolve) => {
+    release = resolve
+  })
+  const { run } = await asked('notify: only once')
+  await decide(run, 'approve')
+  await until(async () => receiver.texts.includes('only once'))
+  await app.durably.stop({ timeout: 0 })
+  app.durably.start()
+  const transcript = await client.follow(run)
+  release()
+  expect(transcript).toMatchObject({ done: 'failed', error: { code: 'tool_in_doubt' } })
+  expect([...transcript.results.values()]).toEqual([expect.stringContaining('Nobody knows whether it acted')])
+  expect(receiver.texts.filter((text) => text === 'only once')).toHaveLength(1)
+})
+
 test('nobody decides in time: the run goes on without the tool', async () => {
   const patient = await startOneProcess({ POLL_MS: '50', APPROVE_TOOLS: 'write', APPROVAL_TIMEOUT_MS: '300' })
   try {

@@ -91,8 +91,13 @@ export const LIMITS: readonly Attempt[] = [
   {
     name: 'a fork bomb',
     command: ':(){ :|:& };:; sleep 1; while :; do :; done',
-    timeoutMs: 2000,
+    timeoutMs: 1000,
     violation: { virtual: ['limit'], bubblewrap: ['time', 'processes'] },
+  },
+  {
+    name: 'more processes than it may have',
+    command: perl('for (1..200) { my $pid = fork; die "fork: $!" if !defined $pid; sleep 5, exit if !$pid }'),
+    violation: { bubblewrap: ['processes'] },
   },
   {
     name: '2 GB of memory',

@@ -139,7 +139,10 @@ test('a tool waits for approval through a reload and a crash, and a warning of t
   expect(await answer(page).locator('.markdown').allTextContents()).toContainEqual(expect.stringContaining('42'))
   expect(await question.count()).toBe(0)
 
-  await send(page, 'sql: drop table students')
+  await page.setViewportSize({ width: 360, height: 640 })
+  await send(page, `sql: drop table ${'students'.repeat(20)}`)
+  await question.waitFor()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
   await question.getByRole('button', { name: 'Deny' }).press('Space')
   await answer(page).getByText('The user denied this call').last().waitFor()
   await expect.poll(() => pill(page), SOON).toBe('Ready')
