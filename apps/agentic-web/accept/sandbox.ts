@@ -118,6 +118,23 @@ export function isolatedTools(stage: () => Stage): void {
     expect((await client.follow(run)).done).toBe('cancelled')
   })
 
+  test('H49 a fork bomb costs the worker no lease, and others are answered', async () => {
+    const { client, counted } = bound(stage())
+    const others = async () => {
+      const began = performance.now()
+      const runs = await Promise.all(Array.from({ length: 10 }, async () => client.send(await client.newSession(), 'what is 6 * 7')))
+      for (const run of runs) expect(await client.follow(run)).toMatchObject({ done: 'completed', restarts: [] })
+      return Math.round(performance.now() - began)
+    }
+    counted('H49 ten answers, in ms', await others())
+    const bomb = await client.send(await client.newSession(), 'run: :(){ :|:& };: ; sleep 300')
+    await until(async () => processesOf(SANDBOX_UID).length > 50)
+    counted('H49 ten answers beside a fork bomb, in ms', await others())
+    await client.request('POST', `/runs/${bomb}/cancel`)
+    expect(await client.follow(bomb)).toMatchObject({ done: 'cancelled', restarts: [] })
+    await until(async () => processesOf(SANDBOX_UID).length === 0)
+  })
+
   test('H51 files go from worker to worker through isolated tools', async () => {
     const { client } = stage()
     const session = await client.newSession()

@@ -25,6 +25,7 @@ test('a real shell and what acts on the world need approval, unless somebody say
 
 test.each([
   [{ PROFILE: 'prod', SANDBOX: 'virtual' }, 'SANDBOX=virtual does not isolate tools'],
+  [{ PROFILE: 'production' }, 'PROFILE must be dev-local or prod, got "production"'],
   [{ SANDBOX: 'logical' }, 'SANDBOX must be virtual, bubblewrap, none, got "logical"'],
   [{ TOOL_MEMORY_MB: '0' }, 'TOOL_MEMORY_MB must be a whole number of at least 1, got "0"'],
   [{ SANDBOX_UID: '0' }, 'SANDBOX_UID must be a whole number of at least 1, got "0"'],

@@ -24,7 +24,10 @@ const SANDBOXES: readonly string[] = ['virtual', 'bubblewrap', 'none'] satisfies
 const WEEK_MS = 7 * 86_400_000
 
 export function readToolConfig(env: Env): ToolConfig {
-  const isProd = env.PROFILE === 'prod'
+  const { PROFILE: profile = 'dev-local' } = env
+  if (profile !== 'dev-local' && profile !== 'prod')
+    throw new CannotStart(`PROFILE must be dev-local or prod, got ${JSON.stringify(profile)}`)
+  const isProd = profile === 'prod'
   const sandbox = sandboxOf(env.SANDBOX || (isProd ? 'bubblewrap' : 'virtual'))
   if (isProd && sandbox === 'virtual')
     throw new CannotStart(
