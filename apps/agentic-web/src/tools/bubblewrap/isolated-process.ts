@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import type { Violation } from '../inside/request.ts'
-import { mounts, PROGRAM } from './mounts.ts'
+import { DISK_BYTES, mounts, PROGRAM } from './mounts.ts'
 import { filesSeenBy, residentBytes, treeOf } from './process-tree.ts'
 import { seccompFilter } from './seccomp.ts'
 
@@ -121,7 +121,7 @@ async function excess({ pid }: ChildProcess, memoryMb: number): Promise<Violatio
   if ((await residentBytes(tree)) > memoryMb * 1024 * 1024)
     return { kind: 'memory', message: `The tool used more than ${memoryMb} MB of memory and was stopped.` }
   const last = tree.at(-1) ?? pid
-  const counts = await Promise.all(['/workspace', '/tmp'].map((folder) => filesSeenBy(last, folder)))
+  const counts = await Promise.all(['/workspace', '/tmp'].map((folder) => filesSeenBy(last, folder, DISK_BYTES)))
   if (Math.max(...counts) > FILES_MAX) return { kind: 'disk', message: `The tool made more than ${FILES_MAX} files and was stopped.` }
   return undefined
 }

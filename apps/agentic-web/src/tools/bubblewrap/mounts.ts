@@ -8,7 +8,8 @@ const TOOLS = fileURLToPath(new URL('../inside', import.meta.url))
 const PACKAGE = fileURLToPath(new URL('../../../package.json', import.meta.url))
 
 /** The whole of the root is read-only, but these two. */
-const DISK_BYTES = String(2 * WORKSPACE_BYTES_MAX)
+export const DISK_BYTES = 2 * WORKSPACE_BYTES_MAX
+const SIZE = ['--size', String(DISK_BYTES)]
 
 export const PROGRAM = ['/app/node', '--no-warnings', '--max-old-space-size=256', '/app/tools/process.js']
 
@@ -21,7 +22,7 @@ export function mounts(): string[] {
     ...['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
     ...['--ro-bind', process.execPath, '/app/node', '--ro-bind', PACKAGE, '/app/package.json'],
     ...['--ro-bind', TOOLS, '/app/tools', '--ro-bind', modules(), '/app/node_modules'],
-    ...['--size', DISK_BYTES, '--tmpfs', '/workspace', '--size', DISK_BYTES, '--tmpfs', '/tmp'],
+    ...[...SIZE, '--tmpfs', '/workspace', ...SIZE, '--tmpfs', '/tmp'],
     ...['--remount-ro', '/', '--chdir', '/workspace'],
   ]
 }

@@ -19,8 +19,11 @@ export async function residentBytes(pids: readonly number[]): Promise<number> {
   return pages.reduce((sum, n) => sum + n, 0) * PAGE_BYTES
 }
 
-/** How many files and folders there are in a file system that a process sees; 0 if that cannot be known. */
-export async function filesSeenBy(pid: number, folder: string): Promise<number> {
+/**
+ * How many files and folders there are in a file system of this size that a process sees; 0 if that cannot be known. While bubblewrap begins, a process
+ * still sees the folders of the machine, which have other sizes.
+ */
+export async function filesSeenBy(pid: number, folder: string, bytes: number): Promise<number> {
   const seen = await statfs(`/proc/${pid}/root${folder}`).catch(() => undefined)
-  return seen ? seen.files - seen.ffree : 0
+  return seen && seen.blocks * seen.bsize === bytes ? seen.files - seen.ffree : 0
 }
