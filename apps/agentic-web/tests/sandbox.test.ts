@@ -99,6 +99,12 @@ describe('bubblewrap', () => {
     expect(content.replaceAll(/^Mounted.*\n/gm, '').replaceAll(/ +/g, ' ')).toBe('/workspace 32768\n/tmp 32768\n')
   })
 
+  test('a command that the operating system ends for its processor time is a warning, too', async ({ skip }) => {
+    if (notRun.bubblewrap) skip(notRun.bubblewrap)
+    const { violation } = await runCommand(sandbox, 'ulimit -t 1; while :; do :; done', 15_000)
+    expect(violation).toEqual({ kind: 'time', message: 'The command used more processor time than it may have.' })
+  })
+
   test('nothing is left of a tool that has answered, was stopped, or is not wanted any more', async ({ skip }) => {
     if (notRun.bubblewrap) skip(notRun.bubblewrap)
     const daemons = 'setsid sleep 300 & (trap "" TERM HUP; sleep 300 &) & disown -a;'

@@ -48,9 +48,18 @@ function ulimits({ memoryMb, processes, timeoutMs }: RealRequest): string {
   ].join(' && ')
 }
 
+/** How the operating system ends a process at a limit, in the words of a shell. Of processor time it is ended without a word. */
+const BY_SIGNAL: Partial<Record<NodeJS.Signals, string>> = {
+  SIGSYS: 'Bad system call',
+  SIGXFSZ: 'File size limit exceeded',
+  SIGXCPU: 'CPU time limit exceeded',
+  SIGKILL: 'CPU time limit exceeded',
+}
+
 /** What the operating system says when a limit is reached. */
 const WORDS: readonly [RegExp, ViolationKind, string][] = [
   [/Bad system call/, 'system_call', 'The command asked the operating system for something that no tool needs, and was stopped.'],
+  [/CPU time limit exceeded/, 'time', 'The command used more processor time than it may have.'],
   [/Resource temporarily unavailable/, 'processes', 'The command wanted more processes than it may have.'],
   [/File size limit exceeded|No space left on device/, 'disk', 'The command wanted to write more than it may.'],
   [/Cannot allocate memory|MemoryError/, 'memory', 'The command wanted more memory than it may have.'],
@@ -59,7 +68,7 @@ const WORDS: readonly [RegExp, ViolationKind, string][] = [
 function violationOf(said: string, bytes: number, signal: NodeJS.Signals | null): Violation | undefined {
   if (bytes > OUTPUT_BYTES_MAX)
     return { kind: 'output', message: `The command said more than ${OUTPUT_BYTES_MAX} bytes; the rest is lost.` }
-  const name = signal === 'SIGSYS' ? 'Bad system call' : signal === 'SIGXFSZ' ? 'File size limit exceeded' : said.slice(-10_000)
+  const name = (signal && BY_SIGNAL[signal]) ?? said.slice(-10_000)
   const [, kind, message] = WORDS.find(([words]) => words.test(name)) ?? []
   return kind && message ? { kind, message } : undefined
 }
