@@ -59,7 +59,7 @@ export function approvals(stage: () => Stage): void {
     for (const { code, message } of refused)
       expect([code, message]).toEqual(['already_decided', expect.stringMatching(/^\S+ has (approved|denied) this already, at 2/)])
     expect((await client.run(run)).status).toBe('queued')
-    await Promise.all(lost.map((name) => fleet.startWorker(name)))
+    await Promise.all(lost.map((name) => fleet.startWorker(`${name}'`)))
     const began = performance.now()
     await ends(run, answers.findIndex(({ status }) => status === 202) < 2 ? /42/ : /denied/)
     timed('approval decided without workers: ended after a worker was there', performance.now() - began, LEASE_MS)

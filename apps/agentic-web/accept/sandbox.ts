@@ -95,9 +95,9 @@ export function isolatedTools(stage: () => Stage): void {
     expect(said).not.toMatch(/DATABASE_URL|AGENTIC|postgres|WORKER_ID/)
     expect(said).not.toContain(fleet.postgres.url)
 
-    const page = await stage().openSession(session)
     const run = await client.send(session, 'run: unshare -U id')
     await client.follow(run)
+    const page = await stage().openSession(session)
     await page.getByText('sandbox warning').first().waitFor()
     await page.close()
     const [line] = await fleet.query<{ level: string; data: string }>(

@@ -187,7 +187,7 @@ describe('whichever server is asked', () => {
     const decide = () => client.request('POST', `/runs/${run}/approvals/tool-0-0`, { body: { decision: 'approve' } })
     const answers = await Promise.all([decide(), decide(), decide(), decide()])
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409])
-    await Promise.all(lost.map((name) => fleet.startWorker(name)))
+    await Promise.all(lost.map((name) => fleet.startWorker(`${name}'`)))
     const transcript = await client.follow(run)
     expect(transcript.done).toBe('completed')
     expect([...transcript.results.values()]).toEqual([expect.stringContaining('42')])
