@@ -10,43 +10,14 @@ import { numbered, type Stage } from './stage.ts'
 
 const MIB = 1024 * 1024
 
-export function streams(stage: () => Stage): void {
-  test('C15 a stream that is cut after every seven events, and goes on at the other server, is complete', async () => {
-    const { client, proxy, counted } = bound(stage())
-    const before = proxy.figures.cuts
-    proxy.cutStreamsAfter(7)
-    try {
-      const run = await client.send(await client.newSession(), '!slow 80 c15')
-      const transcript = await client.follow(run)
-      expect([transcript.done, textOf(transcript)]).toEqual(['completed', numbered(80)])
-      const cuts = proxy.figures.cuts - before
-      expect(cuts).toBeGreaterThan(3)
-      counted('C15 cuts', cuts)
-    } finally {
-      proxy.cutStreamsAfter(Number.POSITIVE_INFINITY)
-    }
-  })
+/** C20: processes do not tell each other of changes, and find them by polling. */
+export function streamsWithoutNotifications(stage: () => Stage): void {
+  cutStreams(stage)
+  test('how long a word takes to the reader, by polling', () => latency(stage(), 1, 350, 500))
+}
 
-  test('C16 C17 both servers are killed in the middle and come back: a program and a page end with the whole text', async () => {
-    const { client, fleet, proxy, counted } = bound(stage())
-    const session = await client.newSession()
-    const run = await client.send(session, '!slow 100 c16')
-    const page = await stage().openSession(session)
-    await page.getByText('word-5 ').first().waitFor()
-    const before = proxy.figures.requests
-    const followed = client.follow(run)
-    await fleet.killApis()
-    await page.getByText('Reconnecting…').waitFor()
-    await pause(1000)
-    await fleet.restartApis()
-    const transcript = await followed
-    expect([transcript.done, textOf(transcript)]).toEqual(['completed', numbered(100)])
-    await page.locator('.pill', { hasText: 'Ready' }).first().waitFor()
-    const shown = (await page.getByRole('article', { name: 'Answer' }).locator('.markdown').allTextContents()).join('')
-    expect(shown.trim()).toBe(numbered(100).trim())
-    counted('C16 requests of both readers meanwhile', proxy.figures.requests - before)
-    await page.close()
-  })
+export function streams(stage: () => Stage): void {
+  cutStreams(stage)
 
   test('C18 the load balancer answers 502 for five seconds: the page says so, and comes back by itself', async () => {
     const { client, proxy, timed } = bound(stage())
@@ -82,34 +53,7 @@ export function streams(stage: () => Stage): void {
     [1, 80, 150],
     [20, 300, 500],
     [60, 500, 900],
-  ])('C22 how long a word takes to the reader, with %i runs at once', async (count, p50Max, p95Max) => {
-    const { client, timed, counted } = bound(stage())
-    const sessions = await Promise.all(Array.from({ length: count }, () => client.newSession()))
-    const delays: number[] = []
-    const first: number[] = []
-    const answers = await Promise.all(
-      sessions.map(async (session) => {
-        const began = Date.now()
-        let isFirst = true
-        const run = await client.send(session, '!clock 150 20')
-        return client.follow(run, {
-          onEvent(event) {
-            if (event.type !== 'text' || event.step_id !== 'model-0-1' || (event.at === 0 && !isFirst)) return
-            if (isFirst) first.push(Date.now() - began)
-            isFirst = false
-            for (const word of event.content.trim().split(' ')) delays.push(Date.now() - Number(word))
-          },
-        })
-      }),
-    )
-    expect(answers.map(({ done }) => done)).toEqual(Array(count).fill('completed'))
-    for (const answer of answers) expect(textOf(answer).trim().split(' ')).toHaveLength(150)
-    const name = `C22 with ${count} runs`
-    timed(`${name}: word to reader, p50`, quantile(delays, 0.5), p50Max)
-    timed(`${name}: word to reader, p95`, quantile(delays, 0.95), p95Max)
-    counted(`${name}: first word, p50 in ms`, quantile(first, 0.5))
-    counted(`${name}: first word, p95 in ms`, quantile(first, 0.95))
-  })
+  ])('C22 how long a word takes to the reader, with %i runs at once', (count, p50Max, p95Max) => latency(stage(), count, p50Max, p95Max))
 
   test('C23 a reader that takes 1 KB a second does not make the server hold the log', async () => {
     const { client, fleet, counted } = bound(stage())
@@ -181,6 +125,76 @@ export function streams(stage: () => Stage): void {
     await Promise.all(pages.map((page) => page.close()))
     await until(async () => (await client.session(session)).active_runs.length === 0)
   })
+}
+
+/** C15 to C17: readers whose streams are cut, and whose servers are killed. */
+function cutStreams(stage: () => Stage): void {
+  test('C15 a stream that is cut after every seven events, and goes on at the other server, is complete', async () => {
+    const { client, proxy, counted } = bound(stage())
+    const before = proxy.figures.cuts
+    proxy.cutStreamsAfter(7)
+    try {
+      const run = await client.send(await client.newSession(), '!slow 80 c15')
+      const transcript = await client.follow(run)
+      expect([transcript.done, textOf(transcript)]).toEqual(['completed', numbered(80)])
+      const cuts = proxy.figures.cuts - before
+      expect(cuts).toBeGreaterThan(3)
+      counted('C15 cuts', cuts)
+    } finally {
+      proxy.cutStreamsAfter(Number.POSITIVE_INFINITY)
+    }
+  })
+
+  test('C16 C17 both servers are killed in the middle and come back: a program and a page end with the whole text', async () => {
+    const { client, fleet, proxy, counted } = bound(stage())
+    const session = await client.newSession()
+    const run = await client.send(session, '!slow 100 c16')
+    const page = await stage().openSession(session)
+    await page.getByText('word-5 ').first().waitFor()
+    const before = proxy.figures.requests
+    const followed = client.follow(run)
+    await fleet.killApis()
+    await page.getByText('Reconnecting…').waitFor()
+    await pause(1000)
+    await fleet.restartApis()
+    const transcript = await followed
+    expect([transcript.done, textOf(transcript)]).toEqual(['completed', numbered(100)])
+    await page.locator('.pill', { hasText: 'Ready' }).first().waitFor()
+    const shown = (await page.getByRole('article', { name: 'Answer' }).locator('.markdown').allTextContents()).join('')
+    expect(shown.trim()).toBe(numbered(100).trim())
+    counted('C16 requests of both readers meanwhile', proxy.figures.requests - before)
+    await page.close()
+  })
+}
+
+/** How long a word takes from the model's server to the reader. */
+async function latency(stage: Stage, count: number, p50Max: number, p95Max: number): Promise<void> {
+  const { client, timed, counted } = bound(stage)
+  const sessions = await Promise.all(Array.from({ length: count }, () => client.newSession()))
+  const delays: number[] = []
+  const first: number[] = []
+  const answers = await Promise.all(
+    sessions.map(async (session) => {
+      const began = Date.now()
+      let isFirst = true
+      const run = await client.send(session, '!clock 150 20')
+      return client.follow(run, {
+        onEvent(event) {
+          if (event.type !== 'text' || event.step_id !== 'model-0-1' || (event.at === 0 && !isFirst)) return
+          if (isFirst) first.push(Date.now() - began)
+          isFirst = false
+          for (const word of event.content.trim().split(' ')) delays.push(Date.now() - Number(word))
+        },
+      })
+    }),
+  )
+  expect(answers.map(({ done }) => done)).toEqual(Array(count).fill('completed'))
+  for (const answer of answers) expect(textOf(answer).trim().split(' ')).toHaveLength(150)
+  const name = `C22 with ${count} runs`
+  timed(`${name}: word to reader, p50`, quantile(delays, 0.5), p50Max)
+  timed(`${name}: word to reader, p95`, quantile(delays, 0.95), p95Max)
+  counted(`${name}: first word, p50 in ms`, quantile(first, 0.5))
+  counted(`${name}: first word, p95 in ms`, quantile(first, 0.95))
 }
 
 /** A headless browser takes every tab for visible, so the page is told. */

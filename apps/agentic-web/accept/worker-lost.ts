@@ -43,6 +43,33 @@ export function workerLost(stage: () => Stage): void {
     expect(await (await fetch(`${fleet.apiUrls[0]}/api/sessions/${session}/files/b7.txt`)).text()).toBe('once\n')
   })
 
+  test('B7 its owner is killed while a tool acts on the world: the tool is not called again, and the page says that nobody knows', async () => {
+    const { client, receiver } = stage()
+    let release = () => {}
+    receiver.hold = new Promise((resolve) => {
+      release = resolve
+    })
+    const session = await client.newSession()
+    const run = await client.send(session, 'notify: b7')
+    const page = await stage().openSession(session)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await until(async () => receiver.texts.includes('b7'))
+    await stage().replaceWorker(await stage().ownerOf(run), 'SIGKILL')
+    const transcript = await client.follow(run)
+    release()
+    expect(transcript).toMatchObject({ done: 'failed', error: { code: 'tool_in_doubt' } })
+    expect(receiver.texts.filter((text) => text === 'b7')).toHaveLength(1)
+    expect([...receiver.counts.values()].every((count) => count === 1)).toBe(true)
+    await page.getByRole('alert').getByText('Nobody knows whether it acted').waitFor()
+    await page.close()
+    // The session goes on, and sends another one only because it was asked to.
+    const again = await client.send(session, 'notify: b7 again')
+    await until(
+      async () => (await client.request('POST', `/runs/${again}/approvals/tool-0-0`, { body: { decision: 'approve' } })).status === 202,
+    )
+    expect([...(await client.follow(again)).results.values()]).toEqual(['The message was sent.'])
+  })
+
   test('B8 thirty runs, and ten kills at random: each ends once, with the status that its last event says', async () => {
     const { client, fleet, timed, counted } = bound(stage())
     const began = performance.now()

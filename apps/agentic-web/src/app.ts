@@ -5,6 +5,8 @@ import { type AppDatabase, appDatabase } from './db/tables.ts'
 import { openEngine } from './engine.ts'
 import { OauthClient } from './oauth/client.ts'
 import { KeyRing } from './secrets/key-ring.ts'
+import { openSandbox } from './tools/open-sandbox.ts'
+import type { ToolSandbox } from './tools/sandbox.ts'
 import { type AgentJob, defineAgentRun } from './worker/agent-run.ts'
 import { type CleanUpJob, defineCleanUp } from './worker/clean-up.ts'
 
@@ -14,6 +16,7 @@ export interface App {
   db: AppDatabase
   keys: KeyRing
   oauth: OauthClient
+  sandbox: ToolSandbox
   job: AgentJob
   cleanUp: CleanUpJob
 }
@@ -22,6 +25,15 @@ export function openApp(config: Config): App {
   const durably = openEngine(config)
   const job = defineAgentRun(durably, () => app, config.limits.runMs)
   const cleanUp = defineCleanUp(durably, () => app)
-  const app: App = { config, durably, db: appDatabase(durably), keys: new KeyRing(config.keys), oauth: new OauthClient(), job, cleanUp }
+  const app: App = {
+    config,
+    durably,
+    db: appDatabase(durably),
+    keys: new KeyRing(config.keys),
+    oauth: new OauthClient(),
+    sandbox: openSandbox(config.tools),
+    job,
+    cleanUp,
+  }
   return app
 }

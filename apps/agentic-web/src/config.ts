@@ -1,6 +1,7 @@
 // What the environment says. Every value has a default that works for one person on one machine.
 import { type OauthProviders, readProviders } from './oauth/providers.ts'
 import { unsafeSettings } from './profile.ts'
+import { readToolConfig, type ToolConfig } from './tools/tool-config.ts'
 import type { AuthMode } from './wire/account.ts'
 
 export interface Config {
@@ -18,7 +19,10 @@ export interface Config {
   pollMs: number
   auth: AuthConfig
   oauth: OauthConfig
+  /** Where this process learns of changes, if not by `databaseUrl`. */
+  listenUrl: string | undefined
   limits: Limits
+  tools: ToolConfig
   /** Test commands of the scripted model that kill the worker are obeyed. Never in production. */
   allowCrash: boolean
 }
@@ -91,6 +95,8 @@ export function readConfig(env: Env): Config {
     pollMs: positive(env, 'POLL_MS', 1000),
     auth: readAuth(env),
     oauth: { providers: readProviders(env), callback: isProd || env.OAUTH_CALLBACK === 'public' ? 'public' : 'loopback' },
+    listenUrl: env.LISTEN_URL || undefined,
+    tools: readToolConfig(env, isProd),
     limits: {
       runMs: positive(env, 'RUN_TIMEOUT_MS', 15 * 60_000),
       modelIdleMs: positive(env, 'MODEL_IDLE_MS', 90_000),

@@ -8,7 +8,7 @@ import { until } from './rig/until.ts'
 
 let fleet: Fleet
 beforeAll(async () => {
-  fleet = await Fleet.start()
+  fleet = await Fleet.start({ APPROVE_TOOLS: 'sql' })
 }, 60_000)
 afterAll(() => fleet?.stop())
 
@@ -174,6 +174,24 @@ describe('whichever server is asked', () => {
     )
     expect([waited?.done, answered?.done]).toEqual(['completed', 'completed'])
     expect(Date.parse(answered?.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(waited?.finished_at ?? ''))
+  })
+
+  test('a tool is approved while there is no worker, by the first who decides on either server, and works once', {
+    timeout: 40_000,
+  }, async () => {
+    const { client } = fleet
+    const run = await client.send(await client.newSession(), 'sql: select 6 * 7')
+    await until(async () => (await fleet.query("SELECT 1 FROM steps WHERE run_id = $1 AND name = 'ask-tool-0-0'", [run])).length)
+    const lost = fleet.workers
+    await Promise.all(lost.map((name) => fleet.endWorker(name, 'SIGKILL')))
+    const decide = () => client.request('POST', `/runs/${run}/approvals/tool-0-0`, { body: { decision: 'approve' } })
+    const answers = await Promise.all([decide(), decide(), decide(), decide()])
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409])
+    await Promise.all(lost.map((name) => fleet.startWorker(`${name}'`)))
+    const transcript = await client.follow(run)
+    expect(transcript.done).toBe('completed')
+    expect([...transcript.results.values()]).toEqual([expect.stringContaining('42')])
+    expect([...transcript.approvals.values()]).toEqual([true])
   })
 
   test('a run stops while its model is silent and while a tool works, and what it said is kept', { timeout: 30_000 }, async () => {

@@ -1,6 +1,8 @@
 // The virtual shell in its thread: what tools can do, and what they cannot.
 import { expect, test } from 'vitest'
 import { runTool } from '../dist/tools/run-tool.js'
+import { readToolConfig } from '../dist/tools/tool-config.js'
+import { VirtualSandbox } from '../dist/tools/virtual/virtual-sandbox.js'
 
 const limits = { toolMs: 15_000, toolOutputBytes: 1000 }
 
@@ -8,7 +10,9 @@ const store = async (text: string) => ({ id: text.slice(-5).trim(), bytes: text.
 
 async function use(tool: string, args: unknown, files: Record<string, string> = {}, signal = new AbortController().signal) {
   const workspace = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]))
-  const outcome = await runTool({ tool, args }, { limits, allowCrash: false, store, loadWorkspace: async () => workspace, signal })
+  const { offered, notifyUrl } = readToolConfig({}, false)
+  const deps = { sandbox: new VirtualSandbox(), offered, notifyUrl, idempotencyKey: 'k', limits, allowCrash: false, store, signal }
+  const outcome = await runTool({ tool, args }, { ...deps, loadWorkspace: async () => workspace })
   const changes = outcome.changes.map(({ path, content }) => [path, content === null ? null : Buffer.from(content, 'base64').toString()])
   return { ...outcome, changes: Object.fromEntries(changes) }
 }

@@ -3,6 +3,7 @@ import { eventStreams } from '@coji/durably/server'
 import { Hono } from 'hono'
 import type { App } from '../app.ts'
 import type { ApiEnv } from './api-context.ts'
+import { approvalRoutes } from './approvals.ts'
 import { artifactRoutes } from './artifacts.ts'
 import { demandUser } from './demand-user.ts'
 import { errorResponse, HttpError } from './http-error.ts'
@@ -53,6 +54,7 @@ export function createApi({ app, role, uiFolder, hosts, report }: ApiOptions): A
     .route('/api/me', meRoute(app))
     .route('/api/auth/password', passwordRoute(app))
     .route('/api/runs', runRoutes())
+    .route('/api/runs', approvalRoutes())
     .route('/api/sessions', sessionRoutes())
     .route('/api/artifacts', artifactRoutes())
     .route('/api/settings', settingsRoutes())

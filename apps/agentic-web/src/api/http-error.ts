@@ -18,6 +18,8 @@ const STATUS = {
   not_a_user: 403,
   not_found: 404,
   already_ended: 409,
+  already_decided: 409,
+  approval_expired: 409,
   not_ended: 409,
   not_failed: 409,
   idempotency_conflict: 409,

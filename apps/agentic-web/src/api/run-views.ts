@@ -98,6 +98,7 @@ const SHOWN: ReadonlySet<string> = new Set<RunErrorCode>([
   'auth_expired',
   'too_many_steps',
   'answer_too_long',
+  'tool_in_doubt',
   'session_deleted',
 ])
 

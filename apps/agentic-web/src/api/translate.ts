@@ -3,11 +3,12 @@
 import type { RunLogEvent } from '@coji/durably'
 import type { ModelChunk } from '../model/chunk.ts'
 import type { AgentEvent, DoneEvent } from '../wire/event.ts'
-import type { ToolResultPart } from '../wire/session.ts'
 import type { RunOutput } from '../worker/agent-run.ts'
+import type { Decision, Question } from '../worker/approval.ts'
 import type { RecordedAttempt } from '../worker/ask-model.ts'
 import type { Prepared } from '../worker/prepare.ts'
-import { PREPARE, shownStep } from '../worker/step-names.ts'
+import { approvedStep, PREPARE, shownStep } from '../worker/step-names.ts'
+import type { UsedTool } from '../worker/use-tool.ts'
 import { runError } from './run-views.ts'
 
 type EventOf<T extends RunLogEvent['type']> = Extract<RunLogEvent, { type: T }>
@@ -90,17 +91,26 @@ function shownArgs(args: unknown): unknown {
 function stepComplete(event: EventOf<'step:complete'>): AgentEvent[] {
   const { stepName, output, duration, timestamp } = event
   if (stepName === PREPARE) return [{ type: 'run_model', ...(output as Prepared).model }]
+  const approval = approvedStep(stepName)
+  if (approval?.of === 'question') return [{ type: 'approval_request', step_id: approval.step, ...(output as Question), timestamp }]
+  if (approval) return [decided(approval.step, output, timestamp)]
   const complete = { type: 'step_complete' as const, step_id: stepName, duration_ms: duration, timestamp }
   switch (shownStep(stepName)?.kind) {
     case 'model':
       return modelComplete(complete, output as RecordedAttempt)
     case 'tool': {
-      const { type, ...result } = (output as { result: ToolResultPart }).result
+      const { type, ...result } = (output as UsedTool).result
       return [{ type, step_id: stepName, ...result }, complete]
     }
     case undefined:
       return []
   }
+}
+
+/** The record of a wait is a list: of the value that came, or empty if the time was over. */
+function decided(step_id: string, output: unknown, timestamp: string): AgentEvent {
+  const [decision] = output as [Decision?]
+  return { type: 'approval_decision', step_id, approved: decision?.approved ?? false, by: decision?.by ?? null, timestamp }
 }
 
 type StepComplete = Extract<AgentEvent, { type: 'step_complete' }>

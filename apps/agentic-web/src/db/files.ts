@@ -3,8 +3,7 @@ import { sql } from 'kysely'
 import type { WorkspaceFile } from '../wire/session.ts'
 import type { AppDatabase, AppTransaction } from './tables.ts'
 
-export const WORKSPACE_BYTES_MAX = 16 * 1024 * 1024
-export const WORKSPACE_FILES_MAX = 500
+export { WORKSPACE_BYTES_MAX } from '../tools/inside/workspace-limits.ts'
 
 /** A file that a tool wrote (its content as Base64), or removed (null). */
 export interface FileChange {

@@ -181,13 +181,15 @@ interface OauthStateTable {
 
 type EngineTables = Durably['db'] extends Kysely<infer Tables> ? Tables : never
 
-/** The engine's rows of runs are read together with the app's, and never written here. */
-export type AppDatabase = Kysely<AppTables & Pick<EngineTables, 'runs'>>
-export type AppTransaction = Transaction<AppTables & Pick<EngineTables, 'runs'>>
+/** The engine's rows are read together with the app's, and never written here. */
+type ReadTables = Pick<EngineTables, 'runs' | 'steps'>
+
+export type AppDatabase = Kysely<AppTables & ReadTables>
+export type AppTransaction = Transaction<AppTables & ReadTables>
 
 declare module '@coji/durably' {
   interface Register {
-    tables: AppTables & Pick<EngineTables, 'runs'>
+    tables: AppTables & ReadTables
   }
 }
 

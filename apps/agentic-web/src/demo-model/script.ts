@@ -52,6 +52,8 @@ const asIs = (result: string) => result
 
 const FORMS: Form[] = [
   withTool(/^(?:run:|\$)\s*([\s\S]+)$/i, ([, command]) => ['bash', { command }], code),
+  // Only if the operator has set it up.
+  withTool(/^notify:\s*([\s\S]+)$/i, ([, text]) => ['notify', { text }], asIs),
   withTool(/^sql:\s*([\s\S]+)$/i, ([, query]) => ['sql', { query }], code),
   withTool(/^write\s+(\S+):\s?([\s\S]*)$/i, ([, path, content]) => ['write', { path, content: `${content}\n` }], asIs),
   withTool(

@@ -3,7 +3,7 @@
 //   M2. The SDK's request is aborted without a reason: with one, the SDK reports an error of the server instead.
 import { type ModelMessage, streamText, type TextStreamPart, type ToolSet, zodSchema } from 'ai'
 import type { Limits } from '../config.ts'
-import { TOOLS } from '../tools/definitions.ts'
+import { TOOLS, type ToolName } from '../tools/definitions.ts'
 import type { Usage } from '../wire/event.ts'
 import type { MessagePart, ToolCallPart } from '../wire/session.ts'
 import { type ModelFailure, modelFailure } from './model-failure.ts'
@@ -12,6 +12,7 @@ import type { ChosenModel } from './provider.ts'
 
 export interface ModelRequest extends ChosenModel {
   messages: ModelMessage[]
+  tools: readonly ToolName[]
   limits: Pick<Limits, 'modelIdleMs' | 'answerBytes'>
   signal: AbortSignal
   emit: (part: MessagePart) => Promise<void>
@@ -29,11 +30,15 @@ const SDK_TOOLS: ToolSet = Object.fromEntries(
   Object.entries(TOOLS).map(([name, { description, input }]) => [name, { description, inputSchema: zodSchema<unknown>(input) }]),
 )
 
+function sdkTools(offered: readonly ToolName[]): ToolSet {
+  return Object.fromEntries(offered.flatMap((name) => (SDK_TOOLS[name] ? [[name, SDK_TOOLS[name]]] : [])))
+}
+
 /** Finish reasons with which an answer is complete. */
 const COMPLETE: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'length', 'content-filter'])
 
 export async function callModel(request: ModelRequest): Promise<ModelResult> {
-  const { model, key, options, messages, limits, signal } = request
+  const { model, key, options, messages, tools, limits, signal } = request
   const stopped = new AbortController()
   const stop = () => stopped.abort()
   signal.addEventListener('abort', stop)
@@ -44,7 +49,7 @@ export async function callModel(request: ModelRequest): Promise<ModelResult> {
       model,
       messages,
       system: SYSTEM,
-      tools: SDK_TOOLS,
+      tools: sdkTools(tools),
       providerOptions: options,
       maxRetries: 0,
       abortSignal: stopped.signal,

@@ -2,7 +2,7 @@
 import type { AssistantContent, ModelMessage, ToolContent } from 'ai'
 import type { Message, MessagePart, ToolCallPart } from '../wire/session.ts'
 
-export const SYSTEM = `You are an agent in a chat. You have tools that work on the files of this session, in a virtual shell without network.
+export const SYSTEM = `You are an agent in a chat. You have tools that work on the files of this session, in a sandbox without network.
 Use them when they help, and say briefly what you did.`
 
 export type PromptMessage = Pick<Message, 'role' | 'parts'>

@@ -7,6 +7,8 @@ const PREFER_FOR = '500ms'
 
 /** From now on this process executes runs, until the returned function gives them back: another worker then continues them at once. */
 export async function startWorker(app: App): Promise<() => Promise<void>> {
+  // Before anything is executed: tools that cannot be isolated must not begin.
+  await app.sandbox.check()
   await scheduleCleanUp(app)
   cluster(app.durably, { preferFor: PREFER_FOR })
   app.durably.start()

@@ -5,7 +5,7 @@ const path = z.string().min(1).max(512).describe('Relative to the workspace, suc
 
 export const TOOLS = {
   bash: {
-    description: 'Run a command in a virtual shell (no network, no real files). The working directory is the workspace.',
+    description: 'Run a shell command, without network. The working directory is the workspace; only its files are kept.',
     input: z.object({ command: z.string().min(1).max(100_000) }),
   },
   read: { description: 'Read a file of the workspace.', input: z.object({ path }) },
@@ -30,11 +30,29 @@ export const TOOLS = {
     description: 'Evaluate an arithmetic expression with + - * / % ^ and parentheses.',
     input: z.object({ expression: z.string().min(1).max(1000) }),
   },
+  notify: {
+    description: 'Send a message to the people who run this app. It is sent at once, and cannot be taken back.',
+    input: z.object({ text: z.string().min(1).max(4000) }),
+  },
 } as const
 
 export type ToolName = keyof typeof TOOLS
 
-/** Tools that work on files, all through the same virtual shell. */
+/** Tools that need no sandbox: they neither read files nor run what the model wrote. */
+type ToolOutside = 'calculator' | 'notify'
+
+/** Tools that work on files, all through the same sandbox. */
 export type ShellTask = {
-  [Name in Exclude<ToolName, 'calculator'>]: { tool: Name; args: z.infer<(typeof TOOLS)[Name]['input']> }
-}[Exclude<ToolName, 'calculator'>]
+  [Name in Exclude<ToolName, ToolOutside>]: { tool: Name; args: z.infer<(typeof TOOLS)[Name]['input']> }
+}[Exclude<ToolName, ToolOutside>]
+
+/** What they do cannot be undone, and they must not do it twice. All others change nothing but what their recorded result says. */
+const ACTS_OUTSIDE: ReadonlySet<string> = new Set<ToolName>(['notify'])
+
+export function actsOutside(tool: string): boolean {
+  return ACTS_OUTSIDE.has(tool)
+}
+
+export function isTool(name: string): name is ToolName {
+  return Object.hasOwn(TOOLS, name)
+}

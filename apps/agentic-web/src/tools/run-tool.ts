@@ -4,8 +4,11 @@ import type { Limits } from '../config.ts'
 import type { FileChange } from '../db/files.ts'
 import type { Artifact } from '../wire/session.ts'
 import { calculate } from './calculator.ts'
-import { type ShellTask, TOOLS, type ToolName } from './definitions.ts'
-import { runInShell } from './shell.ts'
+import { isTool, type ShellTask, TOOLS } from './definitions.ts'
+import type { Violation } from './inside/request.ts'
+import { notify } from './notify.ts'
+import type { ToolSandbox } from './sandbox.ts'
+import type { ToolConfig } from './tool-config.ts'
 
 export interface ToolRequest {
   tool: string
@@ -20,33 +23,37 @@ export interface ToolOutcome {
   /** Where the whole of it is, if it was truncated. */
   artifact?: Artifact
   changes: FileChange[]
+  violation?: Violation
 }
 
 export interface ToolDeps {
+  sandbox: ToolSandbox
+  /** The tools that the model was told of. */
+  offered: readonly string[]
+  notifyUrl: ToolConfig['notifyUrl']
   limits: Pick<Limits, 'toolMs' | 'toolOutputBytes'>
   /** Test command: kills this process, as a crash would. */
   allowCrash: boolean
   /** Keeps what is too long to be returned. */
   store: (content: string) => Promise<Artifact>
   loadWorkspace: () => Promise<ReadonlyMap<string, Uint8Array>>
+  /** The same for every attempt of this call. */
+  idempotencyKey: string
   signal: AbortSignal
 }
 
 export async function runTool({ tool, args }: ToolRequest, deps: ToolDeps): Promise<ToolOutcome> {
+  const { offered, limits, signal } = deps
   if (tool === 'crash_worker' && deps.allowCrash) process.kill(process.pid, 'SIGKILL')
-  if (!isTool(tool)) return failed(`There is no tool ${JSON.stringify(tool)}. There are: ${Object.keys(TOOLS).join(', ')}.`)
+  if (!isTool(tool) || !offered.includes(tool)) return failed(`There is no tool ${JSON.stringify(tool)}. There are: ${offered.join(', ')}.`)
   const checked = TOOLS[tool].input.safeParse(args)
   if (!checked.success) return failed(`The arguments of ${tool} are not valid: ${z.prettifyError(checked.error)}`)
   if (tool === 'calculator') return calculated(TOOLS.calculator.input.parse(args).expression)
+  if (tool === 'notify') return notified(TOOLS.notify.input.parse(args).text, deps)
   const task = { tool, args: checked.data } as ShellTask
-  const { limits, signal } = deps
-  const answer = await runInShell({ files: await deps.loadWorkspace(), task, timeoutMs: limits.toolMs }, signal)
+  const answer = await deps.sandbox.run({ files: await deps.loadWorkspace(), task, timeoutMs: limits.toolMs }, signal)
   const { content, truncated } = cut(answer.content, limits.toolOutputBytes)
   return { ...answer, content, truncated, ...(truncated && { artifact: await deps.store(answer.content) }) }
-}
-
-function isTool(name: string): name is ToolName {
-  return Object.hasOwn(TOOLS, name)
 }
 
 function calculated(expression: string): ToolOutcome {
@@ -55,6 +62,12 @@ function calculated(expression: string): ToolOutcome {
   } catch (error) {
     return failed(`This cannot be calculated: ${error instanceof Error ? error.message : error}.`)
   }
+}
+
+async function notified(text: string, { notifyUrl, idempotencyKey, limits, signal }: ToolDeps): Promise<ToolOutcome> {
+  if (notifyUrl === undefined) return failed('Messages cannot be sent from here any more.')
+  const outcome = await notify({ url: notifyUrl, text, idempotencyKey, timeoutMs: limits.toolMs, signal })
+  return { ...outcome, truncated: false, changes: [] }
 }
 
 function failed(content: string): ToolOutcome {

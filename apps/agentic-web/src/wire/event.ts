@@ -12,7 +12,7 @@
 //   V4. `done` is the last event, and comes once the run has ended. A stream that ends without `done` was cut off: connect again with
 //       `Last-Event-ID`. The state on the page comes from these events and from the run's status, never from the connection.
 
-import type { Artifact } from './session.ts'
+import type { Artifact, SandboxViolation } from './session.ts'
 
 /** A worker has begun, or continues, to execute the run. It comes again after `run_restart` and after `run_wait`. */
 export interface RunStartEvent {
@@ -102,6 +102,32 @@ export interface ToolResultEvent {
   truncated: boolean
   /** The whole of it, if it was truncated. */
   artifact?: Artifact
+  /** The tool met the boundary of its sandbox: show a warning. */
+  violation?: SandboxViolation
+}
+
+/**
+ * A tool waits for approval: ask the user, and send the answer with `POST /api/runs/:run_id/approvals/:step_id`. The run waits without a worker until
+ * `approval_decision` comes.
+ */
+export interface ApprovalRequestEvent {
+  type: 'approval_request'
+  /** The `tool_step_id` of the call. */
+  step_id: string
+  tool_call_id: string
+  tool: string
+  /** When the run stops waiting, and takes it as denied. */
+  expires_at: string
+  timestamp: string
+}
+
+/** Somebody decided, or nobody did in time: then `approved` is false and `by` null. The `tool_result` of the step follows in both cases. */
+export interface ApprovalDecisionEvent {
+  type: 'approval_decision'
+  step_id: string
+  approved: boolean
+  by: string | null
+  timestamp: string
 }
 
 /** A step is recorded, and will not be repeated. */
@@ -158,6 +184,8 @@ export type AgentEvent =
   | ToolCallEvent
   | StepResetEvent
   | ToolResultEvent
+  | ApprovalRequestEvent
+  | ApprovalDecisionEvent
   | StepCompleteEvent
   | RetryEvent
   | FinalEvent
@@ -181,6 +209,7 @@ export interface Usage {
  * - `answer_too_long`: one answer of the model is larger than the limit.
  * - `timeout`: the run took longer than its limit.
  * - `worker_lost`: the run lost its worker too often.
+ * - `tool_in_doubt`: the worker was lost while a tool acted on the world. It was not repeated; somebody has to look.
  * - `session_deleted`: the session was deleted while the run waited or worked.
  * - `internal`: anything else.
  */
@@ -196,5 +225,6 @@ export type RunErrorCode =
   | 'answer_too_long'
   | 'timeout'
   | 'worker_lost'
+  | 'tool_in_doubt'
   | 'session_deleted'
   | 'internal'

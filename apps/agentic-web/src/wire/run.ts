@@ -77,4 +77,12 @@ export interface CancelledRun {
 // `GET /api/runs/:run_id/events`, with `Last-Event-ID` or `?after=`: 200 with an event stream (event.ts), 204 if the run has ended and all of
 // it was seen, 400 `invalid_cursor`, 404 `not_found`, 409 `cursor_ahead`, 429 `too_many_streams`.
 //
+/**
+ * `POST /api/runs/:run_id/approvals/:step_id`, the `step_id` of an `approval_request`: 202 with the same body. 404 `not_found` if nobody was asked;
+ * 409 `already_decided` if somebody decided before, whoever it was, and says what and when; 409 `approval_expired`, 409 `already_ended`.
+ */
+export interface Approval {
+  decision: 'approve' | 'deny'
+}
+
 // `POST /api/chat/:sessionId` with `{ message }`: makes a run and answers with its event stream. Closing the connection does not stop the run.

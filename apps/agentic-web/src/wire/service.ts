@@ -23,6 +23,8 @@ export type ApiErrorCode =
   | 'invalid_cursor'
   | 'not_found'
   | 'already_ended'
+  | 'already_decided'
+  | 'approval_expired'
   | 'not_ended'
   | 'not_failed'
   | 'idempotency_conflict'

@@ -84,6 +84,14 @@ export interface ToolResultPart {
   truncated: boolean
   /** The whole of it, if it was truncated. */
   artifact?: Artifact
+  /** The tool met the boundary of its sandbox: show a warning. */
+  violation?: SandboxViolation
+}
+
+export interface SandboxViolation {
+  /** Such as `time`, `memory` or `outside`. */
+  kind: string
+  message: string
 }
 
 /** `GET /api/artifacts/:id` is the text itself, as a download. */

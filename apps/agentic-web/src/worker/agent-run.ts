@@ -8,20 +8,18 @@ import type { Durably, JobContext, JobHandle } from '@coji/durably'
 import { z } from 'zod'
 import { AgentError } from '../agent-error.ts'
 import type { App } from '../app.ts'
-import { storeArtifact } from '../db/artifacts.ts'
-import { applyChanges, type FileChange, loadWorkspace } from '../db/files.ts'
+import { applyChanges } from '../db/files.ts'
 import { addUsage, insertMessage, listMessages, type NewMessage } from '../db/messages.ts'
 import { retryOutages } from '../db/outage.ts'
 import type { AppTransaction } from '../db/tables.ts'
 import type { PromptMessage } from '../model/prompt.ts'
 import { Redactor } from '../secrets/redactor.ts'
-import { runTool } from '../tools/run-tool.ts'
-import type { MessagePart, ToolCallPart, ToolResultPart } from '../wire/session.ts'
+import type { MessagePart, ToolCallPart } from '../wire/session.ts'
 import { askModel } from './ask-model.ts'
 import { learnSecrets } from './credential.ts'
 import { prepare } from './prepare.ts'
-import { withinQuota, withinQuotaText } from './quota.ts'
 import { saveStep, toolStep } from './step-names.ts'
+import { type RunTools, useTool } from './use-tool.ts'
 
 export const AGENT_RUN = 'agent-run'
 
@@ -42,14 +40,14 @@ export function defineAgentRun(durably: Durably, app: () => App, timeout: number
 }
 
 async function answerMessage(ctx: JobContext, app: App, input: RunInput, redactor: Redactor): Promise<RunOutput> {
-  const settings = await prepare(ctx, app, input)
+  const { settings, tools } = await prepare(ctx, app, input)
   // A worker that takes over in the middle may begin with a tool, and has to know what must not be in its output.
   await learnSecrets(app, input.userId, settings, redactor)
   const history = await listMessages(app.db, input.userId, input.sessionId, input.turn)
   const messages: PromptMessage[] = [...history, { role: 'user', parts: [{ type: 'text', text: input.message }] }]
-  const turn = new Turn(ctx, { app, redactor }, input, messages)
+  const turn = new Turn(ctx, { app, redactor, tools }, input, messages)
   for (let call = 0; call < app.config.limits.steps; call++) {
-    const { step, answer } = await askModel(ctx, { app, input, settings, redactor, messages, call })
+    const { step, answer } = await askModel(ctx, { app, input, settings, redactor, tools: tools.offered, messages, call })
     await turn.save(step, { role: 'assistant', parts: answer.parts }, (trx) => addUsage(trx, input.userId, ctx.runId, answer.usage))
     const calls = answer.parts.filter((part) => part.type === 'tool_call')
     if (calls.length === 0) return { text: textOf(answer.parts) }
@@ -58,45 +56,38 @@ async function answerMessage(ctx: JobContext, app: App, input: RunInput, redacto
   throw new AgentError('too_many_steps', `The model asked for tools ${app.config.limits.steps} times without an answer, and was stopped.`)
 }
 
+interface TurnDeps {
+  app: App
+  redactor: Redactor
+  tools: RunTools
+}
+
 /** What one run says, and where in the session it is written. */
 class Turn {
   readonly #ctx: JobContext
   readonly #app: App
   readonly #redactor: Redactor
   readonly #input: RunInput
+  readonly #tools: RunTools
   readonly #messages: PromptMessage[]
   /** The message of the user is at 0. */
   #position = 1
 
-  constructor(ctx: JobContext, { app, redactor }: { app: App; redactor: Redactor }, input: RunInput, messages: PromptMessage[]) {
+  constructor(ctx: JobContext, { app, redactor, tools }: TurnDeps, input: RunInput, messages: PromptMessage[]) {
     this.#ctx = ctx
     this.#app = app
     this.#redactor = redactor
     this.#input = input
+    this.#tools = tools
     this.#messages = messages
   }
 
   async useTool(step: string, request: ToolCallPart): Promise<void> {
-    const { config, db } = this.#app
     const { userId, sessionId } = this.#input
-    const redactor = this.#redactor
-    const { perUser } = config.limits
-    const place = { userId, sessionId, runId: this.#ctx.runId }
-    const work = async (signal: AbortSignal) => {
-      const outcome = await runTool(request, {
-        limits: config.limits,
-        allowCrash: config.allowCrash,
-        store: async (text) => storeArtifact(db, place, await withinQuotaText(db, userId, redactor.text(text), perUser.bytes)),
-        loadWorkspace: () => loadWorkspace(db, userId, sessionId),
-        signal,
-      })
-      const { content, isError, truncated, artifact, changes } = await withinQuota(db, userId, outcome, perUser.bytes)
-      const { tool_call_id, tool } = request
-      const result: ToolResultPart = { type: 'tool_result', tool_call_id, tool, content, is_error: isError, truncated }
-      return { result: artifact ? { ...result, artifact } : result, changes: changes.map((change) => withoutSecrets(change, redactor)) }
-    }
-    const { result, changes } = await this.#ctx.run(step, ({ signal }) => redactor.guard(() => work(signal)))
+    const call = { app: this.#app, redactor: this.#redactor, input: this.#input, tools: this.#tools, step, request }
+    const { result, changes, isInDoubt } = await useTool(this.#ctx, call)
     await this.save(step, { role: 'tool', parts: [result] }, (trx) => applyChanges(trx, { userId, sessionId }, changes))
+    if (isInDoubt) throw new AgentError('tool_in_doubt', `${result.content} Look whether it did, and then go on.`)
   }
 
   async save(step: string, message: NewMessage, alsoWrite: (trx: AppTransaction) => Promise<void>): Promise<void> {
@@ -110,10 +101,6 @@ class Turn {
     if (!isSaved) throw new AgentError('session_deleted', 'The session was deleted.')
     this.#messages.push(message)
   }
-}
-
-function withoutSecrets({ path, content }: FileChange, redactor: Redactor): FileChange {
-  return { path, content: content === null ? null : redactor.base64(content) }
 }
 
 function textOf(parts: readonly MessagePart[]): string {

@@ -12,6 +12,7 @@ import { type PromptMessage, promptOf } from '../model/prompt.ts'
 import { chooseModel } from '../model/provider.ts'
 import { RefreshFailed, reconnect } from '../oauth/access-token.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import type { ToolName } from '../tools/definitions.ts'
 import type { RunInput } from './agent-run.ts'
 import { type Credential, credentialOf } from './credential.ts'
 import { PartEmitter } from './emit-parts.ts'
@@ -23,6 +24,7 @@ export interface ModelCall {
   /** As they were when the run began. */
   settings: StoredSettings
   redactor: Redactor
+  tools: readonly ToolName[]
   messages: readonly PromptMessage[]
   /** Counts the calls of this run from 0. */
   call: number
@@ -61,7 +63,7 @@ async function attemptOnce(
   call: ModelCall,
   { attempt, parts }: { attempt: number; parts: PartEmitter },
 ): Promise<ModelResult> {
-  const { app, input, settings, messages, redactor } = call
+  const { app, input, settings, tools, messages, redactor } = call
   let credential: Credential | undefined
   try {
     credential = await credentialOf(app, input.userId, settings, { redactor, signal: ctx.signal })
@@ -72,7 +74,7 @@ async function attemptOnce(
   const chosen = chooseModel(settings, credential?.secret, app.config)
   if (!chosen) return { failure: NO_KEY }
   const emit = (part: Parameters<PartEmitter['add']>[0]) => parts.add(part)
-  const result = await callModel({ ...chosen, messages: promptOf(messages), limits: app.config.limits, signal: ctx.signal, emit })
+  const result = await callModel({ ...chosen, messages: promptOf(messages), tools, limits: app.config.limits, signal: ctx.signal, emit })
   await parts.flush()
   return credential?.connection ? refused(app, credential.connection, result, attempt) : result
 }

@@ -10,7 +10,9 @@ export async function withinQuota(db: AppDatabase, userId: string, outcome: Tool
   const more = outcome.changes.reduce((sum, { content }) => sum + (content === null ? 0 : Buffer.byteLength(content, 'base64')), 0)
   if (more === 0 || max === Number.POSITIVE_INFINITY) return outcome
   const bytes = await bytesOf(db, userId)
-  return bytes + more <= max ? outcome : { content: exceeded(bytes, more, max), isError: true, truncated: false, changes: [] }
+  if (bytes + more <= max) return outcome
+  const { violation } = outcome
+  return { content: exceeded(bytes, more, max), isError: true, truncated: false, changes: [], ...(violation && { violation }) }
 }
 
 /** A long output of a tool, or why it was not kept. */

@@ -62,6 +62,12 @@ const ENTRIES: Record<string, Entry> = {
   'POST /api/runs/:id/cancel': own(({ active }) => `/runs/${active}/cancel`, 202),
   // It was cancelled by the entry before.
   'POST /api/runs/:id/retry': own(({ active }) => `/runs/${active}/retry`, 201),
+  // Nobody was asked about this step: the run exists for its owner, and the question does not.
+  'POST /api/runs/:id/approvals/:step': own(
+    ({ active }) => `/runs/${active}/approvals/tool-1`,
+    404,
+    () => ({ decision: 'approve' }),
+  ),
   'GET /api/runs/:id/events': own(({ run }) => `/runs/${run}/events`, 200),
   'GET /api/sessions': { path: () => '/sessions', owner: 200, isOwned: false, leaks: ({ session }) => [session] },
   'POST /api/sessions': { path: () => '/sessions', owner: 201, isOwned: false },

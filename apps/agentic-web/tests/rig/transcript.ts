@@ -5,6 +5,8 @@ export interface Transcript {
   /** What each step has said, as a list of positions: a character, or anything else as JSON. */
   steps: Map<string, string[]>
   results: Map<string, string>
+  /** Steps of tools that wait, or waited, for approval; null until somebody decided. */
+  approvals: Map<string, boolean | null>
   starts: number
   restarts: string[]
   error: { code: string; message: string } | null
@@ -12,7 +14,7 @@ export interface Transcript {
 }
 
 export function emptyTranscript(): Transcript {
-  return { steps: new Map(), results: new Map(), starts: 0, restarts: [], error: null, done: null }
+  return { steps: new Map(), results: new Map(), approvals: new Map(), starts: 0, restarts: [], error: null, done: null }
 }
 
 export function apply(transcript: Transcript, event: AgentEvent): void {
@@ -27,6 +29,10 @@ export function apply(transcript: Transcript, event: AgentEvent): void {
       return write(transcript, event.step_id, event.to, [])
     case 'tool_result':
       return void transcript.results.set(event.step_id, event.content)
+    case 'approval_request':
+      return void transcript.approvals.set(event.step_id, transcript.approvals.get(event.step_id) ?? null)
+    case 'approval_decision':
+      return void transcript.approvals.set(event.step_id, event.approved)
     case 'run_start':
       return void transcript.starts++
     case 'run_restart':

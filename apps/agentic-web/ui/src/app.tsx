@@ -26,7 +26,7 @@ export function App({ me }: { me: MeView }) {
     sessions.refresh()
     tellOtherTabs()
   }
-  const { send, stop, retry } = useActions({ sessionId, open, onChanged: changed, onError: setNotice })
+  const { send, stop, retry, decide } = useActions({ sessionId, open, onChanged: changed, onError: setNotice })
   useEffect(() => {
     readSettings().then(setSettings, (error: Error) => setNotice(error.message))
   }, [])
@@ -68,6 +68,7 @@ export function App({ me }: { me: MeView }) {
         onSend={send}
         onStop={stop}
         onRetry={retry}
+        onDecide={decide}
       />
       {isSettingsOpen && settings && (
         <SettingsDialog me={me} settings={settings} onChanged={setSettings} onClose={() => setSettingsOpen(false)} />

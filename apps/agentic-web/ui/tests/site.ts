@@ -62,6 +62,7 @@ export class Site {
       AGENTIC_DATA: this.#folder,
       LEASE_MS: '2000',
       POLL_MS: '250',
+      APPROVE_TOOLS: 'sql',
       PORT: new URL(this.address || 'http://localhost:0').port,
       ...this.#more,
     }

@@ -1,7 +1,7 @@
 // The routes that the page uses, with the types of src/wire.
 import type { AuthView, MeView } from '../../../src/wire/account.ts'
 import type { OauthList } from '../../../src/wire/oauth.ts'
-import type { AcceptedRun, CancelledRun, RunList, RunView } from '../../../src/wire/run.ts'
+import type { AcceptedRun, Approval, CancelledRun, RunList, RunView } from '../../../src/wire/run.ts'
 import type { FileList, SessionList, SessionView } from '../../../src/wire/session.ts'
 import type { SettingsChange, SettingsView } from '../../../src/wire/settings.ts'
 import { request } from './request.ts'
@@ -16,6 +16,8 @@ export const deleteSession = (sessionId: string) => request<void>(`/sessions/${i
 export const listRuns = (sessionId: string) => request<RunList>(`/runs?session_id=${id(sessionId)}&limit=100`)
 export const readRun = (runId: string) => request<RunView>(`/runs/${id(runId)}`)
 export const cancelRun = (runId: string) => request<CancelledRun>(`/runs/${id(runId)}/cancel`, { method: 'POST' })
+export const decideApproval = (runId: string, stepId: string, decision: Approval['decision']) =>
+  request<Approval>(`/runs/${id(runId)}/approvals/${id(stepId)}`, { method: 'POST', body: { decision } })
 export const retryRun = (runId: string) => request<AcceptedRun>(`/runs/${id(runId)}/retry`, { method: 'POST' })
 
 export const listFiles = (sessionId: string) => request<FileList>(`/sessions/${id(sessionId)}/files`)

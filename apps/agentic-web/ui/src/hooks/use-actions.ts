@@ -1,5 +1,6 @@
 // What the user can do with runs of the open session.
-import { cancelRun, createSession, retryRun } from '../api/api.ts'
+import type { Approval } from '../../../src/wire/run.ts'
+import { cancelRun, createSession, decideApproval, retryRun } from '../api/api.ts'
 import { ApiError } from '../api/request.ts'
 import { sendMessage } from '../api/send-message.ts'
 import type { OpenChat } from './use-chat.ts'
@@ -10,6 +11,8 @@ export interface Actions {
   send: (text: string) => Promise<boolean>
   stop: (runId: string) => Promise<void>
   retry: (runId: string) => Promise<void>
+  /** What the run makes of it comes with its log. */
+  decide: (runId: string, stepId: string, decision: Approval['decision']) => Promise<void>
 }
 
 interface ActionOptions {
@@ -53,5 +56,11 @@ export function useActions({ sessionId, open, onChanged, onError }: ActionOption
     open.reload()
     onChanged()
   }
-  return { send, stop, retry }
+  const decide: Actions['decide'] = async (runId, stepId, decision) => {
+    await decideApproval(runId, stepId, decision).catch((error: unknown) => {
+      fail(error)
+      throw error
+    })
+  }
+  return { send, stop, retry, decide }
 }

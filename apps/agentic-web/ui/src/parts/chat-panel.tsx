@@ -12,6 +12,7 @@ import { QuickPrompts } from './quick-prompts.tsx'
 import { RunDetailsDialog } from './run-details.tsx'
 import { COMMANDS, type CommandName } from './slash-commands.ts'
 import { StatusStrip } from './status.tsx'
+import type { TurnActions } from './turn-view.tsx'
 
 const ENDED: ReadonlySet<Phase> = new Set<Phase>(['completed', 'failed', 'cancelled'])
 
@@ -26,10 +27,11 @@ interface ChatPanelProps {
   onSend: (text: string) => Promise<boolean>
   onStop: (runId: string) => void
   onRetry: (runId: string) => void
+  onDecide: TurnActions['onDecide']
 }
 
 export function ChatPanel(props: ChatPanelProps) {
-  const { open, sessionId, isDemo, notice, setNotice, onMenu, onNew, onSend, onStop, onRetry } = props
+  const { open, sessionId, isDemo, notice, setNotice, onMenu, onNew, onSend, onStop, onRetry, onDecide } = props
   const { chat, problem, isReconnecting } = open
   const [detailsOf, setDetailsOf] = useState<string | null>(null)
   const [isFilesOpen, setFilesOpen] = useState(false)
@@ -76,6 +78,7 @@ export function ChatPanel(props: ChatPanelProps) {
             activeId={active?.runId}
             onStop={onStop}
             onRetry={onRetry}
+            onDecide={onDecide}
             onDetails={({ runId }: ShownTurn) => setDetailsOf(runId)}
           />
         )}

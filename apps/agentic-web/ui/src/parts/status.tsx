@@ -9,6 +9,7 @@ const PILLS: Readonly<Record<Phase, string>> = {
   working: 'Working',
   restarting: 'Worker restarts',
   paused: 'Waiting to retry',
+  approval: 'Waiting for approval',
   stopping: 'Stopping',
   completed: 'Ready',
   cancelled: 'Ready',

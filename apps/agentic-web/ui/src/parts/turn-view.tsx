@@ -1,8 +1,10 @@
 // A message and its answer.
 import { memo } from 'react'
+import type { Approval } from '../../../src/wire/run.ts'
 import type { Phase } from '../state/phase.ts'
 import type { ShownTurn } from '../state/shown-turn.ts'
 import type { Block } from '../state/turn.ts'
+import { ApprovalCard } from './approval-card.tsx'
 import { inOrder } from './in-order.ts'
 import { Markdown } from './markdown.tsx'
 import { ToolCard } from './tool-card.tsx'
@@ -11,6 +13,7 @@ import { clockTime, shortTime } from './words.ts'
 export interface TurnActions {
   onStop: (runId: string) => void
   onRetry: (runId: string) => void
+  onDecide: (runId: string, stepId: string, decision: Approval['decision']) => Promise<void>
   onDetails: (turn: ShownTurn) => void
 }
 
@@ -20,7 +23,7 @@ interface TurnViewProps extends TurnActions {
 }
 
 export const TurnView = memo(function TurnView({ turn, isFirstActive, ...actions }: TurnViewProps) {
-  const { question, askedAt, blocks, phase, model } = turn
+  const { runId, question, askedAt, blocks, phase, model } = turn
   const isEmpty = blocks.length === 0 && phase === 'queued' && !isFirstActive
   return (
     <li className="turn">
@@ -36,7 +39,12 @@ export const TurnView = memo(function TurnView({ turn, isFirstActive, ...actions
           </header>
         )}
         {inOrder(blocks, (block, i) => (
-          <BlockView block={block} isActive={isWorking(phase)} isLast={i === blocks.length - 1} />
+          <BlockView
+            block={block}
+            isActive={isWorking(phase)}
+            isLast={i === blocks.length - 1}
+            onDecide={(stepId, decision) => actions.onDecide(runId, stepId, decision)}
+          />
         ))}
         <State turn={turn} isFirstActive={isFirstActive} />
         <Footer turn={turn} {...actions} isFirstActive={isFirstActive} />
@@ -46,10 +54,17 @@ export const TurnView = memo(function TurnView({ turn, isFirstActive, ...actions
 })
 
 function isWorking(phase: Phase): boolean {
-  return phase === 'working' || phase === 'restarting' || phase === 'paused' || phase === 'stopping'
+  return phase === 'working' || phase === 'approval' || phase === 'restarting' || phase === 'paused' || phase === 'stopping'
 }
 
-function BlockView({ block, isActive, isLast }: { block: Block; isActive: boolean; isLast: boolean }) {
+interface BlockViewProps {
+  block: Block
+  isActive: boolean
+  isLast: boolean
+  onDecide: (stepId: string, decision: Approval['decision']) => Promise<void>
+}
+
+function BlockView({ block, isActive, isLast, onDecide }: BlockViewProps) {
   switch (block.type) {
     case 'text':
       return <Markdown text={block.text} />
@@ -64,7 +79,12 @@ function BlockView({ block, isActive, isLast }: { block: Block; isActive: boolea
         </details>
       )
     case 'tool':
-      return <ToolCard tool={block.tool} args={block.args} result={block.result} isRunning={isActive} />
+      return (
+        <>
+          <ToolCard tool={block.tool} args={block.args} result={block.result} approval={block.approval} isRunning={isActive} />
+          {block.approval && isActive && <ApprovalCard tool={block.tool} args={block.args} approval={block.approval} onDecide={onDecide} />}
+        </>
+      )
   }
 }
 
@@ -87,6 +107,8 @@ function State({ turn, isFirstActive }: { turn: ShownTurn; isFirstActive: boolea
           {log?.retry ? `${log.retry.message} Next try at ${clockTime(log.retry.until)}.` : <Dots>Waiting to continue</Dots>}
         </p>
       )
+    case 'approval':
+      return <p className="state warn">Waits for your approval</p>
     case 'stopping':
       return (
         <p className="state">
@@ -119,7 +141,7 @@ function Dots({ children }: { children: string }) {
   )
 }
 
-function Footer({ turn, isFirstActive, onStop, onRetry, onDetails }: TurnViewProps) {
+function Footer({ turn, isFirstActive, onStop, onRetry, onDetails }: Omit<TurnViewProps, 'onDecide'>) {
   const { phase, runId } = turn
   return (
     <footer className="turn-actions">

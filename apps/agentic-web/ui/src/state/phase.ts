@@ -9,6 +9,8 @@ export type Phase =
   | 'restarting'
   /** It waits for a time, such as that of the next call after a failure of the model's server. */
   | 'paused'
+  /** A tool waits until somebody approves or denies it. */
+  | 'approval'
   | 'stopping'
   | 'completed'
   | 'failed'
@@ -21,7 +23,8 @@ export function phaseOf({ log, status, isStopping }: Pick<LiveRun, 'log' | 'stat
   const last = log.attempts.at(-1)
   // The page has not read the log yet.
   if (!last) return status === 'running' ? 'working' : 'queued'
-  if (last.end) return last.end.reason === 'waits' ? 'paused' : 'restarting'
+  if (last.end?.reason === 'waits') return log.steps.some(({ approval }) => approval?.isApproved === null) ? 'approval' : 'paused'
+  if (last.end) return 'restarting'
   return log.retry ? 'paused' : 'working'
 }
 

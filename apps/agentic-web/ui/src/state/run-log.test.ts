@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../../src/wire/event.ts'
 import { SseEntries } from '../stream/sse-entries.ts'
+import { phaseOf } from './phase.ts'
 import { applyEntry, EMPTY_LOG, type LogEntry, type RunLog } from './run-log.ts'
 import { blocksOfLog } from './turn.ts'
 
@@ -116,4 +117,33 @@ test('a failed call of the model is dropped and says when it is made again', () 
   expect(log.retry).toEqual({ message: 'The server is overloaded.', until: timestamp })
   expect(blocksOfLog(log)).toHaveLength(3)
   expect(applyEntry(log, { seq: 101, events: [stepStart('m2-again')] }).retry).toBeNull()
+})
+
+test('a tool waits for approval until the log says what was decided', () => {
+  const ask: AgentEvent = {
+    ...{ type: 'approval_request', step_id: 't1', tool_call_id: 'c1', tool: 'bash', expires_at: timestamp, timestamp },
+  }
+  const decide: AgentEvent = { type: 'approval_decision', step_id: 't1', approved: true, by: 'ada', timestamp }
+  const wait: AgentEvent = { type: 'run_wait', until: '9999-01-01T00:00:00.000Z', timestamp }
+  const events = [
+    start('w1'),
+    stepStart('m1'),
+    toolCall,
+    complete('m1'),
+    ask,
+    wait,
+    start('w2'),
+    decide,
+    stepStart('t1', 'tool'),
+    toolResult,
+  ]
+  const after = (n: number) => logOf(events.slice(0, n).map((event, i) => ({ seq: i + 1, events: [event] })))
+  const phase = (log: RunLog) => phaseOf({ log, status: 'queued', isStopping: false })
+  const approval = (log: RunLog) => blocksOfLog(log).flatMap((block) => (block.type === 'tool' ? (block.approval?.isApproved ?? []) : []))
+  expect([phase(after(6)), blocksOfLog(after(6))[0]]).toEqual([
+    'approval',
+    expect.objectContaining({ result: null, approval: { stepId: 't1', expiresAt: timestamp, isApproved: null } }),
+  ])
+  expect([phase(after(7)), approval(after(7))]).toEqual(['working', []])
+  expect([phase(after(10)), approval(after(10))]).toEqual(['working', [true]])
 })

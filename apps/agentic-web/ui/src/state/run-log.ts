@@ -29,6 +29,8 @@ export interface Step {
   startedAt: string | null
   output: Output
   result: ToolResult | null
+  /** Of a tool that needs approval. */
+  approval: ToolApproval | null
   /** Null until the step is recorded. */
   durationMs: number | null
   usage: Usage | null
@@ -36,7 +38,14 @@ export interface Step {
   failure: string | null
 }
 
-export type ToolResult = Pick<ToolResultEvent, 'content' | 'is_error' | 'truncated' | 'artifact'>
+export type ToolResult = Pick<ToolResultEvent, 'content' | 'is_error' | 'truncated' | 'artifact' | 'violation'>
+
+export interface ToolApproval {
+  stepId: string
+  expiresAt: string
+  /** Null until somebody has decided, or the time is over. */
+  isApproved: boolean | null
+}
 
 /** From the moment a worker begins or continues the run until it no longer works on it. */
 export interface Attempt {
@@ -79,10 +88,16 @@ function applyEvent(log: RunLog, event: AgentEvent): RunLog {
     case 'step_reset':
       return changeStep(log, event.step_id, ({ output }) => ({ output: cutOutput(output, event.to) }))
     case 'tool_result': {
-      const { content, is_error, truncated, artifact } = event
-      const result = { content, is_error, truncated, ...(artifact && { artifact }) }
+      const { content, is_error, truncated, artifact, violation } = event
+      const result = { content, is_error, truncated, ...(artifact && { artifact }), ...(violation && { violation }) }
       return changeStep(log, event.step_id, () => ({ kind: 'tool', result }))
     }
+    case 'approval_request': {
+      const approval = { stepId: event.step_id, expiresAt: event.expires_at, isApproved: null }
+      return changeStep(log, event.step_id, () => ({ kind: 'tool', approval }))
+    }
+    case 'approval_decision':
+      return changeStep(log, event.step_id, ({ approval }) => ({ approval: approval && { ...approval, isApproved: event.approved } }))
     case 'step_complete':
       return changeStep(log, event.step_id, () => ({ durationMs: event.duration_ms, usage: event.usage ?? null }))
     case 'retry': {
@@ -120,6 +135,7 @@ const NEW_STEP: Omit<Step, 'id'> = {
   startedAt: null,
   output: [],
   result: null,
+  approval: null,
   durationMs: null,
   usage: null,
   failure: null,

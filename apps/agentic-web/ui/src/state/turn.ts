@@ -1,12 +1,12 @@
 // One message of the user and its answer, in the form that is shown. It is made of the stored messages of a run that has ended, or of the log
 // of a run that the page has followed: the same blocks in the same order.
 import type { Message, MessagePart } from '../../../src/wire/session.ts'
-import type { RunLog, ToolResult } from './run-log.ts'
+import type { RunLog, ToolApproval, ToolResult } from './run-log.ts'
 
 export type Block =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
-  | { type: 'tool'; toolCallId: string; tool: string; args: unknown; result: ToolResult | null }
+  | { type: 'tool'; toolCallId: string; tool: string; args: unknown; result: ToolResult | null; approval?: ToolApproval }
 
 /** Adjacent pieces of reasoning are one block. */
 function withBlock(blocks: Block[], block: Block): Block[] {
@@ -16,13 +16,14 @@ function withBlock(blocks: Block[], block: Block): Block[] {
 }
 
 export function blocksOfLog({ steps }: RunLog): Block[] {
-  const results = new Map(steps.map(({ id, result }) => [id, result]))
+  const known = new Map(steps.map((step) => [step.id, step]))
   return steps
     .flatMap(({ output }) => output)
     .map((part): Block => {
       if (part.type !== 'tool_call') return part
       const { toolCallId, toolStepId, tool, args } = part
-      return { type: 'tool', toolCallId, tool, args, result: results.get(toolStepId) ?? null }
+      const { result = null, approval } = known.get(toolStepId) ?? {}
+      return { type: 'tool', toolCallId, tool, args, result, ...(approval && { approval }) }
     })
     .reduce(withBlock, [])
 }

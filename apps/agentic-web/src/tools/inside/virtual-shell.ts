@@ -1,27 +1,40 @@
-// The thread in which tools work: a virtual shell over the files of one session, and nothing else. It gets the files, does one task, and
-// answers with the outcome and the files that changed. It has no environment variables, and its parent ends it when it takes too long.
-import { parentPort, workerData } from 'node:worker_threads'
-import { Bash } from 'just-bash'
-import type { ShellTask } from './definitions.ts'
-import { executionLimits, type ShellAnswer, type ShellRequest } from './shell-request.ts'
-import { changesSince, placeFiles, WORKSPACE } from './workspace-diff.ts'
+// Does one task in a virtual shell over the files of one session: an interpreter of shell scripts that has no other files, no programs and no
+// network. It answers with the outcome and with the files that changed.
+import { Bash, type BashOptions } from 'just-bash'
+import type { ShellTask } from '../definitions.ts'
+import { changesBetween, keepable } from './file-changes.ts'
+import type { SandboxAnswer, SandboxRequest, Violation } from './request.ts'
+import { placeFiles, readFiles, WORKSPACE } from './virtual-files.ts'
+import { OUTPUT_BYTES_MAX, WORKSPACE_BYTES_MAX } from './workspace-limits.ts'
 
-const { files, task, timeoutMs } = workerData as ShellRequest
-parentPort?.postMessage(await work())
-
-async function work(): Promise<ShellAnswer> {
+export async function workVirtually({ files, task, timeoutMs }: SandboxRequest): Promise<SandboxAnswer> {
   const bash = new Bash({ cwd: WORKSPACE, env: { HOME: WORKSPACE }, executionLimits: executionLimits(timeoutMs) })
   await placeFiles(bash.fs, files)
-  const { content, isError } = await perform(bash, task).catch((error: Error) => ({ content: error.message, isError: true }))
-  const changed = await changesSince(bash.fs, files)
-  return 'refused' in changed
-    ? { content: `${content}\n${changed.refused}; no file was changed`, isError: true, changes: [] }
-    : { content, isError, changes: changed.changes }
+  const outcome = await perform(bash, task).catch(refused)
+  return keepable(files, { ...outcome, changes: changesBetween(files, await readFiles(bash.fs)) })
 }
 
-interface Outcome {
-  content: string
-  isError: boolean
+/** The shell stops by itself; whoever started this ends it only if it does not. */
+function executionLimits(timeoutMs: number): NonNullable<BashOptions['executionLimits']> {
+  return {
+    maxExecutionTimeMs: timeoutMs,
+    maxSqliteTimeoutMs: timeoutMs,
+    maxOutputSize: OUTPUT_BYTES_MAX,
+    maxStringLength: OUTPUT_BYTES_MAX,
+    maxLiveBytes: 8 * OUTPUT_BYTES_MAX,
+    maxFileSystemBytes: 2 * WORKSPACE_BYTES_MAX,
+    maxDatabaseBytes: WORKSPACE_BYTES_MAX,
+    maxArchiveBytes: WORKSPACE_BYTES_MAX,
+  }
+}
+
+type Outcome = Omit<SandboxAnswer, 'changes'>
+
+class Outside extends Error {}
+
+function refused(error: Error): Outcome {
+  const outcome = { content: error.message, isError: true }
+  return error instanceof Outside ? { ...outcome, violation: { kind: 'outside', message: error.message } } : outcome
 }
 
 async function perform(bash: Bash, task: ShellTask): Promise<Outcome> {
@@ -48,12 +61,20 @@ async function perform(bash: Bash, task: ShellTask): Promise<Outcome> {
 async function run(bash: Bash, command: string, env: Record<string, string> = {}): Promise<Outcome> {
   const { stdout, stderr, exitCode } = await bash.exec(command, { env, rawScript: true })
   const failed = exitCode === 0 ? '' : `\n(exit code ${exitCode})`
-  return { content: `${stdout}${stderr}${failed}`, isError: exitCode !== 0 }
+  const violation = violationOf(exitCode, stderr)
+  return { content: `${stdout}${stderr}${failed}`, isError: exitCode !== 0, ...(violation && { violation }) }
+}
+
+/** With these codes the virtual shell says that it stopped a command at a limit, and the last line says at which. */
+function violationOf(exitCode: number, stderr: string): Violation | undefined {
+  if ((exitCode !== 124 && exitCode !== 126) || !/exceeded/.test(stderr)) return undefined
+  const last = stderr.trimEnd().split('\n').at(-1) ?? ''
+  return { kind: exitCode === 124 ? 'time' : 'limit', message: last.slice(0, 300) }
 }
 
 function inWorkspace(bash: Bash, path: string): string {
   const resolved = bash.fs.resolvePath(WORKSPACE, path)
-  if (!resolved.startsWith(`${WORKSPACE}/`)) throw new Error(`${path} is outside of the workspace`)
+  if (!resolved.startsWith(`${WORKSPACE}/`)) throw new Outside(`${path} is outside of the workspace`)
   return resolved
 }
 
