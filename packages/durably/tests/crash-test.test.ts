@@ -41,6 +41,11 @@ function problems({ failures }: CrashReport): string[] {
 }
 
 describe('a job that keeps the rules survives', () => {
+  test.each([null, { labels: { tenant: 'acme' } }])('with the input %j', async (input) => {
+    const define = (durably: Durably) => durably.defineJob({ name: 'job', input: z.unknown() }, (ctx) => ctx.run('step', () => 1))
+    expect(await crashTest(define, input)).toMatchObject({ ok: true, failures: [] })
+  })
+
   test('every fault at every durable boundary of three steps: 5 × 5 cases', async () => {
     const report = await crashTest(threeSteps, INPUT)
     expect(report.boundaries).toStrictEqual(['claim', 'step "fetch"', 'step "sum"', 'step "stamp"', 'complete'])

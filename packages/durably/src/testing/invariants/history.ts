@@ -22,8 +22,8 @@ export interface History {
   mayStartLate?: boolean
   /** Runs that were purged, with the place of their purge in the order of all notes; their rows are here all the same. */
   purged?: ReadonlyMap<string, number>
-  /** What was planned, where the test knows it: steps by `stepKey`, jobs by name. */
-  plans?: { steps: ReadonlyMap<string, StepPlan>; jobs: ReadonlyMap<string, JobPlan> }
+  /** What was planned, where the test knows it: steps by `stepKey`, jobs by name, the labels of runs, as they are stored, by run. */
+  plans?: { steps: ReadonlyMap<string, StepPlan>; jobs: ReadonlyMap<string, JobPlan>; labels?: ReadonlyMap<string, string | null> }
 }
 
 export interface StepPlan {

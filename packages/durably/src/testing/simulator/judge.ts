@@ -62,8 +62,11 @@ const codec = jsonCodec()
 /** What the jobs and steps were planned to do, read from the payloads of the runs. */
 export function plansOf(runs: History['runs'], { attempts, delayMs, jitter, timeoutMs }: SteadyJobs): NonNullable<History['plans']> {
   const steps = new Map<string, StepPlan>()
+  const labelsOf = new Map<string, string | null>()
   for (const { id, payload } of runs) {
-    for (const step of (codec.decode(payload) as SimPayload).steps)
+    const { labels, steps: plannedSteps } = codec.decode(payload) as SimPayload
+    labelsOf.set(id, labels ? JSON.stringify(labels) : null)
+    for (const step of plannedSteps)
       for (const planned of callsOf([step]))
         steps.set(stepKey({ runId: id, step: planned.name }), { ...stepPlan(planned), isLeg: step.kind === 'race' })
   }
@@ -73,7 +76,7 @@ export function plansOf(runs: History['runs'], { attempts, delayMs, jitter, time
     [shape, plain],
     [steady(shape), persistent],
   ])
-  return { steps, jobs: new Map(jobs) }
+  return { steps, jobs: new Map(jobs), labels: labelsOf }
 }
 
 function stepPlan(planned: PlannedCall): Omit<StepPlan, 'isLeg'> {
