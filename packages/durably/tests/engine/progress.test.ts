@@ -236,4 +236,17 @@ describe.each(WORLDS)('progress on %s', (world) => {
       error: expect.stringContaining('got current NaN and total 10'),
     })
   })
+
+  test('a message that cannot be stored is refused once, and not kept for the next call', async () => {
+    const { durably, soon } = await setup(world)
+    const job = durably.defineJob({ name: 'job', input: z.unknown() }, async (ctx) => {
+      ctx.progress(1, 10, 'one')
+      expect(() => ctx.progress(2, 10, (() => {}) as unknown as string)).toThrow('progress')
+      ctx.progress(3)
+      await ctx.run('step', () => null)
+    })
+    const { id } = await job.trigger(null)
+    await soon(durably.processUntilIdle())
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', progress: { current: 3, total: 10, message: 'one' } })
+  })
 })

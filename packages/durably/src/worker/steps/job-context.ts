@@ -137,8 +137,9 @@ export class RunningJobContext implements JobContext {
     if (!Number.isFinite(current) || (total !== undefined && !Number.isFinite(total))) {
       throw new DurablyError('invalid_argument', `progress needs finite numbers, got current ${current} and total ${total}`)
     }
+    const encoded = codec.encode(progress, 'progress')
     this.#progress = progress
-    execution.setProgress(progress, codec.encode(progress, 'progress'))
+    execution.setProgress(progress, encoded)
   }
 
   /** The step whose error ended the job; empty when no step failed. */
