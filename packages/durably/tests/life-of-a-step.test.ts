@@ -59,7 +59,7 @@ test.each(Array.from(SECTION.matchAll(CALL), ([, call = '', file = '']) => ({ ca
 )
 
 test('the trace has all calls from ctx.run to the driver', () => {
-  expect(Array.from(SECTION.matchAll(CALL)).length).toBe(12)
+  expect(Array.from(SECTION.matchAll(CALL)).length).toBe(13)
 })
 
 test('every other file that the section names exists', () => {

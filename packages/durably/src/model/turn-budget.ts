@@ -13,12 +13,12 @@ export class TurnBudget {
     this.#turnBegan = env.mono()
   }
 
-  spent(now = this.#env.mono()): boolean {
+  isUsedUp(now = this.#env.mono()): boolean {
     return now - this.#turnBegan >= TURN_MS_MAX
   }
 
   /** Resolves in a new turn of the event loop. */
-  async breathe(): Promise<void> {
+  async yield(): Promise<void> {
     await nextTurn(this.#env)
     this.#turnBegan = this.#env.mono()
   }

@@ -60,7 +60,7 @@ function undo(database: DatabaseSync): void {
 
 function adapt(database: DatabaseSync, sql: string, checked: <T>(word: string | undefined, execute: () => T) => T): SqliteStatement {
   const statement = database.prepare(sql)
-  const word = TRANSACTION_WORD.exec(sql)?.[0].toLowerCase()
+  const word = TRANSACTION_WORD.exec(sql)?.[1]?.toLowerCase()
   return {
     reader: returnsRows(statement, sql),
     all: (parameters) => checked(word, () => statement.all(...guardParameters(parameters))),
@@ -70,7 +70,7 @@ function adapt(database: DatabaseSync, sql: string, checked: <T>(word: string | 
 }
 
 /** SQLite's words, at the start of one statement. A rollback to a savepoint does not end the transaction. */
-const TRANSACTION_WORD = /^(begin|commit|end|rollback(?!\s+to\b|\s+transaction\s+to\b))\b/i
+const TRANSACTION_WORD = /^\s*(begin|commit|end|rollback(?!\s+to\b|\s+transaction\s+to\b))\b/i
 
 function returnsRows(statement: StatementSync, sql: string): boolean {
   return statement.columns ? statement.columns().length > 0 : /^\s*(select|with|values|pragma|explain)\b|\breturning\b/i.test(sql)

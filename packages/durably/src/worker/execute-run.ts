@@ -92,7 +92,7 @@ function readSteps(deps: WorkerDeps, claim: Claim): readonly StepRow[] | Promise
   if (claim.generation === 1) return []
   const { store, turn } = deps
   const read = async (page: RowPage) => {
-    if (turn.spent()) await turn.breathe()
+    if (turn.isUsedUp()) await turn.yield()
     return untilLeaseIsOver(deps, () => store.steps.listOwned(claim, page))
   }
   return allOf(pagesOf(read))

@@ -22,6 +22,7 @@ export interface OwnerDeps {
   commits: CommitQueue
   store: Store
   env: Env
+  /** How long the worker may keep the event loop, before timers and I/O get their turn. */
   turn: TurnBudget
   /** The option `staleThreshold`. */
   leaseMs: number
@@ -150,7 +151,8 @@ export class Owner {
 
   /**
    * Another worker has the run. If both clocks of this process say that the lease had not expired, the clock of whoever took the run was
-   * wrong: the loss does not count as a recovery of the run. It was no loss if `mayHaveEnded`: the lease may have ended by a write of its own.
+   * wrong. The store is told so (`wasAlive`), and this take-over does not count towards `maxRecoveries`. Nothing was taken if `mayHaveEnded`: the
+   * lease may have ended by a write of its own.
    */
   loseToAnother(why: string, mayHaveEnded = false): void {
     const { store } = this.#deps
@@ -188,8 +190,8 @@ export class Owner {
     const lease = this.#lease
     // The lease is renewed as of the first time that the write is sent, because that one may have taken effect.
     let sent = lease.now()
-    if (turn.spent(sent.mono)) {
-      await turn.breathe()
+    if (turn.isUsedUp(sent.mono)) {
+      await turn.yield()
       sent = lease.now()
     }
     if (this.isOver) return false
@@ -266,7 +268,7 @@ export class Owner {
     return true
   }
 
-  /** Not a race with one long-lived promise: each write of a long run would leave a reaction on it. */
+  /** Not a race with one long-lived promise: each write of a long run would add a callback to it that is never removed. */
   #submit(write: OwnerWrite): Promise<WriteOutcome | 'lost'> {
     return new Promise((resolve, reject) => {
       this.#answer = resolve

@@ -177,8 +177,8 @@ export class Worker {
       try {
         let now = this.#deps.env.mono()
         this.#turnedAt = now
-        if (this.#deps.turn.spent(now)) {
-          await this.#deps.turn.breathe()
+        if (this.#deps.turn.isUsedUp(now)) {
+          await this.#deps.turn.yield()
           now = this.#deps.env.mono()
         }
         if (!this.#leadership.isHeld) {

@@ -46,7 +46,7 @@ export class ChildQueue {
   async #sendAll(): Promise<void> {
     this.#isSending = true
     while (this.#waiting.length > 0) {
-      await this.#deps.turn.breathe()
+      await this.#deps.turn.yield()
       await this.#send(this.#waiting.splice(0, this.#groupSize()))
     }
     this.#isSending = false

@@ -36,7 +36,10 @@ export async function functionStep(
   )
 }
 
-/** The two things that such a step can wait for: its next attempt, and a decision about its effect. */
+/**
+ * A step can wait for its next attempt. An effect of which nobody knows whether it took place waits for a person, who calls `decide`; unless there is
+ * a function `reconcile`, which finds that out.
+ */
 function mayWait({ retry, effect, reconcile }: StepOptions): boolean {
   return retry !== undefined || (effect === 'once' && !reconcile)
 }

@@ -2,7 +2,7 @@
 // message may: its NULs become U+FFFD. The driver itself does the same to half of a surrogate pair.
 import type { CompiledQuery } from 'kysely'
 
-export function guarded(query: CompiledQuery): CompiledQuery {
+export function withCheckedParameters(query: CompiledQuery): CompiledQuery {
   return query.parameters.some(isHazard) ? { ...query, parameters: query.parameters.map(harmless) } : query
 }
 

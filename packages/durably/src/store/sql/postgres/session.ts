@@ -11,7 +11,7 @@ import type { Priority, Row, Session, TransactionPlace } from '../shared/session
 import { writeOn } from '../shared/transaction.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
 import { classifyError } from './classify-error.ts'
-import { guarded } from './parameters.ts'
+import { withCheckedParameters } from './parameters.ts'
 import { confirm } from './requirements.ts'
 import { POSTGRES_WORDS } from './script.ts'
 import { urgentKysely } from './transport/urgent-kysely.ts'
@@ -46,12 +46,12 @@ class PostgresSession implements Session {
   }
 
   async read(query: CompiledQuery, priority?: Priority): Promise<Row[]> {
-    const guardedQuery = guarded(query)
-    return this.#call(() => this.#run(guardedQuery, priority))
+    const checked = withCheckedParameters(query)
+    return this.#call(() => this.#run(checked, priority))
   }
 
   async write(queries: readonly CompiledQuery[], priority?: Priority): Promise<Row[][]> {
-    const batch = queries.map(guarded)
+    const batch = queries.map(withCheckedParameters)
     const [only] = batch
     if (only === undefined) return []
     // One statement is a transaction of its own, and one round trip.
@@ -65,7 +65,7 @@ class PostgresSession implements Session {
   async writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]> {
     await this.#ready()
     const { writeWithin } = await userTransactions(this.#deps.env)
-    return writeWithin(trx, queries.map(guarded), classifyError)
+    return writeWithin(trx, queries.map(withCheckedParameters), classifyError)
   }
 
   transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {

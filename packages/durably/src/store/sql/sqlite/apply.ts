@@ -38,10 +38,10 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
       'first',
     )
     const outcomes: WriteOutcome[] = []
-    let first = 0
+    let offset = 0
     for (const { values, queries } of members) {
-      const [accepted] = results[first] ?? []
-      first += queries.length
+      const [accepted] = results[offset] ?? []
+      offset += queries.length
       outcomes.push(accepted ? outcomeOf(accepted) : await lookAgain(session, appliedBefore(values)))
     }
     return outcomes

@@ -5,7 +5,7 @@ import { DurablyError } from '../../../model/errors.ts'
 
 export type Bindable = string | number | bigint | null | Uint8Array
 
-export function guarded(query: CompiledQuery): CompiledQuery {
+export function withCheckedParameters(query: CompiledQuery): CompiledQuery {
   const parameters = guardParameters(query.parameters)
   return parameters === query.parameters ? query : { ...query, parameters }
 }

@@ -7,14 +7,17 @@ import { userTransactions } from '../shared/lazy-user-transactions.ts'
 import type { Priority, Row, Session, TransactionPlace } from '../shared/session.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
 import { classifyError } from './classify-error.ts'
-import { guarded } from './parameters.ts'
+import { withCheckedParameters } from './parameters.ts'
 import { Mutex } from './transport/mutex.ts'
 import type { Transport } from './transport/transport.ts'
 
 export class SqliteSession implements Session {
   readonly #transport: Transport
   readonly #env: Env
-  /** Writes take both mutexes, reads only the second: so reads go on while a write waits for a lock of the database (Q2). */
+  /**
+   * A write holds the first mutex until it is done, so that no later write overtakes it (Q2), and the second only while the database is asked:
+   * while a write waits for a lock of another process, reads go on.
+   */
   readonly #writes = new Mutex()
   readonly #connection = new Mutex()
   /** Called before the first use of the connection; if it fails, the next use calls it again. */
@@ -29,14 +32,14 @@ export class SqliteSession implements Session {
 
   async read(query: CompiledQuery, priority?: Priority): Promise<Row[]> {
     this.#refuseIfClosed()
-    const guardedQuery = guarded(query)
-    const [rows] = this.#atOnce([guardedQuery], !this.#connection.isTaken) ?? []
-    return rows ?? this.#retryWhileBusy(() => this.#transport.run(guardedQuery), priority)
+    const checked = withCheckedParameters(query)
+    const [rows] = this.#atOnce([checked], !this.#connection.isTaken) ?? []
+    return rows ?? this.#retryWhileBusy(() => this.#transport.run(checked), priority)
   }
 
   async write(queries: readonly CompiledQuery[], priority?: Priority): Promise<Row[][]> {
     this.#refuseIfClosed()
-    const batch = queries.map(guarded)
+    const batch = queries.map(withCheckedParameters)
     const [only] = batch
     if (only === undefined) return []
     const results = this.#atOnce(batch, !this.#writes.isTaken && !this.#connection.isTaken)
@@ -49,7 +52,7 @@ export class SqliteSession implements Session {
   async writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]> {
     this.#refuseIfClosed()
     const { writeWithin } = await userTransactions(this.#env)
-    return writeWithin(trx, queries.map(guarded), classifyError)
+    return writeWithin(trx, queries.map(withCheckedParameters), classifyError)
   }
 
   async transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
