@@ -261,10 +261,11 @@ export class Owner {
       this.loseToAnother('another worker owns the run', mayHaveEnded)
       return false
     }
-    this.isOver ||= write !== undefined && endsLease(write.verb)
     this.#lease.renewedAt = sent
     if (write) this.#execution.accepted(write)
     if (outcome.cancelRequested) this.#execution.cancelRequested()
+    // Last: a listener of the event about the end may still ask about this execution.
+    this.isOver ||= write !== undefined && endsLease(write.verb)
     return true
   }
 
