@@ -47,7 +47,7 @@ test('with one connection the write of an owner is the next to go', async () => 
   const order: string[] = []
   const note = (what: string, done: Promise<unknown>) => done.then(() => order.push(what))
   const all = [note('user', userQuery(store))]
-  for (let i = 0; i < 3; i++) all.push(note('read', store.runs.get(claim.runId)), note('create', store.runs.create([newRun(), newRun()])))
+  for (let i = 0; i < 3; i++) all.push(note('read', store.steps.list(claim.runId)), note('create', store.runs.create([newRun(), newRun()])))
   all.push(note('owner', store.runs.apply([recordStep(claim, 1)])))
   await unlock()
   await Promise.all(all)
