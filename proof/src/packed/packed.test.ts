@@ -70,8 +70,10 @@ const PAGES = ['README.md', 'README.ja.md', 'packages/durably/README.md', ...gui
   return program ? [{ page, name: page.replaceAll(/\W+/g, '-'), ...program }] : []
 })
 
+/** Without those of the agent chat: they are about an application of this repository, and not about a package that is installed. */
 function guides(): string[] {
-  return readdirSync(join(REPO, 'docs/guides')).map((file) => join('docs/guides', file))
+  const files = readdirSync(join(REPO, 'docs/guides')).filter((file) => !file.includes('agentic-web'))
+  return files.map((file) => join('docs/guides', file))
 }
 
 describe('the first program of each page', () => {
