@@ -29,6 +29,8 @@ interface EnteredStep {
   stillMs?: number
 }
 
+/** The trouble of a worker that was stopped while a suspended process held the lock, or the server was away: its last log lines may be lost. */
+export const LATE_LOG_LINES = 'log_lines_late'
 /** The trouble of a call that neither succeeded nor failed. */
 export const UNSETTLED = 'unsettled'
 

@@ -5,6 +5,7 @@ import { postgres } from '../../../packages/durably/dist/postgres/index.js'
 import { type SqlStore, sqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
 import { FaultyLine, type LineFault } from '../../dist/postgres/faulty-line.js'
 import { type PostgresServer, startPostgres } from '../../dist/postgres/server.js'
+import { LATE_LOG_LINES } from './ledger.ts'
 import type { Fault, Place, PlaceOptions } from './place.ts'
 import { settles } from './settles.ts'
 
@@ -72,6 +73,7 @@ function placeOf(server: PostgresServer, line: FaultyLine, store: SqlStore, { le
       'store_busy',
       'store_unavailable',
       'run_not_retryable',
+      LATE_LOG_LINES,
       'notifications_unavailable',
     ]),
     faults,

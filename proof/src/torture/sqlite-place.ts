@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { CompiledQuery } from 'kysely'
 import { sqlite } from '../../../packages/durably/dist/sqlite/index.js'
 import { sqlStore } from '../../../packages/durably/dist/store/sql/sql-store.js'
+import { LATE_LOG_LINES } from './ledger.ts'
 import type { Place, PlaceOptions } from './place.ts'
 import type { StoreAddress } from './store-address.ts'
 
@@ -23,7 +24,7 @@ export async function openSqlitePlace(folder: string, { leaseMs }: PlaceOptions)
     pausedMax: 2,
     clockRangeMs: 3000,
     clockIsOurs: true,
-    expectedTroubles: new Set(['lease_lost', 'run_stuck', 'store_busy', 'run_not_retryable']),
+    expectedTroubles: new Set(['lease_lost', 'run_stuck', 'store_busy', 'run_not_retryable', LATE_LOG_LINES]),
     faults: [],
     figures: () => ({}),
     address: () => address,

@@ -2,7 +2,7 @@
 import type { Durably, DurablyOptions } from '../../../packages/durably/dist/index.js'
 import type { WorkerEngine } from './engine-bundle.ts'
 import { generationInPayload } from './generation-in-payload.ts'
-import { LedgerWriter, UNSETTLED } from './ledger.ts'
+import { LATE_LOG_LINES, LedgerWriter, UNSETTLED } from './ledger.ts'
 import { joinOutside } from './outside/join-outside.ts'
 import type { PlannedOrder } from './outside/order-plan.ts'
 import { settles } from './settles.ts'
@@ -121,7 +121,7 @@ async function start(setup: WorkerSetup): Promise<Started> {
   durably.on('run:complete', ({ runId }) => ledger.acknowledge({ kind: 'ended', runId, status: 'completed' }))
   durably.on('run:fail', ({ runId }) => ledger.acknowledge({ kind: 'ended', runId, status: 'failed' }))
   durably.on('run:cancel', ({ runId }) => ledger.acknowledge({ kind: 'ended', runId, status: 'cancelled' }))
-  durably.on('worker:error', ({ cause }) => ledger.trouble(codeOf(cause)))
+  durably.on('worker:error', ({ cause }) => ledger.trouble(troubleOf(cause)))
   if (setup.role === 'worker') durably.start()
   return {
     async trigger(plan) {
@@ -146,7 +146,9 @@ function joinInside({ engine, setup, ledger, options }: Joining): Joined {
   return { durably, trigger: (plan) => trigger(plan as PlannedRun), leave: () => {} }
 }
 
-function codeOf(error: unknown): string {
+/** The code of an error. Log lines that a worker gives up when it stops, because the store did not take them in time, have a name of their own. */
+function troubleOf(error: unknown): string {
+  if (String(error).includes('the store took no log lines for')) return LATE_LOG_LINES
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
   return typeof code === 'string' ? code : String(error)
 }
