@@ -1,5 +1,6 @@
 // What the environment says. Every value has a default that works for one person on one machine.
 import { type OauthProviders, readProviders } from './oauth/providers.ts'
+import { positive } from './positive.ts'
 import { unsafeSettings } from './profile.ts'
 import { readToolConfig, type ToolConfig } from './tools/tool-config.ts'
 import type { AuthMode } from './wire/account.ts'
@@ -152,14 +153,5 @@ function readUserLimits(env: Env): UserLimits {
 function required(env: Env, name: string): string {
   const value = env[name]
   if (!value) throw new Error(`${name} is not set; see docs/guides/deploy-agentic-web.md`)
-  return value
-}
-
-function positive(env: Env, name: string, fallback: number): number {
-  const text = env[name]
-  if (text === undefined || text === '') return fallback
-  const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new Error(`${name} must be a whole number of at least 1, got ${JSON.stringify(text)}`)
   return value
 }

@@ -1,4 +1,5 @@
 // What the environment says about tools: where they work, which of them there are, and which need somebody's approval.
+import { positive } from '../positive.ts'
 import { isTool, TOOLS, type ToolName } from './definitions.ts'
 import type { SandboxName } from './sandbox.ts'
 
@@ -34,11 +35,11 @@ export function readToolConfig(env: Env, isProd: boolean): ToolConfig {
     sandbox,
     notifyUrl,
     offered,
-    sandboxUid: env.SANDBOX_UID ? whole(env, 'SANDBOX_UID', 0) : undefined,
-    memoryMb: whole(env, 'TOOL_MEMORY_MB', 512),
-    processes: whole(env, 'TOOL_PROCESSES', 96),
+    sandboxUid: env.SANDBOX_UID ? positive(env, 'SANDBOX_UID', 0) : undefined,
+    memoryMb: positive(env, 'TOOL_MEMORY_MB', 512),
+    processes: positive(env, 'TOOL_PROCESSES', 96),
     needApproval: toolsIn(env.APPROVE_TOOLS ?? byDefault).filter((tool) => offered.includes(tool)),
-    approvalMs: whole(env, 'APPROVAL_TIMEOUT_MS', WEEK_MS),
+    approvalMs: positive(env, 'APPROVAL_TIMEOUT_MS', WEEK_MS),
   }
 }
 
@@ -68,13 +69,4 @@ function toolsIn(list: string): ToolName[] {
         throw new Error(`APPROVE_TOOLS: there is no tool ${JSON.stringify(name)}; there are ${Object.keys(TOOLS).join(', ')}`)
       return name
     })
-}
-
-function whole(env: Env, name: string, fallback: number): number {
-  const text = env[name]
-  if (text === undefined || text === '') return fallback
-  const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new Error(`${name} must be a whole number of at least 1, got ${JSON.stringify(text)}`)
-  return value
 }
