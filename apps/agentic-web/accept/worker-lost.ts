@@ -11,7 +11,7 @@ const ENDS = ['run:complete', 'run:fail', 'run:cancel']
 export function workerLost(stage: () => Stage): void {
   test('B6 its owner is killed in the third of four calls of the model: only that call is repeated', async () => {
     const { client, fleet, timed } = bound(stage())
-    const run = await client.send(await client.newSession(), '!steps 3 b6')
+    const run = await client.send(await client.newSession(), '!steps 3 3 b6')
     let killedAt = 0
     let resumedAt = 0
     const transcript = await client.follow(run, {
@@ -26,7 +26,7 @@ export function workerLost(stage: () => Stage): void {
     })
     expect(transcript).toMatchObject({ done: 'completed', restarts: ['worker_lost'], starts: 2 })
     expect(textOf(transcript)).toMatch(/All steps are done. The file had these lengths: 1, 2, 3\.$/)
-    const calls = (await fleet.requests()).filter(({ asked }) => asked === '!steps 3 b6').map((request) => request.calls)
+    const calls = (await fleet.requests()).filter(({ asked }) => asked === '!steps 3 3 b6').map((request) => request.calls)
     expect(calls).toEqual([0, 1, 2, 2, 3])
     timed('B6 taken over after', resumedAt - killedAt, LEASE_MS + 2000)
   })
@@ -110,7 +110,7 @@ export function workerLost(stage: () => Stage): void {
 
   test('B10 a worker that gets SIGTERM ends with 0, and its run goes on elsewhere without waiting for the lease', async () => {
     const { client, fleet, timed } = bound(stage())
-    const run = await client.send(await client.newSession(), '!slow 40 b10')
+    const run = await client.send(await client.newSession(), '!slow 40 10 b10')
     let stoppedAt = 0
     let resumedAt = 0
     let ended: Promise<number | null> | undefined

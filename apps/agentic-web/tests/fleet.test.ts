@@ -18,7 +18,7 @@ describe('a worker that is lost', () => {
   test('mid-answer: the answer is complete and not doubled, however often the page was cut off', { timeout: 40_000 }, async () => {
     const { client } = fleet
     const session = await client.newSession()
-    const run = await client.send(session, '!steps 3 killed')
+    const run = await client.send(session, '!steps 3 2 killed')
     let killed: Promise<unknown> | undefined
     const transcript = await client.follow(run, {
       cutAfter: 7,
@@ -34,7 +34,7 @@ describe('a worker that is lost', () => {
     )
     expect(await client.follow(run)).toMatchObject({ steps: transcript.steps, results: transcript.results, done: 'completed' })
     // Only the call of the model that was cut off was repeated.
-    const calls = (await fleet.requests()).filter(({ asked }) => asked === '!steps 3 killed').map((request) => request.calls)
+    const calls = (await fleet.requests()).filter(({ asked }) => asked === '!steps 3 2 killed').map((request) => request.calls)
     expect(calls).toEqual([0, 1, 1, 2, 3])
     const { messages, active_runs } = await client.session(session)
     expect(active_runs).toEqual([])
@@ -73,7 +73,7 @@ describe('a worker that is lost', () => {
   }, async () => {
     const { client } = fleet
     const session = await client.newSession()
-    const run = await client.send(session, '!slow 15 stopped')
+    const run = await client.send(session, '!slow 15 5 stopped')
     const next = await client.send(session, 'what is 9 * 9')
     let ended: Promise<number | null> | undefined
     const transcript = await client.follow(run, {

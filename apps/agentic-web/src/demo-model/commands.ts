@@ -16,8 +16,8 @@ export function commandAnswer(conversation: Conversation, attempts: CountAttempt
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  /** `!slow n`: n numbered words, ten a second. */
-  slow: ([n]) => ({ pieces: numbered(n, 100) }),
+  /** `!slow n k`: n numbered words, ten a second. With k it falls silent after so many words the first time that it is asked. */
+  slow: ([n, k], conversation, attempts) => ({ pieces: silentOnce(numbered(n, 100), number(k, 0), conversation, attempts) }),
   /** `!fast n`: n numbered words without pauses. */
   fast: ([n]) => ({ pieces: numbered(n, 0) }),
   /** `!clock n ms`: n times what the clock of the server says then, with pauses of so many milliseconds. To measure how long a word takes. */
@@ -53,16 +53,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
         ? say(`The tools returned ${results.join(', ')}.`)
         : times(n, (i) => call('calculator', { expression: `${i} * ${i}` })),
   }),
-  /** `!steps n`: n calls of the model, each with a tool, and then an answer. */
-  steps: ([n], { calls, results }) => ({
-    pieces:
-      calls < number(n, 3)
-        ? [
-            ...numbered('10', 30, `step ${calls + 1} word`),
-            call('bash', { command: `echo step ${calls + 1} >> steps.txt; wc -l < steps.txt` }),
-          ]
-        : say(`All steps are done. The file had these lengths: ${results.map((text) => text.trim()).join(', ')}.`),
-  }),
+  /** `!steps n k`: n calls of the model, each with a tool, and then an answer. With k that call falls silent in its middle the first time. */
+  steps: ([n, k], conversation, attempts) => {
+    const { calls, results } = conversation
+    if (calls >= number(n, 3))
+      return { pieces: say(`All steps are done. The file had these lengths: ${results.map((text) => text.trim()).join(', ')}.`) }
+    const words = numbered('10', 30, `step ${calls + 1} word`)
+    const tool = call('bash', { command: `echo step ${calls + 1} >> steps.txt; wc -l < steps.txt` })
+    return { pieces: silentOnce([...words, tool], calls + 1 === number(k, 0) ? 5 : 0, conversation, attempts) }
+  },
   loop: () => ({ pieces: [call('calculator', { expression: '1 + 1' })] }),
   huge: ([n]) => ({ pieces: times(n, () => ({ say: `${'x'.repeat(63)}\n`.repeat(1024) })) }),
   /** Only a worker with ALLOW_CRASH=1 obeys. */
@@ -87,6 +86,12 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 
 function failed(status: number, message: string, headers: Record<string, string> = {}): Refusal {
   return { status, headers, body: JSON.stringify({ error: { message, type: 'scripted', code: null } }) }
+}
+
+/** The first time these pieces end in silence after so many words; 0 means that they never do. */
+function silentOnce(pieces: Piece[], words: number, conversation: Conversation, attempts: CountAttempts): Piece[] {
+  if (words === 0 || attempts(conversation) > 1) return pieces
+  return [...pieces.slice(0, 2 * words), { pauseMs: FOREVER_MS }]
 }
 
 function numbered(n: string | undefined, pauseMs: number, word = 'word'): Piece[] {
