@@ -19,7 +19,7 @@ interface Worker {
 
 /** Waits for single runs. */
 interface Watch {
-  touch(runId: string): void
+  touch(runId: string, isHeld?: boolean): void
   touchAll(): void
 }
 
@@ -44,7 +44,7 @@ export class ChangeBus {
         case 'work':
           return worker.wake()
         case 'events':
-          return watch.touch(change.runId)
+          return watch.touch(change.runId, change.isHeld)
         case 'cancel':
           return isOwn ? worker.cancelHere(change.runId) : worker.lookForCancel(change.runId)
         case 'anything':

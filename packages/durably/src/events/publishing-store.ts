@@ -75,7 +75,7 @@ function publishingRuns(runs: RunStore, publish: (change: Change) => void): { ru
     const isEnding = endsLease(verb)
     const heldKey = (isEnding || !ok) && keyHolders.delete(runId)
     if (!ok) return
-    if (verb.type !== 'heartbeat' || events.length > 0) publish({ type: 'events', runId })
+    if (verb.type !== 'heartbeat' || events.length > 0) publish({ type: 'events', runId, isHeld: !isEnding })
     // A parent may have waited for this end.
     if (isEnding && (heldKey || parentRunId || verb.type === 'release')) publish({ type: 'work' })
   }

@@ -2,6 +2,7 @@
 //   V1. A change wakes at once; one read per polling interval, for all watched runs together, finds changes that were not delivered.
 //   V2. A wake-up says nothing about what happened: the waiter reads, then waits again.
 //   V3. The polling read wakes no waiter that has said that it has seen all of the log: a notification was faster.
+//   V4. Who waits for the end of a run is not woken by its steps in this process. What other processes write wakes everybody.
 import type { Env, TimerHandle } from '../model/env.ts'
 import type { EventStore } from '../store/events.ts'
 
@@ -9,6 +10,8 @@ interface Waiting {
   wake: () => void
   /** How far it has read the event log. -1: it reads something else. */
   seen: number
+  /** It waits for the end of the run. */
+  readonly untilEnd: boolean
 }
 
 interface Watched {
@@ -50,8 +53,9 @@ export class RunWatch {
     return size
   }
 
-  touch(runId: string): void {
-    for (const { wake } of this.#watched.get(runId)?.waiting ?? []) wake()
+  /** `isHeld`: its owner goes on. */
+  touch(runId: string, isHeld = false): void {
+    for (const { wake, untilEnd } of this.#watched.get(runId)?.waiting ?? []) if (!(isHeld && untilEnd)) wake()
   }
 
   touchAll(): void {
@@ -59,10 +63,10 @@ export class RunWatch {
   }
 
   /** Begin to watch before you read, so that nothing is missed. */
-  next(runId: string): Watching {
+  next(runId: string, untilEnd = false): Watching {
     const watched = this.#watched.get(runId) ?? { head: undefined, waiting: new Set() }
     this.#watched.set(runId, watched)
-    const waiting: Waiting = { wake: () => {}, seen: -1 }
+    const waiting: Waiting = { wake: () => {}, seen: -1, untilEnd }
     const changed = new Promise<void>((resolve) => {
       waiting.wake = resolve
     })

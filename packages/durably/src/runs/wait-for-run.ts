@@ -15,7 +15,7 @@ export interface WaitDeps {
 export async function waitForRun({ runs, env, watch }: WaitDeps, runId: string, timeoutMs = Number.POSITIVE_INFINITY): Promise<RunRow> {
   const began = env.mono()
   for (;;) {
-    const { changed, done } = watch.next(runId)
+    const { changed, done } = watch.next(runId, true)
     try {
       const run = await readRun(runs, runId)
       if (run && isTerminal(run.status)) return run

@@ -7,8 +7,8 @@ import type { Env } from '../model/env.ts'
 export type Change =
   /** A run may have become claimable. */
   | { type: 'work' }
-  /** The event log of a run has grown. */
-  | { type: 'events'; runId: string }
+  /** The event log of a run has grown. `isHeld`: its owner goes on, so it has not ended. Other processes are not told that. */
+  | { type: 'events'; runId: string; isHeld?: boolean }
   /** The owner of a run is asked to stop. */
   | { type: 'cancel'; runId: string }
   /** Anything may have changed: notifications were lost, or there were too many to name. */

@@ -124,6 +124,18 @@ describe.each(WORLDS)('triggerAndWait on %s', (world) => {
     expect(await within(5000, waiting)).toMatchObject({ output: 'output' })
   })
 
+  test('reads the run when it begins and when it ends, not after each of its steps', async () => {
+    const counting = faulty()
+    const { durably, soon } = await setup(world, { wrap: counting.wrap })
+    const job = durably.defineJob({ name: 'steps', input: z.number() }, async (ctx, count) => {
+      for (let i = 0; i < count; i++) await ctx.run(`step ${i}`, () => i)
+    })
+    durably.start()
+    await soon(job.triggerAndWait(50))
+    // When it begins to wait, after the claim, and at the end; one more while the code of the worker is loaded.
+    expect(counting.faults.calls.filter((call) => call === 'runs.get').length).toBeLessThanOrEqual(4)
+  })
+
   test('many waiters leave nothing behind', async () => {
     const { durably, env } = await setup(world)
     const job = defineEndings(durably)
