@@ -7,6 +7,8 @@ export interface DatabaseSync {
   exec(sql: string): void
   prepare(sql: string): StatementSync
   close(): void
+  /** Absent before Node 22.16. */
+  readonly isTransaction?: boolean
 }
 
 export interface StatementSync {

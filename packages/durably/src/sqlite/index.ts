@@ -1,11 +1,11 @@
 // `@coji/durably/sqlite` — SQLite on Node, Bun and Deno without further configuration.
-import { type Dialect, type Driver, type SqliteDatabase, SqliteDialect } from 'kysely'
+import { type Dialect, type Driver, SqliteDialect } from 'kysely'
 import { DurablyError } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import type { PlacedDialect } from '../store/placed-dialect.ts'
 import { NodeSqliteDriver } from './node-driver.ts'
 import { openDatabase } from './open-database.ts'
-import { cachingDatabase } from './statement-cache.ts'
+import { type CachingDatabase, cachingDatabase } from './statement-cache.ts'
 
 /** The options of `sqlite`. */
 export interface SqliteOptions {
@@ -51,9 +51,9 @@ class NodeSqliteDialect extends SqliteDialect implements PlacedDialect {
   /** A statement that failed on a lock is reset at once (verified on Node 20, 22, 24, Bun and Deno), so nothing has to be cleaned up. */
   readonly resetsStatements = true
 
-  readonly #open: () => Promise<SqliteDatabase>
+  readonly #open: () => Promise<CachingDatabase>
 
-  constructor(open: () => Promise<SqliteDatabase>, place: string) {
+  constructor(open: () => Promise<CachingDatabase>, place: string) {
     super({ database: open })
     this.#open = open
     this.place = place

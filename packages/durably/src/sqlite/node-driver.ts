@@ -4,14 +4,15 @@ import { type CompiledQuery, type DatabaseConnection, type SqliteDatabase, Sqlit
 import type { Row } from '../store/sql/shared/session.ts'
 import { wasOver } from '../store/sql/shared/transaction.ts'
 import type { SynchronousDriver } from '../store/sql/sqlite/transport/synchronous-driver.ts'
+import type { CachingDatabase } from './statement-cache.ts'
 
 export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver {
-  readonly #opened: { database?: SqliteDatabase }
+  readonly #opened: { database?: CachingDatabase }
   /** How many have the connection or wait for it. */
   #callers = 0
 
-  constructor(open: () => Promise<SqliteDatabase>) {
-    const opened: { database?: SqliteDatabase } = {}
+  constructor(open: () => Promise<CachingDatabase>) {
+    const opened: { database?: CachingDatabase } = {}
     super({
       async database() {
         opened.database = await open()
@@ -36,11 +37,17 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
     await super.destroy()
   }
 
+  get isInTransaction(): boolean {
+    return this.#opened.database?.isInTransaction === true
+  }
+
   executeNow(queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] | undefined {
     const { database } = this.#opened
     if (!database || this.#callers > 0) return undefined
     const [first, ...others] = queries
-    return first && others.length === 0 ? [rowsOf(database, first.sql, first.parameters)] : transact(database, queries, onFailedRollback)
+    if (!first || others.length > 0) return transact(database, queries, onFailedRollback)
+    // It would become part of a transaction that somebody has left open. One of several statements notices that when it begins.
+    return database.isInTransaction ? undefined : [rowsOf(database, first.sql, first.parameters)]
   }
 }
 

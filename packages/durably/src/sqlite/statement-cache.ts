@@ -13,7 +13,12 @@ import { sameFileCheck } from './same-file.ts'
 /** The store has about 40 statements; the rest is for the user's own queries on the same connection. */
 const STATEMENTS_MAX = 200
 
-export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
+export interface CachingDatabase extends SqliteDatabase {
+  /** Whether a transaction is open on the connection. */
+  readonly isInTransaction: boolean
+}
+
+export function cachingDatabase(database: DatabaseSync): CachingDatabase {
   const statements = new LruMap<string, SqliteStatement>(STATEMENTS_MAX)
   const checkFile = sameFileCheck(database)
   /** Whether a transaction is open. */
@@ -34,6 +39,9 @@ export function cachingDatabase(database: DatabaseSync): SqliteDatabase {
   }
 
   return {
+    get isInTransaction() {
+      return database.isTransaction ?? isOpen
+    },
     prepare(sql) {
       const known = statements.get(sql)
       if (known) return known

@@ -1,10 +1,10 @@
 // The driver of sqlite() runs a transaction within one call if it can; otherwise its statements go one by one. Both must leave the same rows.
-import { CompiledQuery, type Dialect, Kysely, type SqliteDatabase } from 'kysely'
+import { CompiledQuery, type Dialect, Kysely } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { sqlite } from '../../src/sqlite/index.ts'
 import { NodeSqliteDriver } from '../../src/sqlite/node-driver.ts'
 import { openDatabase } from '../../src/sqlite/open-database.ts'
-import { cachingDatabase } from '../../src/sqlite/statement-cache.ts'
+import { type CachingDatabase, cachingDatabase } from '../../src/sqlite/statement-cache.ts'
 import { openSql } from '../../src/store/sql/open-sql.ts'
 import type { Row, Session } from '../../src/store/sql/shared/session.ts'
 import { transactOn } from '../../src/store/sql/shared/transact-on.ts'
@@ -55,6 +55,37 @@ describe.each(WAYS)('a transaction %s', (_, write) => {
     await db.executeQuery(q('begin'))
     await db.executeQuery(INSERT)
     expect(await write(transport, [READ, READ])).toEqual([[], []])
+  })
+})
+
+describe('after others have left a transaction open on the connection', () => {
+  const LEFT_OPEN = ['begin', 'savepoint s', '/* mine */ begin'].map((sql) => q(sql))
+
+  test.each(LEFT_OPEN)('a single write is committed, and does not become part of it ($sql)', async (opening) => {
+    const { session, db, witness } = await openFile()
+    await db.executeQuery(opening)
+    await db.executeQuery(INSERT)
+    expect(await session.write([RETURNING])).toEqual([[{ v: 'b' }]])
+    expect((await witness.executeQuery(READ)).rows).toEqual([{ v: 'b' }])
+  })
+
+  test.each(LEFT_OPEN)('so is one that had to wait for the connection ($sql)', async (opening) => {
+    const { session, db, witness } = await openFile()
+    let writing: Promise<Row[][]> | undefined
+    await db.connection().execute(async (connection) => {
+      await connection.executeQuery(opening)
+      await connection.executeQuery(INSERT)
+      writing = session.write([RETURNING])
+    })
+    expect(await writing).toEqual([[{ v: 'b' }]])
+    expect((await witness.executeQuery(READ)).rows).toEqual([{ v: 'b' }])
+  })
+
+  test('a read does not see it', async () => {
+    const { session, db } = await openFile()
+    await db.executeQuery(q('begin'))
+    await db.executeQuery(INSERT)
+    expect(await session.read(READ)).toEqual([])
   })
 })
 
@@ -135,6 +166,14 @@ async function openTable(dialect: Dialect = sqlite(':memory:')): Promise<{ trans
   return { transport, session, db: opened.db as unknown as Kysely<unknown> }
 }
 
+/** A table in a file, and another connection, which sees only what is committed. */
+async function openFile() {
+  const file = temporaryFile()
+  const witness = new Kysely<unknown>({ dialect: sqlite(file) })
+  onTestFinished(() => witness.destroy())
+  return { ...(await openTable(sqlite(file))), witness }
+}
+
 /** A table in a file whose first connection fails to roll back as often as it is told to; the transaction stays open then. */
 async function openStubborn() {
   const rollbacks = { fail: 0 }
@@ -154,8 +193,11 @@ async function openStubborn() {
   return { ...(await openTable(dialect)), witness, rollbacks }
 }
 
-function stubborn(database: SqliteDatabase, rollbacks: { fail: number }): SqliteDatabase {
+function stubborn(database: CachingDatabase, rollbacks: { fail: number }): CachingDatabase {
   return {
+    get isInTransaction() {
+      return database.isInTransaction
+    },
     close: () => database.close(),
     prepare(sql) {
       if (sql === 'rollback' && rollbacks.fail-- > 0) throw new Error('disk I/O error')

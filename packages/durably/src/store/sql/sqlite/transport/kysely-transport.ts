@@ -1,7 +1,8 @@
 // kyselyTransport — for any SQLite dialect of Kysely. Kysely's own transactions take the write lock with their first write, and fail at
 // once with BUSY_SNAPSHOT if another connection wrote in between. Ours take it when they begin.
-//   Y1. After a rollback that failed nothing is sent before another one has succeeded. A single statement would become part of the
-//       transaction that is still open: it would be answered as done, and undone later.
+//   Y1. After a rollback that failed, nothing is sent until a rollback has succeeded. Otherwise a single statement would become part of
+//       the transaction that is still open: it would be answered as done, and undone later. The same is done if the driver says that
+//       somebody else has left a transaction open. Only that of `sqlite()` can say so; with the others `begin` finds it out.
 import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import type { OpenedSql } from '../../open-sql.ts'
 import { isBatching } from '../../shared/batching-connection.ts'
@@ -13,6 +14,7 @@ import type { Transport } from './transport.ts'
 
 export function kyselyTransport({ db, driver, dialect }: Pick<OpenedSql, 'db' | 'driver' | 'dialect'>): Transport {
   const executor = db.getExecutor()
+  const synchronous = isSynchronous(driver) ? driver : undefined
   let mayBeOpen = false
   const onFailedRollback = () => {
     mayBeOpen = true
@@ -23,12 +25,12 @@ export function kyselyTransport({ db, driver, dialect }: Pick<OpenedSql, 'db' | 
   /** Y1. */
   const onConnection = <T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> =>
     executor.provideConnection(async (connection) => {
-      if (mayBeOpen) await rollBackAgain(connection, words)
+      if (mayBeOpen || synchronous?.isInTransaction) await rollBackAgain(connection, words)
       mayBeOpen = false
       return work(connection)
     })
   return {
-    ...(isSynchronous(driver) && { executeNow: (queries) => (mayBeOpen ? undefined : driver.executeNow(queries, onFailedRollback)) }),
+    ...(synchronous && { executeNow: (queries) => (mayBeOpen ? undefined : synchronous.executeNow(queries, onFailedRollback)) }),
     async run(query) {
       const { rows } = await onConnection((connection) => connection.executeQuery<Row>(query))
       return rows
