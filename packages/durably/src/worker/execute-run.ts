@@ -46,8 +46,8 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   try {
     if (ending) isWritten = await owner.write(ending)
   } catch (error) {
-    // An output that the database cannot store becomes a failure that says so.
-    const instead = failure(deps, error, '')
+    // An output or an error that the database cannot store becomes a failure that says so.
+    const instead = failure(deps, error, ending?.type === 'fail' ? ending.failedStepName : '')
     isWritten = await owner.write(instead)
     ending = instead
   }

@@ -252,6 +252,46 @@ describe.each(WORLDS)('faults of the store on %s', (world) => {
     expect(await store.steps.list(step.id)).toMatchObject([{ name: 'one', status: 'failed' }])
   })
 
+  test.each([0, 5])(
+    'a failure that the store refuses is reported, and the job has the error of its step (retries: %i)',
+    async (retries) => {
+      const { durably, faults, heard, within } = await counted(world)
+      const policy = retry.fixed({ maxAttempts: retries + 1, delay: 10 })
+      let calls = 0
+      const job = durably.defineJob({ name: 'failing', input: anything }, (ctx) =>
+        ctx.run('bad', { retry: policy }, () => {
+          calls++
+          throw new Error('its own fault')
+        }),
+      )
+      faults.fail('apply.recordStep', {
+        when: 'before',
+        times: ALWAYS,
+        error: new DurablyError('store_rejected', 'the database refused the data'),
+      })
+      const { id } = await job.trigger(null)
+      await within(1000, durably.processUntilIdle())
+      expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'its own fault' })
+      expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'bad' }])
+      expect(codesOf(heard)).toEqual(['store_rejected'])
+      expect(calls).toBe(1)
+    },
+  )
+
+  test('a run whose failure the store refuses fails with that, and still names the step', async () => {
+    const { durably, faults, heard, within } = await counted(world)
+    const job = durably.defineJob({ name: 'failing', input: anything }, (ctx) =>
+      ctx.run('bad', () => {
+        throw new Error('its own fault')
+      }),
+    )
+    faults.fail('apply.fail', { when: 'before', error: new DurablyError('store_rejected', 'the database refused the data') })
+    const { id } = await job.trigger(null)
+    await within(1000, durably.processUntilIdle())
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', failure: { code: 'store_rejected' } })
+    expect(ofType(heard, 'run:fail')).toMatchObject([{ failedStepName: 'bad' }])
+  })
+
   test('failing progress writes never reject unhandled and never fail the run (peer P9)', async () => {
     const { durably, faults, env } = await counted(world)
     faults.fail('apply.heartbeat', { when: 'before', times: 3 })

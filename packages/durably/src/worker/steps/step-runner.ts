@@ -197,11 +197,17 @@ export class StepRunner {
     const { id } = execution.run
     execution.throwIfInterrupted(call.expired)
     this.failed.add(call.name, error)
-    const delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
-    const recording = this.#recordFailure(call, error, { mayHaveTakenPlace, willRetry: delayMs !== 'dead' })
+    // A retry policy returns 'dead' to give up.
+    let delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
+    const recording = this.#recordFailure(call, error, { mayHaveTakenPlace, willRetry: delayMs !== 'dead' }).catch((unstorable) => {
+      report(unstorable, id)
+      // The next execution would not count an attempt that is not stored, so there is no other one.
+      delayMs = 'dead'
+      return true
+    })
     // The record already has its place among the writes, so the job gets the error without waiting for the transaction (J4).
-    if (delayMs === 'dead' && execution.owner.isTransacting) recording.catch((unstorable: unknown) => report(unstorable, id))
-    else if (!(await recording)) execution.throwIfInterrupted()
+    const isAwaited = delayMs !== 'dead' || !execution.owner.isTransacting
+    if (isAwaited && !(await recording)) execution.throwIfInterrupted()
     if (delayMs === 'dead') throw error
     return { wait: { name: call.name, kind: 'retry', dueAt: Math.ceil((await execution.clock.storeNow()) + delayMs) } }
   }
