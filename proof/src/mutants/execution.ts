@@ -128,7 +128,7 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     name: 'deadline-passed-meanwhile',
     guard: 'a deadline that passed while the lease was renewed is noticed before the function starts (X3)',
     file: 'worker/execution.ts',
-    find: "while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })\n    await this.limits?.look()",
+    find: "while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })\n    await this.limits?.check()",
     replace: "while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })",
   },
   {

@@ -5,7 +5,7 @@ import { systemEnv } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import type { BatchingConnection } from '../store/sql/shared/batching-connection.ts'
 import type { Row } from '../store/sql/shared/session.ts'
-import { guardParameters } from '../store/sql/sqlite/parameters.ts'
+import { checkedParameters } from '../store/sql/sqlite/parameters.ts'
 import type { TabRole } from '../store/tab-role.ts'
 import { DatabaseClient } from './database-client.ts'
 import { DatabaseHost } from './database-host.ts'
@@ -126,7 +126,7 @@ class BrowserConnection implements BatchingConnection {
 }
 
 function toStatement({ sql, parameters }: CompiledQuery): Statement {
-  return { sql, parameters: guardParameters(parameters) }
+  return { sql, parameters: checkedParameters(parameters) }
 }
 
 /** The lock is held until the returned function is called, or the tab dies. */

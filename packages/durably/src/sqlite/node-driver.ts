@@ -2,7 +2,7 @@
 //   N1. `executeNow` touches the connection only if nobody has it and nobody waits for it. It returns before anybody else can ask for it.
 import { type CompiledQuery, type DatabaseConnection, type SqliteDatabase, SqliteDriver } from 'kysely'
 import type { Row } from '../store/sql/shared/session.ts'
-import { wasOver } from '../store/sql/shared/transaction.ts'
+import { saysNoTransaction } from '../store/sql/shared/transaction.ts'
 import type { SynchronousDriver } from '../store/sql/sqlite/transport/synchronous-driver.ts'
 import type { CachingDatabase } from './statement-cache.ts'
 
@@ -45,14 +45,14 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
     const { database } = this.#opened
     if (!database || this.#callers > 0) return undefined
     const [first, ...others] = queries
-    if (!first || others.length > 0) return transact(database, queries, onFailedRollback)
+    if (!first || others.length > 0) return write(database, queries, onFailedRollback)
     // It would become part of a transaction that somebody has left open. One of several statements notices that when it begins.
     return database.isInTransaction ? undefined : [rowsOf(database, first.sql, first.parameters)]
   }
 }
 
-/** As `writeOn` of shared/transaction.ts does over a connection. */
-function transact(database: SqliteDatabase, queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] {
+/** What `writeOn` of store/sql/shared/transaction.ts does over a connection. */
+function write(database: SqliteDatabase, queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] {
   begin(database)
   try {
     const results = queries.map(({ sql, parameters }) => rowsOf(database, sql, parameters))
@@ -80,7 +80,7 @@ function rollBack(database: SqliteDatabase, onFailedRollback: () => void): void 
   try {
     rowsOf(database, 'rollback')
   } catch (error) {
-    if (!wasOver(error)) onFailedRollback()
+    if (!saysNoTransaction(error)) onFailedRollback()
   }
 }
 

@@ -5,8 +5,8 @@
 //       after the one that ends a transaction. What is iterated over is not checked: Kysely streams only what it reads.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { LruMap } from '../model/lru-map.ts'
-import { wasOver } from '../store/sql/shared/transaction.ts'
-import { type Bindable, guardParameters } from '../store/sql/sqlite/parameters.ts'
+import { saysNoTransaction } from '../store/sql/shared/transaction.ts'
+import { type Bindable, checkedParameters } from '../store/sql/sqlite/parameters.ts'
 import type { DatabaseSync, StatementSync } from './database-sync.ts'
 import { sameFileCheck } from './same-file.ts'
 
@@ -25,15 +25,15 @@ export function cachingDatabase(database: DatabaseSync): CachingDatabase {
   let isOpen = false
 
   /** P3. */
-  function checked<T>(word: string | undefined, execute: () => T): T {
+  function checked<T>(transactionWord: string | undefined, execute: () => T): T {
     try {
       const result = execute()
-      if (word) isOpen = word === 'begin'
+      if (transactionWord) isOpen = transactionWord === 'begin'
       if (!isOpen) checkFile()
       return result
     } catch (error) {
       // SQLite has rolled back by itself, for example because the disk was full.
-      if (wasOver(error)) isOpen = false
+      if (saysNoTransaction(error)) isOpen = false
       throw error
     }
   }
@@ -66,14 +66,18 @@ function undo(database: DatabaseSync): void {
   }
 }
 
-function adapt(database: DatabaseSync, sql: string, checked: <T>(word: string | undefined, execute: () => T) => T): SqliteStatement {
+function adapt(
+  database: DatabaseSync,
+  sql: string,
+  checked: <T>(transactionWord: string | undefined, execute: () => T) => T,
+): SqliteStatement {
   const statement = database.prepare(sql)
-  const word = TRANSACTION_WORD.exec(sql)?.[1]?.toLowerCase()
+  const transactionWord = TRANSACTION_WORD.exec(sql)?.[1]?.toLowerCase()
   return {
     reader: returnsRows(statement, sql),
-    all: (parameters) => checked(word, () => statement.all(...guardParameters(parameters))),
-    run: (parameters) => checked(word, () => statement.run(...guardParameters(parameters))),
-    iterate: (parameters) => database.prepare(sql).iterate(...(guardParameters(parameters) as Bindable[])),
+    all: (parameters) => checked(transactionWord, () => statement.all(...checkedParameters(parameters))),
+    run: (parameters) => checked(transactionWord, () => statement.run(...checkedParameters(parameters))),
+    iterate: (parameters) => database.prepare(sql).iterate(...(checkedParameters(parameters) as Bindable[])),
   }
 }
 

@@ -52,7 +52,7 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
     ending = instead
   }
   execution.heartbeat.stop()
-  if (!isWritten && !(ending && owner.isTaken && givesBack(ending))) deps.report(leaseLost(execution), run.id)
+  if (!isWritten && !(ending && owner.mayBeTaken && givesBack(ending))) deps.report(leaseLost(execution), run.id)
 }
 
 /** The ending made the run claimable. Then its new owner may have it because the write took effect, and only the answer was lost. */

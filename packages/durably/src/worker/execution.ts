@@ -192,7 +192,7 @@ export class Execution {
     // The store may have to be asked for the time: what the job left waiting must not park the run meanwhile.
     this.#closed = true
     limits.stop()
-    await limits.look()
+    await limits.check()
     this.limits = null
   }
 
@@ -203,7 +203,7 @@ export class Execution {
 
   onHeartbeat(): void {
     this.#reportIfStuck()
-    void this.limits?.look()
+    void this.limits?.check()
   }
 
   /** Called first by every call of `ctx` that does work: throws also if the job function has ended. */
@@ -226,7 +226,7 @@ export class Execution {
 
   /** Before a function of the user starts: renews a lease that is nearly over, or may be, so that nothing starts without one. */
   assureLease(): Promise<void> | undefined {
-    const looked = this.limits?.look()
+    const looked = this.limits?.check()
     if (looked || (!this.interrupted && this.#isNearlyOver())) return this.#renewLease(looked)
     this.throwIfInterrupted()
   }
@@ -234,7 +234,7 @@ export class Execution {
   async #renewLease(looked: Promise<void> | undefined): Promise<void> {
     await looked
     while (!this.interrupted && this.#isNearlyOver()) await this.owner.write({ type: 'heartbeat' })
-    await this.limits?.look()
+    await this.limits?.check()
     this.throwIfInterrupted()
   }
 

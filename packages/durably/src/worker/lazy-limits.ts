@@ -5,7 +5,7 @@ import type { Job } from '../model/job.ts'
 import { lazyCode } from '../model/lazy.ts'
 import type { RunRow } from '../model/run.ts'
 import { untilLeaseIsOver } from './lease/until-lease-is-over.ts'
-import { type ReadForRunDeps, readForRun } from './steps/read-for-run.ts'
+import { type ObtainForRunDeps, obtainForRun } from './steps/obtain-for-run.ts'
 import type { WorkerDeps } from './worker-deps.ts'
 
 export const limitCode = lazyCode(() => import('./limits.ts'))
@@ -19,9 +19,9 @@ export function limitsFor(deps: WorkerDeps, run: RunRow, job: Job): LimitCode | 
   return code instanceof Promise ? untilLeaseIsOver(deps, async () => limitCode(deps.env)) : code
 }
 
-export function stepLimits(deps: ReadForRunDeps): LimitCode | Promise<LimitCode> {
+export function stepLimits(deps: ObtainForRunDeps): LimitCode | Promise<LimitCode> {
   const code = limitCode(deps.env)
-  return code instanceof Promise ? readForRun(deps, 'the code of timeouts', () => limitCode(deps.env)) : code
+  return code instanceof Promise ? obtainForRun(deps, 'the code of timeouts', () => limitCode(deps.env)) : code
 }
 
 export interface Timeout {

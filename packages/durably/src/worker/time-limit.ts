@@ -32,7 +32,7 @@ export class TimeLimits {
   }
 
   /** Interrupts the execution if a limit is over; a promise when the store has to be asked for the time. */
-  look(): Promise<void> | undefined {
+  check(): Promise<void> | undefined {
     const execution = this.#execution
     const isPast = this.#deadlineAt < Number.POSITIVE_INFINITY && execution.clock.time.isPast(this.#deadlineAt)
     if (this.#env.mono() >= this.#endsAt) execution.outOfTime(`its timeout is ${this.#timeout}`)
@@ -42,7 +42,7 @@ export class TimeLimits {
 
   async #ask(): Promise<void> {
     await this.#execution.clock.askForTime()
-    if (!this.#execution.owner.isOver) await this.look()
+    if (!this.#execution.owner.isOver) await this.check()
   }
 
   /** Looks again when the next limit may be over. */
@@ -50,7 +50,7 @@ export class TimeLimits {
     const left = Math.min(this.#endsAt - this.#env.mono(), this.#deadlineAt - this.#execution.clock.time.earliest())
     // A timer may be shorter than it was asked to be (model/env.ts), and a deadline may turn out to be ahead.
     this.#timer = this.#env.timer(Math.max(0, left), async () => {
-      await this.look()
+      await this.check()
       const { willStopWaiting, owner } = this.#execution
       if (!willStopWaiting && !owner.isOver && this.#timer !== null) this.watch()
     })

@@ -81,7 +81,7 @@ export class Owner {
   /** The lease is lost, or the write that ends it was accepted: nothing more is sent (O3). */
   isOver = false
   /** Whether another worker is known to have the run. */
-  isTaken = false
+  mayBeTaken = false
   /** The ending is being written; nothing can be attached any more. */
   sealed = false
   #hasDropped = false
@@ -156,7 +156,7 @@ export class Owner {
    */
   loseToAnother(why: string, mayHaveEnded = false): void {
     const { store } = this.#deps
-    this.isTaken = true
+    this.mayBeTaken = true
     if (!this.isOver && !mayHaveEnded && this.#lease.ms() < this.#holdMs)
       store.runs.wasAlive(this.claim).catch((error) => this.#report(error))
     this.lose(why)

@@ -7,7 +7,7 @@ import { labelsOf } from '../../model/labels.ts'
 import { isTerminal, type RunRow } from '../../model/run.ts'
 import { PARENT, type Parent } from '../../store/parent.ts'
 import { ChildQueue, type ChildQueueDeps } from './child-queue.ts'
-import { readForRun } from './read-for-run.ts'
+import { obtainForRun } from './obtain-for-run.ts'
 import type { StepCall, StepOutcome, StepRunner } from './step-runner.ts'
 
 const CHILD_RUN_OPTIONS: KeysOf<ChildRunOptions> = { name: 1, concurrencyKey: 1, labels: 1 }
@@ -66,7 +66,7 @@ export class ChildSteps {
           const created =
             runs === store.runs
               ? await queue.create(run)
-              : await readForRun(deps, 'its child', async () => (await runs.create([run]))[0] ?? null)
+              : await obtainForRun(deps, 'its child', async () => (await runs.create([run]))[0] ?? null)
           // An unavailable store is not the job's fault (R6): the next execution triggers the child.
           if (!created) execution.owner.lose('its child could not be stored')
           execution.throwIfInterrupted()

@@ -32,7 +32,7 @@ export async function functionStep(
       const effectCode = options.effect === 'once' ? await otherStepsFor(steps) : undefined
       return (effectCode && (await effectCode.settleEffect(steps, call, options))) ?? execute(steps, call, bodyOf, options, effectCode)
     },
-    mayWait(options),
+    { mayWait: mayWait(options) },
   )
 }
 

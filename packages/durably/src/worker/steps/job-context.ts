@@ -21,14 +21,14 @@ import type { Execution } from '../execution.ts'
 import type { WorkerDeps } from '../worker-deps.ts'
 import type { ChildSteps } from './child-step.ts'
 import { functionStep } from './function-step.ts'
-import { handled } from './handled.ts'
 import { lazyStreamStep, otherStepsFor } from './lazy-steps.ts'
-import { readForRun } from './read-for-run.ts'
+import { obtainForRun } from './obtain-for-run.ts'
 import { sleepStep } from './sleep-step.ts'
 import { plainStep } from './step-body.ts'
 import { stepLogger } from './step-logger.ts'
 import { type StepCall, StepRunner, type StepRunnerDeps } from './step-runner.ts'
 import { waitForStep } from './wait-for-step.ts'
+import { withoutUnhandledRejection } from './without-unhandled-rejection.ts'
 
 /** What all runs of a worker share. */
 export type JobContextDeps = WorkerDeps & Pick<StepRunnerDeps, 'children'>
@@ -72,25 +72,25 @@ export class RunningJobContext implements JobContext {
 
   run<T>(name: string, optionsOrFn: StepOptions | StepFunction<T>, maybeFn?: StepFunction<T>): Promise<T> {
     const [options, fn] = optionsAndFunction<StepOptions, StepFunction<T>>(optionsOrFn, maybeFn)
-    return handled(functionStep(this.#steps, 'run', name, fn, () => plainStep(fn), options))
+    return withoutUnhandledRejection(functionStep(this.#steps, 'run', name, fn, () => plainStep(fn), options))
   }
 
   stream<T, TState>(name: string, optionsOrFn: StreamOptions | StreamFunction<T, TState>, maybeFn?: StreamFunction<T, TState>): Promise<T> {
     const [options, fn] = optionsAndFunction<StreamOptions, StreamFunction<T, TState>>(optionsOrFn, maybeFn)
     const bodyOf = () => lazyStreamStep({ stepName: name, ...this.#steps.deps }, fn)
-    return handled(functionStep(this.#steps, 'stream', name, fn, bodyOf, options))
+    return withoutUnhandledRejection(functionStep(this.#steps, 'stream', name, fn, bodyOf, options))
   }
 
   transaction<T>(name: string, optionsOrFn: TransactionOptions | TransactionFunction<T>, maybeFn?: TransactionFunction<T>): Promise<T> {
     const [options, fn] = optionsAndFunction<TransactionOptions, TransactionFunction<T>>(optionsOrFn, maybeFn)
     const steps = this.#steps
     const work = async (call: StepCall) => (await otherStepsFor(steps)).transactionStep(steps, call, options, fn)
-    return handled(steps.step(name, work, false))
+    return withoutUnhandledRejection(steps.step(name, work, { mayWait: false }))
   }
 
   sleep(name: string, duration: Duration): Promise<void> {
     const execution = this.#execution
-    return handled(
+    return withoutUnhandledRejection(
       sleepStep(
         this.#steps,
         name,
@@ -100,11 +100,11 @@ export class RunningJobContext implements JobContext {
   }
 
   sleepUntil(name: string, time: Date | number): Promise<void> {
-    return handled(sleepStep(this.#steps, name, async () => timeMs(`the time of sleep ${quote(name)}`, time)))
+    return withoutUnhandledRejection(sleepStep(this.#steps, name, async () => timeMs(`the time of sleep ${quote(name)}`, time)))
   }
 
   waitFor(name: string, options: WaitForOptions = {}): Promise<never> {
-    return handled(waitForStep(this.#steps, name, options))
+    return withoutUnhandledRejection(waitForStep(this.#steps, name, options))
   }
 
   trigger<TInput>(job: Triggers<TInput, unknown>, input: TInput, options: ChildRunOptions = {}): Promise<{ id: string }> {
@@ -117,12 +117,14 @@ export class RunningJobContext implements JobContext {
 
   invoke<TInput, TOutput>(job: Triggers<TInput, TOutput>, input: TInput, options: ChildRunOptions = {}): Promise<TOutput> {
     const name = options.name ?? this.#steps.childNames.next('invoke', job?.name)
-    return handled(this.#steps.step(name, async (call) => (await this.#children()).invoke(this.#steps, call, job, input, options)))
+    return withoutUnhandledRejection(
+      this.#steps.step(name, async (call) => (await this.#children()).invoke(this.#steps, call, job, input, options)),
+    )
   }
 
   #children(): Promise<ChildSteps> {
     const { deps } = this.#steps
-    return readForRun(deps, 'the code of child runs', deps.children)
+    return obtainForRun(deps, 'the code of child runs', deps.children)
   }
 
   /** A total or message that a call leaves out stays as it was, even if an earlier execution reported it. */

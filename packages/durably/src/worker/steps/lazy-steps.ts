@@ -4,7 +4,7 @@ import type { StreamFunction } from '../../model/job.ts'
 import { lazyCode, once } from '../../model/lazy.ts'
 import type { ChildQueueDeps } from './child-queue.ts'
 import type { ChildSteps } from './child-step.ts'
-import { readForRun } from './read-for-run.ts'
+import { obtainForRun } from './obtain-for-run.ts'
 import type { StepBody } from './step-body.ts'
 import type { StepRunner } from './step-runner.ts'
 import type { StreamStepDeps } from './stream-step.ts'
@@ -14,13 +14,13 @@ export const streamSteps = lazyCode(() => import('./stream-step.ts'))
 
 export type OtherSteps = typeof import('./other-steps.ts')
 
-export function otherStepsFor({ deps }: StepRunner, read = readForRun): Promise<OtherSteps> {
-  return read(deps, 'the code of a step', () => otherSteps(deps.env))
+export function otherStepsFor({ deps }: StepRunner, obtain = obtainForRun): Promise<OtherSteps> {
+  return obtain(deps, 'the code of a step', () => otherSteps(deps.env))
 }
 
 /** The code of streams is loaded with the first stream. */
 export async function lazyStreamStep<TState>(deps: StreamStepDeps, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
-  const { streamStep } = await readForRun(deps, 'the code of streams', () => streamSteps(deps.env))
+  const { streamStep } = await obtainForRun(deps, 'the code of streams', () => streamSteps(deps.env))
   return streamStep(deps, fn)
 }
 

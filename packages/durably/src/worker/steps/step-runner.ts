@@ -80,7 +80,7 @@ export class StepRunner {
   }
 
   /** One call of `ctx`: returns what is recorded under its name, or the result of `work` (J1, J4). */
-  async step(name: string, work: (call: StepCall) => Promise<StepOutcome>, mayWait = true): Promise<unknown> {
+  async step(name: string, work: (call: StepCall) => Promise<StepOutcome>, { mayWait = true } = {}): Promise<unknown> {
     const { execution, codec, stepScope } = this.deps
     const scope = stepScope.current()
     try {
@@ -181,11 +181,11 @@ export class StepRunner {
     })
     // A lease that is over interrupts (X1), so nothing is returned that is not stored.
     if (!accepted) execution.throwIfInterrupted()
-    return { value: this.completed(call, output) }
+    return { value: this.recordAccepted(call, output) }
   }
 
   /** Takes note that a record was accepted, and returns the value that a replay will decode from it (J3). */
-  completed(call: StepCall, output: string | null): unknown {
+  recordAccepted(call: StepCall, output: string | null): unknown {
     const { execution, codec } = this.deps
     execution.parking.waits.delete(call.name)
     return codec.decode(output)

@@ -5,12 +5,12 @@ import type { Checkpoint, StreamFunction } from '../../model/job.ts'
 import type { Store } from '../../store/store.ts'
 import type { Execution } from '../execution.ts'
 import { flushWindowOf } from './flush-window.ts'
-import { handled } from './handled.ts'
 import { keptChunks } from './kept-chunks.ts'
-import { readForRun } from './read-for-run.ts'
+import { obtainForRun } from './obtain-for-run.ts'
 import type { StepBody } from './step-body.ts'
 import { StreamWriter } from './stream-writer.ts'
 import { streamsOf } from './unrecorded-streams.ts'
+import { withoutUnhandledRejection } from './without-unhandled-rejection.ts'
 
 export interface StreamStepDeps {
   execution: Execution
@@ -27,10 +27,10 @@ export interface StreamStepDeps {
 export async function streamStep<TState>(deps: StreamStepDeps, fn: StreamFunction<unknown, TState>): Promise<StepBody> {
   const { execution, store, codec, stepName } = deps
   const open = streamsOf(execution).get(stepName)
-  const kept = open ? await readForRun(deps, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
+  const kept = open ? await obtainForRun(deps, 'the output that was kept', () => keptChunks(store, codec, execution.run.id, open)) : []
   const writer = new StreamWriter({ ...deps, window: flushWindowOf(deps), eventLog: store.eventLog, kept })
-  const emit = (chunk: unknown) => handled<void>(writer.emit(chunk))
-  const checkpoint = Object.assign((state: TState) => handled<void>(writer.checkpoint(state)), {
+  const emit = (chunk: unknown) => withoutUnhandledRejection<void>(writer.emit(chunk))
+  const checkpoint = Object.assign((state: TState) => withoutUnhandledRejection<void>(writer.checkpoint(state)), {
     state: codec.decode(open?.state ?? null) as TState | undefined,
   }) satisfies Checkpoint<TState>
   return {

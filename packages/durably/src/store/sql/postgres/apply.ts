@@ -8,7 +8,7 @@ import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
 import type { Row } from '../shared/session.ts'
 import { OwnerStatements } from './owner-statements.ts'
 
-interface Member {
+interface PreparedWrite {
   write: OwnerWrite
   values: WriteValues
 }
@@ -17,7 +17,7 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   const { session, env } = deps
   const statements = new OwnerStatements(deps)
 
-  function queryOf(round: readonly Member[]) {
+  function queryOf(round: readonly PreparedWrite[]) {
     const [first, ...others] = round
     if (first && others.length === 0) return statements.single(first.write, first.values)(first.values)
     const rows = round.map(({ write, values }, position) => ({ position, move: moveOf(write.verb), ...values }))
@@ -28,7 +28,7 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
     return group({ writes: jsonRows(rows), now: env.wall() })
   }
 
-  function appliedBefore(refused: readonly Member[]) {
+  function appliedBefore(refused: readonly PreparedWrite[]) {
     const rows = refused.map(({ values: { runId, generation, token, number, stepId } }, position) => ({
       position,
       runId,
@@ -43,18 +43,18 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   return async (writes) => {
     const members = writes.map((write) => ({ write, values: valuesOf(write, env) }))
     const rounds = roundsOf(members)
-    const results = await session.write(rounds.map(queryOf), 'first')
-    const found = new Map<Member, Row>()
+    const results = await session.write(rounds.map(queryOf), 'urgent')
+    const found = new Map<PreparedWrite, Row>()
     rounds.forEach((round, i) => {
       note(found, round, results[i] ?? [])
     })
     const refused = members.filter((member) => !found.has(member))
-    if (refused.length > 0) note(found, refused, await session.read(appliedBefore(refused), 'first'))
+    if (refused.length > 0) note(found, refused, await session.read(appliedBefore(refused), 'urgent'))
     return members.map((member) => outcomeOf(found.get(member)))
   }
 }
 
-function note(found: Map<Member, Row>, asked: readonly Member[], rows: readonly Row[]): void {
+function note(found: Map<PreparedWrite, Row>, asked: readonly PreparedWrite[], rows: readonly Row[]): void {
   for (const row of rows) {
     const member = asked[Number(row.position ?? 0)]
     if (member) found.set(member, row)
@@ -65,8 +65,8 @@ function note(found: Map<Member, Row>, asked: readonly Member[], rows: readonly 
  * A statement changes a row once, so the second write of a run goes into the second round; so does the write of a parent whose child
  * ends in the first. Several children of one parent that end are counted together.
  */
-function roundsOf(members: readonly Member[]): Member[][] {
-  const rounds: Member[][] = []
+function roundsOf(members: readonly PreparedWrite[]): PreparedWrite[][] {
+  const rounds: PreparedWrite[][] = []
   for (const member of members) {
     const last = rounds.findLastIndex((round) =>
       round.some((other) => changesRun(other, member.values.runId) || changesRun(member, other.values.runId)),
@@ -79,6 +79,6 @@ function roundsOf(members: readonly Member[]): Member[][] {
 }
 
 /** Whether the write changes this run: its own, or the parent of a run that ends. */
-function changesRun({ write, values }: Member, runId: string): boolean {
+function changesRun({ write, values }: PreparedWrite, runId: string): boolean {
   return values.runId === runId || (values.parentRunId === runId && endsRun(moveOf(write.verb)))
 }

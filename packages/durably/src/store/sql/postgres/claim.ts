@@ -52,7 +52,7 @@ export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'
   async function attempt(request: ClaimRequest, wanted: number): Promise<RunRow[] | 'lost race'> {
     try {
       const values = { ...claimRequestValues(request, env.wall()), wanted }
-      const [rows = []] = await session.write([claimUpTo(wanted)(values)], 'first')
+      const [rows = []] = await session.write([claimUpTo(wanted)(values)], 'urgent')
       const claimed = rows.filter(({ id }) => id !== null)
       return claimed.length === 0 && rows[0]?.contested ? 'lost race' : inTurn(claimed)
     } catch (error) {

@@ -31,7 +31,7 @@ export function reapRuns({ statement, session, env, tables: t, into, syntax, eve
   const lost = reap('lease')
   const left = reap('tokens')
   return async (request) => {
-    const [rows = []] = await session.write([(request.tokens ? left : lost)(reapValues(env.wall(), request))], 'first')
+    const [rows = []] = await session.write([(request.tokens ? left : lost)(reapValues(env.wall(), request))], 'urgent')
     return rows.map((row) => toReaped(runRow(row)))
   }
 }

@@ -3,7 +3,7 @@
 //   - In E'…' a backslash takes the next character with it, also where the string goes on after a line break.
 //   - A dollar or an E inside of a name begins nothing.
 import { CompiledQuery } from 'kysely'
-import type { TransactionWords } from '../shared/transaction.ts'
+import type { TransactionStatements } from '../shared/transaction.ts'
 import type { Script } from '../shared/transaction-word.ts'
 
 const QUOTED =
@@ -39,7 +39,7 @@ export const POSTGRES_SCRIPT: Script = {
   opensBody: /^\s*create\s+(?:or\s+replace\s+)?(?:function|procedure)\b.*\bbegin\s+atomic\b(?!\s+end\b)/is,
 }
 
-export const POSTGRES_WORDS: TransactionWords = {
+export const POSTGRES_TRANSACTIONS: TransactionStatements = {
   begin: CompiledQuery.raw('begin'),
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),

@@ -7,13 +7,13 @@ import { DurablyError } from '../../../model/errors.ts'
 import type { OpenedSql } from '../open-sql.ts'
 import { userTransactions } from '../shared/lazy-user-transactions.ts'
 import type { DurablyTables } from '../shared/schema.ts'
-import type { Priority, Row, Session, TransactionPlace } from '../shared/session.ts'
+import type { Priority, ReservedConnection, Row, Session } from '../shared/session.ts'
 import { writeOn } from '../shared/transaction.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
 import { classifyError } from './classify-error.ts'
 import { withCheckedParameters } from './parameters.ts'
 import { confirm } from './requirements.ts'
-import { POSTGRES_WORDS } from './script.ts'
+import { POSTGRES_TRANSACTIONS } from './script.ts'
 import { urgentKysely } from './transport/urgent-kysely.ts'
 
 interface PostgresSessionDeps {
@@ -58,7 +58,7 @@ class PostgresSession implements Session {
     return this.#call(
       batch.length === 1
         ? async () => [await this.#run(only, priority)]
-        : () => this.#onOne((connection) => writeOn(connection, POSTGRES_WORDS, batch), priority),
+        : () => this.#onOne((connection) => writeOn(connection, POSTGRES_TRANSACTIONS, batch), priority),
     )
   }
 
@@ -68,8 +68,10 @@ class PostgresSession implements Session {
     return writeWithin(trx, queries.map(withCheckedParameters), classifyError)
   }
 
-  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
-    return this.#call(() => this.#onOne((connection) => work({ connection, dialect: this.#deps.dialect, words: POSTGRES_WORDS })))
+  transact<T>(work: (reserved: ReservedConnection) => Promise<T>): Promise<T> {
+    return this.#call(() =>
+      this.#onOne((connection) => work({ connection, dialect: this.#deps.dialect, statements: POSTGRES_TRANSACTIONS })),
+    )
   }
 
   close(): Promise<void> {
@@ -98,7 +100,7 @@ class PostgresSession implements Session {
         return act()
       },
       classify: classifyError,
-      isHurried: () => this.#closing !== undefined,
+      isClosing: () => this.#closing !== undefined,
     })
     this.#underWay.add(call)
     try {
@@ -118,7 +120,7 @@ class PostgresSession implements Session {
   }
 
   #kysely(priority: Priority | undefined): Kysely<DurablyTables> {
-    return priority === 'first' ? this.#deps.urgent : this.#deps.db
+    return priority === 'urgent' ? this.#deps.urgent : this.#deps.db
   }
 
   async #run(query: CompiledQuery, priority?: Priority): Promise<Row[]> {

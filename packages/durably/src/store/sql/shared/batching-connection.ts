@@ -7,6 +7,6 @@ export interface BatchingConnection extends DatabaseConnection {
   writeBatch(queries: readonly CompiledQuery[]): Promise<Row[][]>
 }
 
-export function isBatching(connection: DatabaseConnection): connection is BatchingConnection {
+export function isBatchingConnection(connection: DatabaseConnection): connection is BatchingConnection {
   return 'writeBatch' in connection
 }

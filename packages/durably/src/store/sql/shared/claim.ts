@@ -81,7 +81,7 @@ export function claimRequestValues({ jobNames, tokens, leaseMs, confirmMs, ...wo
 export function adoptRuns(deps: SqlDeps): RunStore['adopt'] {
   const { statement, session } = deps
   const byToken = statement<{ tokens: string }>((p) => sql`SELECT r.* FROM ${heldUnder(deps, p('tokens'), sql`r`)}`)
-  return async (tokens) => inTurn(await session.read(byToken({ tokens: JSON.stringify(tokens) }), 'first'))
+  return async (tokens) => inTurn(await session.read(byToken({ tokens: JSON.stringify(tokens) }), 'urgent'))
 }
 
 /** Oldest first, as they would have been claimed one by one. */

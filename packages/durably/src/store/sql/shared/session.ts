@@ -4,19 +4,19 @@
 //       lock is not overtaken by the next one. With several connections, an owner waits for each answer before it writes again.
 //   Q3. It rejects with a DurablyError only. A rejected write left nothing behind, or its outcome is unknown (S2).
 import type { CompiledQuery, DatabaseConnection, Dialect } from 'kysely'
-import type { TransactionWords } from './transaction.ts'
+import type { TransactionStatements } from './transaction.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** Where a transaction with code of the user takes place. */
-export interface TransactionPlace {
+/** A connection that nobody else uses until the transaction of the user on it has ended, and what is needed to write statements for it. */
+export interface ReservedConnection {
   connection: DatabaseConnection
   dialect: Dialect
-  words: TransactionWords
+  statements: TransactionStatements
 }
 
-/** `first`: ahead of everything else that waits. Writes that keep leases alive have this priority. */
-export type Priority = 'first'
+/** `urgent`: ahead of everything else that waits. Writes that keep leases alive have this priority. */
+export type Priority = 'urgent'
 
 export interface Session {
   read(query: CompiledQuery, priority?: Priority): Promise<Row[]>
@@ -28,7 +28,7 @@ export interface Session {
    * Gives `work` a connection of its own for a transaction. `work` is called again only while the transaction could not begin; once it has
    * begun, an error becomes `TransactionFailed`.
    */
-  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T>
+  transact<T>(work: (reserved: ReservedConnection) => Promise<T>): Promise<T>
   /** Lets what is under way finish, then closes the connection. */
   close(): Promise<void>
 }

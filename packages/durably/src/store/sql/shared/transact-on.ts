@@ -1,7 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Transaction } from 'kysely'
 import { boundKysely, EndedByItself } from './bound-kysely.ts'
-import type { Row, TransactionPlace } from './session.ts'
-import { begin, rollBack, TransactionFailed, wasOver } from './transaction.ts'
+import type { ReservedConnection, Row } from './session.ts'
+import { begin, rollBack, saysNoTransaction, TransactionFailed } from './transaction.ts'
 
 export interface BoundTransaction {
   readonly db: Transaction<unknown>
@@ -12,29 +12,29 @@ export interface BoundTransaction {
 
 /** Runs `work` inside a transaction, each statement of which may take `statementMs`. An error of its begin is passed on as it is; every later one becomes `TransactionFailed`. */
 export async function transactOn<T>(
-  { connection, dialect, words }: TransactionPlace,
+  { connection, dialect, statements }: ReservedConnection,
   statementMs: number | undefined,
   work: (trx: BoundTransaction) => Promise<T>,
 ): Promise<T> {
-  await begin(connection, words)
-  const bound = boundKysely(dialect, connection, words.script, words.watch?.probe)
+  await begin(connection, statements)
+  const bound = boundKysely(dialect, connection, statements.script, statements.watch?.probe)
   try {
-    if (words.watch) await connection.executeQuery(words.watch.begin)
-    if (words.limit && statementMs !== undefined) await connection.executeQuery(words.limit(statementMs))
+    if (statements.watch) await connection.executeQuery(statements.watch.begin)
+    if (statements.limit && statementMs !== undefined) await connection.executeQuery(statements.limit(statementMs))
     const run = async (query: CompiledQuery) => (await connection.executeQuery<Row>(query)).rows
     const seal = async () => {
       bound.end()
-      if (words.watch) await endWatch(connection, words.watch.end)
+      if (statements.watch) await endWatch(connection, statements.watch.end)
     }
     const result = await work({ db: bound.db, run, seal })
     bound.end()
-    await connection.executeQuery(words.commit)
+    await connection.executeQuery(statements.commit)
     return result
   } catch (error) {
     bound.end()
-    const undoing = await rollBack(connection, words)
+    const undoing = await rollBack(connection, statements)
     // The user's own error, after SQLite has undone everything by itself: it is not the database's to try again.
-    const isOver = wasOver(undoing) && !bound.hasThrown(error)
+    const isOver = saysNoTransaction(undoing) && !bound.hasThrown(error)
     throw new TransactionFailed(error, undoing === undefined || isOver || error instanceof EndedByItself)
   }
 }

@@ -5,7 +5,7 @@ import type { Row } from './session.ts'
 import type { Script } from './transaction-word.ts'
 
 /** The statements that begin and end a transaction of this database. */
-export interface TransactionWords {
+export interface TransactionStatements {
   begin: CompiledQuery
   commit: CompiledQuery
   rollback: CompiledQuery
@@ -38,52 +38,52 @@ export class TransactionFailed extends Error {
 /** Returns the rows that each statement returned. */
 export async function writeOn(
   connection: DatabaseConnection,
-  words: TransactionWords,
+  statements: TransactionStatements,
   queries: readonly CompiledQuery[],
 ): Promise<Row[][]> {
-  await begin(connection, words)
+  await begin(connection, statements)
   try {
     const results: Row[][] = []
     for (const query of queries) results.push((await connection.executeQuery<Row>(query)).rows)
-    await connection.executeQuery(words.commit)
+    await connection.executeQuery(statements.commit)
     return results
   } catch (error) {
-    await rollBack(connection, words)
+    await rollBack(connection, statements)
     throw error
   }
 }
 
-export async function begin(connection: DatabaseConnection, words: TransactionWords): Promise<void> {
+export async function begin(connection: DatabaseConnection, statements: TransactionStatements): Promise<void> {
   try {
-    await connection.executeQuery(words.begin)
+    await connection.executeQuery(statements.begin)
   } catch (error) {
     if (!String(error).includes('within a transaction')) throw error
     // SQLite: whoever used the connection before us has left a transaction open, and nobody shares it with us.
-    await connection.executeQuery(words.rollback)
-    await connection.executeQuery(words.begin)
+    await connection.executeQuery(statements.rollback)
+    await connection.executeQuery(statements.begin)
   }
 }
 
 /** Returns its own error instead of throwing it: after a lost connection, a full disk or an I/O error the database has rolled back by itself already. */
-export async function rollBack(connection: DatabaseConnection, { rollback, onFailedRollback }: TransactionWords): Promise<unknown> {
+export async function rollBack(connection: DatabaseConnection, { rollback, onFailedRollback }: TransactionStatements): Promise<unknown> {
   try {
     await connection.executeQuery(rollback)
   } catch (error) {
-    if (!wasOver(error)) onFailedRollback?.()
+    if (!saysNoTransaction(error)) onFailedRollback?.()
     return error
   }
 }
 
 /** Rolls back what a rollback that failed may have left open. */
-export async function rollBackAgain(connection: DatabaseConnection, { rollback }: TransactionWords): Promise<void> {
+export async function rollBackAgain(connection: DatabaseConnection, { rollback }: TransactionStatements): Promise<void> {
   try {
     await connection.executeQuery(rollback)
   } catch (error) {
-    if (!wasOver(error)) throw error
+    if (!saysNoTransaction(error)) throw error
   }
 }
 
-/** SQLite's answer to a rollback of a transaction that it has ended by itself. */
-export function wasOver(error: unknown): boolean {
+/** Whether this is SQLite's answer to a COMMIT or ROLLBACK where no transaction is open, because it has ended the transaction by itself. */
+export function saysNoTransaction(error: unknown): boolean {
   return String(error).includes('no transaction is active')
 }

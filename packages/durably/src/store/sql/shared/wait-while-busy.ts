@@ -11,12 +11,12 @@ export interface Busyness<T> {
   env: Env
   attempt(): Promise<T>
   classify(thrown: unknown): DurablyError
-  /** True when the caller would rather have an error now. */
-  isHurried(): boolean
+  /** True once the store is being closed: then there is no further attempt. */
+  isClosing(): boolean
 }
 
 /** Tries again while another connection is in the way. Timers, not a busy handler: heartbeats go on meanwhile. */
-export async function waitWhileBusy<T>({ env, attempt, classify, isHurried }: Busyness<T>): Promise<T> {
+export async function waitWhileBusy<T>({ env, attempt, classify, isClosing }: Busyness<T>): Promise<T> {
   const began = env.mono()
   for (let tries = 0; ; tries++) {
     try {
@@ -24,7 +24,7 @@ export async function waitWhileBusy<T>({ env, attempt, classify, isHurried }: Bu
     } catch (thrown) {
       if (thrown instanceof TransactionFailed) throw thrown
       const error = classify(thrown)
-      if (error.code !== 'store_busy' || isHurried() || env.mono() - began >= BUSY_MS_MAX) throw error
+      if (error.code !== 'store_busy' || isClosing() || env.mono() - began >= BUSY_MS_MAX) throw error
       await sleep(env, backoffMs(env, tries, { firstMs: 1, longestMs: PAUSE_MS_MAX }))
     }
   }

@@ -16,7 +16,7 @@ import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
 import type { Session } from '../shared/session.ts'
 import { ownerQueries } from './owner-statements.ts'
 
-interface Member {
+interface PreparedWrite {
   values: WriteValues
   queries: CompiledQuery[]
 }
@@ -29,13 +29,13 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   )
 
   return async (writes) => {
-    const members: Member[] = writes.map((write) => {
+    const members: PreparedWrite[] = writes.map((write) => {
       const values = valuesOf(write, env)
       return { values, queries: queriesOf(write, values) }
     })
     const results = await session.write(
       members.flatMap(({ queries }) => queries),
-      'first',
+      'urgent',
     )
     const outcomes: WriteOutcome[] = []
     let offset = 0
@@ -50,6 +50,6 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
 
 /** A3. Not accepted if there is no such row. */
 async function lookAgain(session: Session, query: CompiledQuery): Promise<WriteOutcome> {
-  const [run] = await session.read(query, 'first')
+  const [run] = await session.read(query, 'urgent')
   return outcomeOf(run)
 }

@@ -57,7 +57,7 @@ export function claimRuns(
 
   async function attempt(request: ClaimRequest) {
     const values = claimRequestValues(request, env.wall())
-    const [claimed = []] = await session.write(eventLog ? [claim(values), started(values)] : [claim(values)], 'first')
+    const [claimed = []] = await session.write(eventLog ? [claim(values), started(values)] : [claim(values)], 'urgent')
     // Nothing claimed may also mean that this is a claim sent again (S3).
     return claimed.length > 0 ? inTurn(claimed) : adopt(request.tokens)
   }

@@ -6,11 +6,11 @@ import { DurablyError } from '../../../model/errors.ts'
 export type Bindable = string | number | bigint | null | Uint8Array
 
 export function withCheckedParameters(query: CompiledQuery): CompiledQuery {
-  const parameters = guardParameters(query.parameters)
+  const parameters = checkedParameters(query.parameters)
   return parameters === query.parameters ? query : { ...query, parameters }
 }
 
-export function guardParameters(parameters: readonly unknown[]): readonly Bindable[] {
+export function checkedParameters(parameters: readonly unknown[]): readonly Bindable[] {
   for (const value of parameters) {
     if (typeof value !== 'string' && value !== null && !(typeof value === 'number' && Number.isFinite(value)))
       return parameters.map(bindable)

@@ -13,7 +13,7 @@ export function reapRuns(deps: LazyDeps): RunStore['reap'] {
   const lost = reapQueries(deps, 'lease')
   const left = reapQueries(deps, 'tokens')
   return async (request) => {
-    const results = await session.write((request.tokens ? left : lost)(reapValues(env.wall(), request)), 'first')
+    const results = await session.write((request.tokens ? left : lost)(reapValues(env.wall(), request)), 'urgent')
     const inOrder = results.at(0) ?? []
     const rows = results.at(-1) ?? []
     const reaped = new Map(rows.map((row) => [row.id, toReaped(runRow(row))]))

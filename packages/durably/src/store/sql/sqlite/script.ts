@@ -1,6 +1,6 @@
-// The words of SQLite's transactions, and what SQLite takes for code in a text with several statements.
+// The statements that begin and end a transaction of SQLite, and what SQLite takes for code in a text with several statements.
 import { CompiledQuery } from 'kysely'
-import type { TransactionWords } from '../shared/transaction.ts'
+import type { TransactionStatements } from '../shared/transaction.ts'
 import type { Script } from '../shared/transaction-word.ts'
 
 /** Whatever is not closed is an error, or a comment, up to the end. */
@@ -11,7 +11,7 @@ export const SQLITE_SCRIPT: Script = {
   opensBody: /^\s*create\s+(?:temp(?:orary)?\s+)?trigger\b.*\bbegin\b/is,
 }
 
-export const SQLITE_WORDS: TransactionWords = {
+export const SQLITE_TRANSACTIONS: TransactionStatements = {
   begin: CompiledQuery.raw('begin immediate'),
   commit: CompiledQuery.raw('commit'),
   rollback: CompiledQuery.raw('rollback'),

@@ -4,7 +4,7 @@ import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../model/env.ts'
 import { DurablyError } from '../../../model/errors.ts'
 import { userTransactions } from '../shared/lazy-user-transactions.ts'
-import type { Priority, Row, Session, TransactionPlace } from '../shared/session.ts'
+import type { Priority, ReservedConnection, Row, Session } from '../shared/session.ts'
 import { waitWhileBusy } from '../shared/wait-while-busy.ts'
 import { classifyError } from './classify-error.ts'
 import { withCheckedParameters } from './parameters.ts'
@@ -55,7 +55,7 @@ export class SqliteSession implements Session {
     return writeWithin(trx, queries.map(withCheckedParameters), classifyError)
   }
 
-  async transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
+  async transact<T>(work: (reserved: ReservedConnection) => Promise<T>): Promise<T> {
     this.#refuseIfClosed()
     return this.#writes.run(() => this.#retryWhileBusy(() => this.#transport.transact(work)))
   }
@@ -96,7 +96,7 @@ export class SqliteSession implements Session {
       env: this.#env,
       attempt: () => this.#connection.run(() => (this.#prepare ? this.#prepared(this.#prepare, attempt) : attempt()), priority),
       classify: classifyError,
-      isHurried: () => this.#closing !== undefined,
+      isClosing: () => this.#closing !== undefined,
     })
   }
 

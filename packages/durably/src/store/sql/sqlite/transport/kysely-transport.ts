@@ -5,10 +5,10 @@
 //       somebody else has left a transaction open. Only that of `sqlite()` can say so; with the others `begin` finds it out.
 import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import type { OpenedSql } from '../../open-sql.ts'
-import { isBatching } from '../../shared/batching-connection.ts'
+import { isBatchingConnection } from '../../shared/batching-connection.ts'
 import type { Row } from '../../shared/session.ts'
-import { rollBackAgain, type TransactionWords, writeOn } from '../../shared/transaction.ts'
-import { SQLITE_WORDS } from '../script.ts'
+import { rollBackAgain, type TransactionStatements, writeOn } from '../../shared/transaction.ts'
+import { SQLITE_TRANSACTIONS } from '../script.ts'
 import { isSynchronous } from './synchronous-driver.ts'
 import type { Transport } from './transport.ts'
 
@@ -19,13 +19,13 @@ export function kyselyTransport({ db, driver, dialect }: Pick<OpenedSql, 'db' | 
   const onFailedRollback = () => {
     mayBeOpen = true
   }
-  const words: TransactionWords = { ...SQLITE_WORDS, onFailedRollback }
+  const statements: TransactionStatements = { ...SQLITE_TRANSACTIONS, onFailedRollback }
   /** A transaction that takes no lock before its first statement. */
-  const deferred: TransactionWords = { ...words, begin: CompiledQuery.raw('begin') }
+  const deferred: TransactionStatements = { ...statements, begin: CompiledQuery.raw('begin') }
   /** Y1. */
   const onConnection = <T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> =>
     executor.provideConnection(async (connection) => {
-      if (mayBeOpen || synchronous?.isInTransaction) await rollBackAgain(connection, words)
+      if (mayBeOpen || synchronous?.isInTransaction) await rollBackAgain(connection, statements)
       mayBeOpen = false
       return work(connection)
     })
@@ -36,11 +36,13 @@ export function kyselyTransport({ db, driver, dialect }: Pick<OpenedSql, 'db' | 
       return rows
     },
     write: (queries) =>
-      onConnection((connection) => (isBatching(connection) ? connection.writeBatch(queries) : writeOn(connection, words, queries))),
-    async writeNothing() {
+      onConnection((connection) =>
+        isBatchingConnection(connection) ? connection.writeBatch(queries) : writeOn(connection, statements, queries),
+      ),
+    async probe() {
       await onConnection((connection) => writeOn(connection, deferred, []))
     },
-    transact: (work) => onConnection((connection) => work({ connection, dialect, words })),
+    transact: (work) => onConnection((connection) => work({ connection, dialect, statements })),
     close: () => db.destroy(),
   }
 }

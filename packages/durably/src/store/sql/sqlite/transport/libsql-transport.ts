@@ -28,7 +28,7 @@ export function libsqlTransport(db: Kysely<DurablyTables>, client: LibsqlClient)
       const results = await client.batch(queries.map(toStatement), 'write')
       return results.map(({ rows }) => rows as Row[])
     },
-    async writeNothing() {
+    async probe() {
       await client.batch([{ sql: 'select 1', args: [] }], 'deferred')
     },
     async transact() {

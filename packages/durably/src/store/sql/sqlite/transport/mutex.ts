@@ -1,8 +1,8 @@
 import type { Priority } from '../../shared/session.ts'
 
-/** Lets one function run at a time, in the order in which they came; those with the priority `first` go before the others that wait. */
+/** Lets one function run at a time, in the order in which they came; those with the priority `urgent` go before the others that wait. */
 export class Mutex {
-  readonly #first: (() => void)[] = []
+  readonly #urgent: (() => void)[] = []
   readonly #others: (() => void)[] = []
   #isTaken = false
 
@@ -11,12 +11,12 @@ export class Mutex {
   }
 
   async run<T>(work: () => Promise<T>, priority?: Priority): Promise<T> {
-    if (this.#isTaken) await new Promise<void>((resolve) => (priority ? this.#first : this.#others).push(resolve))
+    if (this.#isTaken) await new Promise<void>((resolve) => (priority ? this.#urgent : this.#others).push(resolve))
     this.#isTaken = true
     try {
       return await work()
     } finally {
-      const next = this.#first.shift() ?? this.#others.shift()
+      const next = this.#urgent.shift() ?? this.#others.shift()
       if (next) next()
       else this.#isTaken = false
     }

@@ -11,7 +11,7 @@ import type { Row } from '../../shared/session.ts'
 import { TransactionFailed } from '../../shared/transaction.ts'
 import { classifyError } from '../classify-error.ts'
 import { checkRequirements } from '../requirements.ts'
-import { SQLITE_WORDS } from '../script.ts'
+import { SQLITE_TRANSACTIONS } from '../script.ts'
 import { sqliteStore } from '../store.ts'
 import { prepareConnection } from './prepare-connection.ts'
 import { openOnOpfs } from './sqlocal-client.ts'
@@ -49,7 +49,7 @@ function sqlocalTransport({ db, driver: found, env, dialect, allowMemory }: Open
   return {
     run: (query) => alone(async () => (await db.getExecutor().executeQuery<Row>(query)).rows),
     write,
-    async writeNothing() {
+    async probe() {
       await write([])
     },
     transact: (work) =>
@@ -57,7 +57,7 @@ function sqlocalTransport({ db, driver: found, env, dialect, allowMemory }: Open
         const connection = await driver.acquireConnection()
         await driver.beginTransaction(connection, {})
         try {
-          return await work({ connection, dialect, words: SQLITE_WORDS })
+          return await work({ connection, dialect, statements: SQLITE_TRANSACTIONS })
         } finally {
           await endScope(driver, connection)
         }

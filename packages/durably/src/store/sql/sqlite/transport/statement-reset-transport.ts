@@ -6,7 +6,7 @@
 import type { CompiledQuery } from 'kysely'
 import type { Env } from '../../../../model/env.ts'
 import { DurablyError } from '../../../../model/errors.ts'
-import type { Row, TransactionPlace } from '../../shared/session.ts'
+import type { ReservedConnection, Row } from '../../shared/session.ts'
 import { TransactionFailed } from '../../shared/transaction.ts'
 import { classifyError } from '../classify-error.ts'
 import type { Transport } from './transport.ts'
@@ -34,11 +34,11 @@ export class StatementResetTransport implements Transport {
     return this.#watched(() => this.#inner.write(queries))
   }
 
-  writeNothing(): Promise<void> {
-    return this.#watched(() => this.#inner.writeNothing())
+  probe(): Promise<void> {
+    return this.#watched(() => this.#inner.probe())
   }
 
-  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T> {
+  transact<T>(work: (reserved: ReservedConnection) => Promise<T>): Promise<T> {
     return this.#watched(() => this.#inner.transact(work))
   }
 
@@ -74,7 +74,7 @@ export class StatementResetTransport implements Transport {
 
   async #hasReset(): Promise<boolean> {
     try {
-      await this.#inner.writeNothing()
+      await this.#inner.probe()
       return true
     } catch (thrown) {
       if (!hasMetLock(thrown)) throw thrown

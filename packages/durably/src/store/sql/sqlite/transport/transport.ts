@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely'
-import type { Row, TransactionPlace } from '../../shared/session.ts'
+import type { ReservedConnection, Row } from '../../shared/session.ts'
 
 /** How statements get to a driver of SQLite, one call at a time; rejects with the driver's own errors. */
 export interface Transport {
@@ -10,8 +10,8 @@ export interface Transport {
   /** All statements in one transaction that holds the write lock from its start. */
   write(queries: readonly CompiledQuery[]): Promise<Row[][]>
   /** An empty transaction that takes no lock: it fails to commit while an earlier statement still runs. */
-  writeNothing(): Promise<void>
+  probe(): Promise<void>
   /** A transaction around a function of the user. */
-  transact<T>(work: (place: TransactionPlace) => Promise<T>): Promise<T>
+  transact<T>(work: (reserved: ReservedConnection) => Promise<T>): Promise<T>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 /** A call of `ctx` that nobody awaits must not end the process as an unhandled rejection. */
-export function handled<T>(result: Promise<unknown>): Promise<T> {
+export function withoutUnhandledRejection<T>(result: Promise<unknown>): Promise<T> {
   result.catch(() => {})
   return result as Promise<T>
 }
