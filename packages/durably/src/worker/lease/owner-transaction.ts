@@ -56,7 +56,8 @@ async function transact(
         write = writer.assemble(verb, leavesTelemetry)
         return write
       }, statementMs)
-      if (!('undone' in outcome)) return writer.settle(write, outcome, sent) ? 'recorded' : 'lost'
+      // Answered, so `write` was assembled above, which TypeScript does not see.
+      if (!('undone' in outcome)) return write && writer.settle(write, outcome, sent) ? 'recorded' : 'lost'
       if (write) owner.attachments.putBack(write)
       if (!outcome.inConflict || ++conflicts >= CONFLICTS_MAX) return outcome
       writer.report(outcome.undone)

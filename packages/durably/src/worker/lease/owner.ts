@@ -59,7 +59,7 @@ export interface ExclusiveWriter {
   /** Sends a write until its outcome is known; false when the lease is lost. */
   send(verb: Writing): Promise<boolean>
   /** Takes note of the answer to a write that was sent at `sent`; false when it was refused. */
-  settle(write: OwnerWrite | undefined, outcome: WriteOutcome, sent: Moment): boolean
+  settle(write: OwnerWrite, outcome: WriteOutcome, sent: Moment): boolean
   report(error: unknown): void
 }
 
@@ -256,16 +256,16 @@ export class Owner {
   }
 
   /** `mayHaveEnded`: the write ends the lease, and an earlier answer to it was lost, so it may have taken effect before. */
-  #settle(write: OwnerWrite | undefined, outcome: WriteOutcome, sent: Moment, mayHaveEnded = false): boolean {
+  #settle(write: OwnerWrite, outcome: WriteOutcome, sent: Moment, mayHaveEnded = false): boolean {
     if (!outcome.ok) {
       this.loseToAnother('another worker owns the run', mayHaveEnded)
       return false
     }
     this.#lease.renewedAt = sent
-    if (write) this.#execution.accepted(write)
+    this.#execution.accepted(write)
     if (outcome.cancelRequested) this.#execution.cancelRequested()
     // Last: a listener of the event about the end may still ask about this execution.
-    this.isOver ||= write !== undefined && endsLease(write.verb)
+    this.isOver ||= endsLease(write.verb)
     return true
   }
 

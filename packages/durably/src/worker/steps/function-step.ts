@@ -29,8 +29,11 @@ export async function functionStep(
       // An earlier execution has left a wait, such as the pause before the next attempt, that is not over yet.
       const wait = parking.isOver(name) === false && parking.waits.get(name)
       if (wait) return { wait }
-      const effectCode = options.effect === 'once' ? await otherStepsFor(steps) : undefined
-      return (effectCode && (await effectCode.settleEffect(steps, call, options))) ?? execute(steps, call, bodyOf, options, effectCode)
+      if (options.effect !== 'once') return execute(steps, call, bodyOf, options)
+      const effectCode = await otherStepsFor(steps)
+      // If an earlier execution started the effect and recorded no result, this finds out what became of it. Null if the function has to run.
+      const settled = await effectCode.settleEffect(steps, call, options)
+      return settled ?? execute(steps, call, bodyOf, options, effectCode)
     },
     { mayWait: mayWait(options) },
   )
@@ -50,7 +53,7 @@ async function execute(
   bodyOf: () => StepBody | Promise<StepBody>,
   { retry, timeout }: StepOptions,
   /** Undefined if the step is no effect. */
-  effectCode: OtherSteps | undefined,
+  effectCode?: OtherSteps,
 ): Promise<StepOutcome> {
   const body = await bodyOf()
   await steps.deps.execution.assureLease()
