@@ -4,10 +4,10 @@ import type { Change } from '../store/notifier.ts'
 
 type Verb = (...args: unknown[]) => Promise<{ outcome?: string } | undefined>
 
-/** The outcomes of verbs that have changed something. */
+/** The outcomes of operations that have changed something. */
 const DONE = ['done', 'fired', 'triggered', 'stored', 'delivered']
 
-/** A schedule that was written may be due, or have made a run; so may an event. A proxy, because a chapter that is loaded lazily does not know its verbs yet. */
+/** A schedule that was written may be due, or have made a run; so may an event. A proxy, because a chapter that is loaded lazily does not know its operations yet. */
 export function publishingCluster(cluster: ClusterStore, publish: (change: Change) => void): ClusterStore {
   return new Proxy(cluster, {
     get(target, verb) {

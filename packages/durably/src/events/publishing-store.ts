@@ -1,5 +1,5 @@
 // PublishingStore — a store that publishes each change once it is written.
-// The one place that knows which verb changes something for whom; for commands and for the chapter of the cluster, which are
+// The one place that knows which operation changes something for whom; for commands and for the chapter of the cluster, which are
 // loaded later, that is `publishing-commands.ts` and `publishing-cluster.ts`.
 import type { RunRow } from '../model/run.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
@@ -45,7 +45,7 @@ export function publishingStore(store: Store, publish: (change: Change) => void)
   }
 }
 
-/** A proxy, because a chapter that is loaded lazily does not know its verbs yet. */
+/** A proxy, because a chapter that is loaded lazily does not know its operations yet. */
 function publishingClaims(cluster: ClusterStore, started: (claimed: RunRow[]) => RunRow[]): ClusterStore {
   const claims: Pick<ClusterStore, 'claimAssigned' | 'claimOpen'> = {
     claimAssigned: (request) => cluster.claimAssigned(request).then(started),

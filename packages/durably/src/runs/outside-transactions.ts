@@ -1,6 +1,6 @@
 type Verb = (...args: unknown[]) => Promise<unknown>
 
-/** The store, or a part of it, whose verbs reject where `refuseInTransaction` throws: inside `ctx.transaction`. */
+/** The store, or a part of it, whose operations reject where `refuseInTransaction` throws: inside `ctx.transaction`. */
 export function outsideTransactions<T extends object>(part: T, refuseInTransaction: () => void): T {
   return new Proxy(part, {
     get(target, name) {

@@ -16,7 +16,7 @@ function lazy(load: () => Promise<Store>): Store {
 }
 
 describe('lazyStore', () => {
-  test('is loaded with the first verb, and once', async () => {
+  test('is loaded with the first operation, and once', async () => {
     let loads = 0
     const store = lazy(async () => {
       loads++
@@ -48,7 +48,7 @@ describe('lazyStore', () => {
     ])
   })
 
-  test('its first verb may be one of a part that is loaded even later', async () => {
+  test('its first operation may be one of a part that is loaded even later', async () => {
     const base = memoryStore()
     const store = lazy(async () => ({ ...base, logs: lazyVerbs(async () => base.logs) }))
     expect(await store.logs.list('run')).toEqual([])

@@ -1,5 +1,5 @@
-// LazyStore — a store whose code is loaded with the first verb, so that nobody loads the code of a database that they do not use.
-// If it cannot be loaded, the verb rejects, and the next verb tries again.
+// LazyStore — a store whose code is loaded with the first operation, so that nobody loads the code of a database that they do not use.
+// If it cannot be loaded, the operation rejects, and the next operation tries again.
 import type { Env } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
 import { lazyCode, lazyPart } from '../model/lazy.ts'

@@ -1,7 +1,7 @@
 // Store — where runs are kept. The port in chapters; `memory/` and `sql/` implement it under the same file names.
-//   S1. Each verb is one transaction, and there is no other way to change a row: no `update(partial)`.
-//   S2. A verb resolves with what happened; a refusal is a value. A rejection means the outcome is unknown.
-//   S3. Every verb may be sent again after an unknown outcome: ids, claim tokens and write numbers are the caller's.
+//   S1. Each operation is one transaction, and there is no other way to change a row: no `update(partial)`.
+//   S2. An operation resolves with what happened; a refusal is a value. A rejection means the outcome is unknown.
+//   S3. Every operation may be sent again after an unknown outcome: ids, claim tokens and write numbers are the caller's.
 //   S4. Time that decides is the store's: no caller passes `now`.
 //   S5. A move and its event are written together, `seq` under the run's lock.
 

@@ -1,6 +1,6 @@
-// The audit: who did what. A verb that somebody may have recorded takes the entry as an option.
+// The audit: who did what. An operation that somebody may have recorded takes the entry as an option.
 //   U1. An entry is stored in the transaction of what it records, and only if that has changed something.
-//   U2. A verb that is sent again with the same arguments stores no second entry.
+//   U2. An operation that is sent again with the same arguments stores no second entry.
 //   U3. With each entry that is stored, a few are removed that are older than the setting, so the table does not grow for ever.
 import type { AuditAction, AuditKind } from '../../model/audit.ts'
 
@@ -26,7 +26,7 @@ export interface NewAuditEntry {
   detail: string | null
 }
 
-/** The option of verbs that may be recorded. */
+/** The option of operations that may be recorded. */
 export interface Audited {
   /** The entry that records it. Default: nothing is recorded. */
   audit?: NewAuditEntry

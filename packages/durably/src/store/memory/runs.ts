@@ -15,7 +15,7 @@ import type { Tables } from './tables.ts'
 import { wasAlive } from './was-alive.ts'
 
 export function memoryRuns(tables: Tables): RunStore {
-  /** Nothing in a verb waits, so each one is a transaction (S1), and no function is suspended for its answer. */
+  /** Nothing in an operation waits, so each one is a transaction (S1), and no function is suspended for its answer. */
   const verb =
     <Request, Options, Answer>(perform: (tables: Tables, request: Request, options?: Options) => Answer) =>
     (request: Request, options?: Options): Promise<Answer> => {

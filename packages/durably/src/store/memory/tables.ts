@@ -95,7 +95,7 @@ export class Tables {
     this.#bounds = bounds
   }
 
-  /** Called first by every verb, so that the verb has one time, whatever the clock does meanwhile. */
+  /** Called first by every operation, so that the operation has one time, whatever the clock does meanwhile. */
   begin(): void {
     this.nowMs = this.#env.wall()
   }

@@ -10,7 +10,7 @@ const LOAD = {
   postgres: async () => (await import('./postgres/store.ts')).postgresStore,
 }
 
-/** A wrong dialect or table prefix is an error at once; the code of the store is loaded with the first verb. */
+/** A wrong dialect or table prefix is an error at once; the code of the store is loaded with the first operation. */
 export function lazySqlStore(options: SqlStoreOptions): SqlStore {
   const opened = openSql(options)
   const { db, env, eventLog } = opened

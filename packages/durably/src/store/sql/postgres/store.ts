@@ -14,9 +14,9 @@ import { postgresSyntax } from './syntax.ts'
 import { groupedReads } from './transport/grouped-reads.ts'
 
 /**
- * Each verb is one statement: one round trip, one transaction.
+ * Each operation is one statement: one round trip, one transaction.
  *   PG1. All parts of a statement see the database as it was at its start. What happened while it waited for a lock is
- *        seen only in the row that it locked, so a verb decides by that row alone.
+ *        seen only in the row that it locked, so an operation decides by that row alone.
  *   PG2. The run's row is locked before anything else is written, and what is written comes out of that lock (R2).
  */
 export function postgresStore(opened: OpenedSql): SqlStore {

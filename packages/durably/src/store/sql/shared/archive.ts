@@ -1,4 +1,4 @@
-// The archive of an SQL store. It runs in the background, so a verb may take several round trips, all in one transaction.
+// The archive of an SQL store. It runs in the background, so an operation may take several round trips, all in one transaction.
 import { type RawBuilder, sql } from 'kysely'
 import type { ArchivableRun, ArchiveStore } from '../../archive.ts'
 import type { SqlDeps } from './deps.ts'

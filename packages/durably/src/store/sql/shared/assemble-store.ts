@@ -28,7 +28,7 @@ import { statementsOf } from './statement.ts'
 import { sqlSteps } from './steps.ts'
 import type { Syntax } from './syntax.ts'
 
-/** The verbs that each database has its own statements for. */
+/** The operations that each database has its own statements for. */
 export type RunVerbs = Pick<RunStore, 'create' | 'claim' | 'apply'>
 
 /** What people do to a run, and taking back the runs of lost workers: a page that loses none does without. */
@@ -44,7 +44,7 @@ export interface Database {
   ownerQueries(deps: SqlDeps): OwnerQueries
   /** Reads of one turn share a statement. Only where each one is a round trip. */
   groupedReads?: (deps: SqlDeps) => GroupedReads
-  /** Loaded with the first verb of the chapter. */
+  /** Loaded with the first operation of the chapter. */
   cluster(deps: LazyDeps): Promise<ClusterStore>
   /** The driver's error as one of ours. */
   classify(thrown: unknown): DurablyError

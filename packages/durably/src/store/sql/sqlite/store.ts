@@ -24,7 +24,7 @@ interface OtherDriver {
 }
 
 /**
- * Each verb is a batch of statements in one transaction, for a database that lets one writer in at a time. Without a transport of its
+ * Each operation is a batch of statements in one transaction, for a database that lets one writer in at a time. Without a transport of its
  * own it goes through the Kysely dialect, whose driver must reset a statement that met a lock, as that of `sqlite()` does.
  */
 export function sqliteStore(
