@@ -46,7 +46,7 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
     if (!database || this.#callers > 0) return undefined
     const [first, ...others] = queries
     if (!first || others.length > 0) return write(database, queries, onFailedRollback)
-    // It would become part of a transaction that somebody has left open. One of several statements notices that when it begins.
+    // It would become part of a transaction that somebody has left open. A batch notices that when it begins.
     return database.isInTransaction ? undefined : [rowsOf(database, first.sql, first.parameters)]
   }
 }

@@ -1,8 +1,9 @@
 // cachingDatabase — the database that Kysely's SqliteDialect asks for, on top of node:sqlite, with a cache of prepared statements.
 //   P1. At most STATEMENTS_MAX statements are cached; the least recently used one is evicted.
-//   P2. A cached statement has finished when its call returns; a statement that is iterated over is prepared for that call alone.
+//   P2. A cached statement has finished when its call returns. One whose rows are streamed (`iterate`) has not, so it is prepared for that
+//       call alone.
 //   P3. A write is acknowledged only if the file is still there: that is checked after each statement outside of a transaction, and
-//       after the one that ends a transaction. What is iterated over is not checked: Kysely streams only what it reads.
+//       after the one that ends a transaction. What is streamed is not checked: Kysely streams only what it reads.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { LruMap } from '../model/lru-map.ts'
 import { saysNoTransaction } from '../store/sql/shared/transaction.ts'
@@ -24,7 +25,7 @@ export function cachingDatabase(database: DatabaseSync): CachingDatabase {
   /** Whether a transaction is open. */
   let isOpen = false
 
-  /** P3. */
+  /** P3. `transactionWord`: what the statement does to a transaction, if it begins or ends one. */
   function checked<T>(transactionWord: string | undefined, execute: () => T): T {
     try {
       const result = execute()
@@ -81,7 +82,7 @@ function adapt(
   }
 }
 
-/** SQLite's words, at the start of one statement. A rollback to a savepoint does not end the transaction. */
+/** What begins or ends a transaction of SQLite, at the start of one statement. A rollback to a savepoint does not end the transaction. */
 const TRANSACTION_WORD = /^\s*(begin|commit|end|rollback(?!\s+to\b|\s+transaction\s+to\b))\b/i
 
 function returnsRows(statement: StatementSync, sql: string): boolean {

@@ -47,7 +47,7 @@ export class Execution {
   readonly generation: number
   readonly owner: Owner
   readonly heartbeat: Heartbeat
-  /** Null before the first stream; see `streamsOf`. */
+  /** Null before the first stream, which creates it (`streamsOf` in steps/unrecorded-streams.ts). */
   streams: UnrecordedStreams | null = null
   #effects: UnrecordedEffects | null = null
   #parking: Parking | null = null
@@ -71,6 +71,7 @@ export class Execution {
   #clock: RunClock | null = null
   /** Null while it has no limits. */
   limits: TimeLimits | null = null
+  /** The job function has ended: no call of `ctx` may begin, and the run does not park any more. */
   #closed = false
   /** A call of `ctx` was rejected because of the interruption, so the job's result cannot be trusted. */
   hasRejectedCall = false
@@ -174,7 +175,7 @@ export class Execution {
     this.#deps.env.timer(IGNORED_ABORT_MS, () => this.#stopWaitingNow('ignores its signal'))
   }
 
-  /** Stops waiting for the job also when there is another reason to stop: it waits for what does not come in this execution. */
+  /** The job waits for something that does not come in this execution, so it is not awaited any more, even if there was an earlier reason to stop. */
   #parked(): void {
     if (this.#closed) return
     this.interrupt('parked', `run ${this.run.id} goes on later`)
@@ -303,7 +304,7 @@ export class Execution {
     }))
   }
 
-  /** The run as its row is now. Both ends of its duration are times of the store's clock. */
+  /** The run as its row is now. Both ends of its duration are times of the store's clock; the end is estimated, so that the store need not be asked. */
   #completed(output: string | null): EventRun {
     const { id, jobName, startedAt } = this.run
     return { id, jobName, output, startedAt, finishedAt: Math.round(this.clock.time.earliest()) }

@@ -1,11 +1,14 @@
 // Owner — makes the writes of one lease: their order, what is attached to them, and when the lease is lost.
-//   O1. One write at a time, in the order asked: write numbers must arrive in order (W2).
-//   O2. A write whose outcome is unknown is sent again, unchanged, until the lease is over (R3, R6), and `confirmFor` after it.
+// The verb of a write says what it does, for example `recordStep` (store/owner-write.ts).
+//   O1. One write at a time, in the order asked: the store takes a number below the last one for a write that it has already (W2).
+//   O2. A write whose outcome is unknown is sent again, unchanged (R3, R6), until it is answered, or the lease and the time `confirmFor` after
+//       it are over.
 //   O3. After a refusal nothing more is sent: the run has another owner (R1). Nor after the write that ended the lease: what comes later,
-//       from a step that was left behind or a heartbeat that waited, would be refused, and look as if another worker had taken the run.
+//       from a step that ignored its signal and is not waited for any more, or a heartbeat that waited, would be refused, and look as if
+//       another worker had taken the run.
 //   O4. `write` throws what its `attach` throws, before anything is sent, and otherwise only `store_rejected`: its own data cannot be
-//       stored, so sending it again would not help. Telemetry that others had attached to it (attachments.ts) and that cannot be stored is
-//       dropped instead.
+//       stored, so sending it again would not help. If what cannot be stored is telemetry that waited for the next write (log lines,
+//       progress and chunks, attachments.ts), it is dropped instead.
 import { backoffMs } from '../../model/backoff.ts'
 import { type Env, sleep } from '../../model/env.ts'
 import { DurablyError, hasCode, isBroken } from '../../model/errors.ts'
@@ -44,17 +47,17 @@ interface LeasedExecution {
 }
 
 type WithoutLease<V> = V extends { leaseMs: number } ? Omit<V, 'leaseMs'> : V
-/** What a caller wants to write. The owner adds the length of the lease. */
+/** The verb of a write as its caller gives it. The owner adds the length of the lease. */
 export type Writing = WithoutLease<OwnerVerb>
 
-/** Attaches what goes with a write, and returns a function that detaches it. */
+/** Called when it is the turn of a write: attaches what is stored with it, and returns a function that takes that back if the store rejects it. */
 export type Attach = () => (() => void) | undefined
 
 /** What a transaction of the user can do: while it has this, no other write of the lease is sent. */
 export interface ExclusiveWriter {
   readonly execution: LeasedExecution
   now(): Moment
-  /** `leavesTelemetry`: to the next write. */
+  /** The write, with everything that is attached. If `leavesTelemetry`, telemetry stays attached for the write after it. */
   assemble(verb: Writing, leavesTelemetry: boolean): OwnerWrite
   /** Sends a write until its outcome is known; false when the lease is lost. */
   send(verb: Writing): Promise<boolean>
@@ -80,7 +83,7 @@ export class Owner {
   #answer: ((answer: WriteOutcome | 'lost') => void) | null = null
   /** The lease is lost, or the write that ends it was accepted: nothing more is sent (O3). */
   isOver = false
-  /** Whether another worker is known to have the run. */
+  /** Another worker has the run, or may have it. */
   mayBeTaken = false
   /** The ending is being written; nothing can be attached any more. */
   sealed = false
@@ -150,9 +153,9 @@ export class Owner {
   }
 
   /**
-   * Another worker has the run. If both clocks of this process say that the lease had not expired, the clock of whoever took the run was
-   * wrong. The store is told so (`wasAlive`), and this take-over does not count towards `maxRecoveries`. Nothing was taken if `mayHaveEnded`: the
-   * lease may have ended by a write of its own.
+   * Another worker has the run, or may have it. If both clocks of this process say that the lease had not expired, the clock of whoever took the
+   * run was wrong. The store is told so (`wasAlive`), and this take-over does not count towards `maxRecoveries`. If `mayHaveEnded`, the store is
+   * told nothing: a write of this owner may have ended the lease, and only its answer was lost.
    */
   loseToAnother(why: string, mayHaveEnded = false): void {
     const { store } = this.#deps
@@ -264,7 +267,7 @@ export class Owner {
     this.#lease.renewedAt = sent
     this.#execution.accepted(write)
     if (outcome.cancelRequested) this.#execution.cancelRequested()
-    // Last: a listener of the event about the end may still ask about this execution.
+    // Last, because listeners of the final event may still use this execution.
     this.isOver ||= endsLease(write.verb)
     return true
   }

@@ -1,4 +1,5 @@
-// `ctx.run` and `ctx.stream`: call a function of the user and record what it returned.
+// `ctx.run` and `ctx.stream`: call a function of the user and record what it returned. The function of `ctx.stream` also emits chunks while it
+// runs, which are stored as events; its record replaces them (`endsStream`).
 // An effect is a function that must not run twice, such as a payment: `ctx.run(name, { effect: 'once' }, fn)` (effect-step.ts).
 // A run that has to wait is parked: what it waits for is stored, no worker holds the run meanwhile, and then the job is called again (parking.ts).
 import { DurablyError } from '../../model/errors.ts'
@@ -15,6 +16,7 @@ export async function functionStep(
   steps: StepRunner,
   kind: 'run' | 'stream',
   name: string,
+  /** What the job passed as its function; it may be anything where types are not checked. */
   fn: unknown,
   bodyOf: () => StepBody | Promise<StepBody>,
   options: StepOptions = {},
@@ -26,7 +28,7 @@ export async function functionStep(
         throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)} needs a function as its last argument`)
       checkKeys(`ctx.${kind}`, options, kind === 'run' ? STEP_OPTIONS : STREAM_OPTIONS)
       const { parking } = steps.deps.execution
-      // An earlier execution has left a wait, such as the pause before the next attempt, that is not over yet.
+      // False: an earlier execution has left a wait, such as the pause before the next attempt, that is not over yet. Undefined: there is none.
       const wait = parking.isOver(name) === false && parking.waits.get(name)
       if (wait) return { wait }
       if (options.effect !== 'once') return execute(steps, call, bodyOf, options)
@@ -40,8 +42,8 @@ export async function functionStep(
 }
 
 /**
- * A step can wait for its next attempt. An effect of which nobody knows whether it took place waits for a person, who calls `decide`; unless there is
- * a function `reconcile`, which finds that out.
+ * A step that may wait cannot be called inside another one (`nested_step`). A step with `retry` can wait for its next attempt. If nobody knows
+ * whether an effect took place, the step waits until a person calls `decide`, unless a `reconcile` function can find out.
  */
 function mayWait({ retry, effect, reconcile }: StepOptions): boolean {
   return retry !== undefined || (effect === 'once' && !reconcile)
@@ -59,7 +61,7 @@ async function execute(
   await steps.deps.execution.assureLease()
   const call = steps.start(called)
   let hasReturned = false
-  // Counted here, because a plugin around the function may not call it, throw itself, or call it again.
+  // Counted here, because a plugin that wraps the function can skip it, throw an error of its own, or call it several times.
   let calls = 0
   let callsWithoutError = 0
   const fn: StepBody['call'] = async (step) => {
@@ -81,6 +83,7 @@ async function execute(
     return await steps.record(call, output, { endsStream, attach: () => body.attachToRecord() })
   } catch (error) {
     body.giveUp()
+    // The function was not called, so the effect cannot have taken place, and nobody has to decide about it (E1 in effect-step.ts).
     if (effectCode && calls === 0) steps.deps.execution.effects.delete(call.name)
     const reason = hasReturned && effectCode ? effectCode.unrecordedEffect(call.name, error) : error
     return steps.fail(call, reason, { retry, mayHaveTakenPlace: callsWithoutError > 0 })

@@ -1,5 +1,5 @@
-// JobContext — the `ctx` of a running job. It only passes calls on: each kind of step has a file of its own, and the `StepRunner` has what
-// all kinds share.
+// JobContext — the `ctx` of a running job. It passes each step on: every kind has a file of its own, and the `StepRunner` has what all kinds
+// share. Only `progress`, which is no step, is done here.
 import { type Duration, durationMs, timeMs } from '../../model/duration.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type {
@@ -103,6 +103,7 @@ export class RunningJobContext implements JobContext {
     return withoutUnhandledRejection(sleepStep(this.#steps, name, async () => timeMs(`the time of sleep ${quote(name)}`, time)))
   }
 
+  /** It resolves with the value of the signal. Its type is `never` because that alone can be assigned to the result of every overload. */
   waitFor(name: string, options: WaitForOptions = {}): Promise<never> {
     return withoutUnhandledRejection(waitForStep(this.#steps, name, options))
   }
@@ -122,6 +123,7 @@ export class RunningJobContext implements JobContext {
     )
   }
 
+  /** Loads the code of child runs when it is first needed, and tries again until the lease is over. */
   #children(): Promise<ChildSteps> {
     const { deps } = this.#steps
     return obtainForRun(deps, 'the code of child runs', deps.children)
@@ -131,6 +133,7 @@ export class RunningJobContext implements JobContext {
   progress(current: number, newTotal?: number, newMessage?: string): void {
     const { codec } = this.#deps
     const execution = this.#execution
+    // The run is ending, or must stop. A function that still runs cannot know that, so its progress is ignored and not refused.
     if (execution.owner.sealed || execution.interrupted) return
     const last = this.#progress ?? (readColumn(execution.run, 'progress', codec) as Progress | undefined)
     const total = newTotal ?? last?.total

@@ -1,7 +1,7 @@
 // StepRunner — runs the steps of one execution and records what comes of them.
 //   J1. A completed step is found by its name and never runs again; its recorded value is returned.
-//   J2. A step starts without a read or a write, unless the lease is nearly over or the step is an effect; its end is one write, which
-//       renews the lease.
+//   J2. A step starts without a read or a write, unless the lease is nearly over or the step is an effect (`effect: 'once'`: its function
+//       must not run twice, so its start is stored before). Its end is one write, which renews the lease.
 //   J3. What a step returns first is exactly what a replay returns: the decoded record, not the function's own object.
 //   J4. A call is in flight until its result is recorded or it is known what it waits for. Until then the run neither ends nor parks. (A run
 //       that parks leaves its worker until what it waits for has come, see parking.ts.)
@@ -39,6 +39,7 @@ export interface StepRunnerDeps {
   env: Env
   codec: Codec
   emitter: Emitter
+  /** Tells from which job function or step function a call comes. */
   stepScope: Scope<StepScope>
   stepWrappers: readonly StepWrapper[]
   store: Store
@@ -64,7 +65,7 @@ export type StepOutcome = { value: unknown } | { wait: Wait }
 export class StepRunner {
   readonly deps: StepRunnerDeps
   readonly failed: FailedSteps
-  /** Read with the first signal that is asked for. */
+  /** What others have sent to this run for `ctx.waitFor` (no AbortSignals); read when the first of them is asked for. */
   sentSignals: Promise<SignalRow[]> | undefined
   readonly childNames = new ChildNames()
   readonly #completed: Map<string, StepRow>
@@ -76,6 +77,7 @@ export class StepRunner {
     this.deps = deps
     this.failed = new FailedSteps(deps.execution.run, deps.steps)
     this.#completed = new Map(deps.steps.filter(({ status }) => status === 'completed').map((step) => [step.name, step]))
+    // What is recorded is not waited for any more (K3 in parking.ts).
     for (const name of this.#completed.keys()) deps.execution.parking.waits.delete(name)
   }
 
@@ -90,7 +92,7 @@ export class StepRunner {
       const outcome = await execution.track(name, work(call))
       return 'wait' in outcome ? execution.parking.wait(outcome.wait) : outcome.value
     } catch (error) {
-      // The function around this call may swallow the rejection and return: that must not pass for its result.
+      // The step function that made this call may catch the error and return something, which must not be recorded as its result.
       if (scope && execution.interrupted) scope.hasRejectedCall = true
       throw error
     }
@@ -103,6 +105,7 @@ export class StepRunner {
         'transaction_open',
         `step ${JSON.stringify(name)} was called inside transaction ${JSON.stringify(scope.stepName)}; call it before or after`,
       )
+    // Job code may call the `ctx` of one run inside a step of another run. That step is not around this one.
     const expired = scope?.execution === execution ? scope.expired : undefined
     execution.throwIfClosed(expired)
     if (mayWait && scope?.stepName && scope.execution === execution)
@@ -170,7 +173,8 @@ export class StepRunner {
   async record(call: StepCall, output: string | null, { endsStream = false, attach }: RecordOptions = {}): Promise<StepOutcome> {
     const { execution } = this.deps
     const step = this.row(call, { status: 'completed', output })
-    const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, () => {
+    // Called when it is the turn of this write: what is attached here is stored with the record, and taken back if the store rejects it.
+    const attachOwn = () => {
       call.expired?.throwIfAborted()
       const detach = attach?.()
       const reopen = this.#closeEffect(call)
@@ -178,8 +182,10 @@ export class StepRunner {
         detach?.()
         reopen()
       }
-    })
-    // A lease that is over interrupts (X1), so nothing is returned that is not stored.
+    }
+    const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, attachOwn)
+    // `write` is false only if the lease is over. Then the execution is interrupted (X1 in execution.ts), so this always throws, and no value is
+    // returned that is not stored.
     if (!accepted) execution.throwIfInterrupted()
     return { value: this.recordAccepted(call, output) }
   }
@@ -278,6 +284,7 @@ interface FailureFacts {
 }
 
 interface RecordOptions {
+  /** The record replaces the chunks that the function of `ctx.stream` has emitted. */
   endsStream?: boolean
   attach?: Attach
 }

@@ -1,4 +1,4 @@
-// Session — how a verb reaches the database.
+// Session — how an operation of the store reaches the database.
 //   Q1. `write` is one transaction; there is no branching between its statements, so a batch can be sent at once.
 //   Q2. Writes of one run take effect in the order in which they were asked for (W2). With one connection, a write that waits for a
 //       lock is not overtaken by the next one. With several connections, an owner waits for each answer before it writes again.
@@ -22,7 +22,7 @@ export interface Session {
   read(query: CompiledQuery, priority?: Priority): Promise<Row[]>
   /** The rows that each statement returned. */
   write(queries: readonly CompiledQuery[], priority?: Priority): Promise<Row[][]>
-  /** As `write`, inside a transaction of Kysely that the caller began and will end. */
+  /** As `write`, inside a transaction that the user has begun with Kysely and will end, such as `tx` in `trigger(input, { tx })`. */
   writeWithin(trx: unknown, queries: readonly CompiledQuery[]): Promise<Row[][]>
   /**
    * Gives `work` a connection of its own for a transaction. `work` is called again only while the transaction could not begin; once it has

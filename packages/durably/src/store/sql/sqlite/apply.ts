@@ -1,10 +1,10 @@
 // Owner writes as a batch without branching: the guarded update of the run, then what goes with it.
 //   A1. A write takes effect as a whole or not at all, and a refused one fails alone: each statement after the update asks, by
-//       changes(), whether the statement before it wrote something. Log lines go last, because if all of them are known already,
+//       changes(), which is how many rows the statement before it wrote, whether that was any. Log lines go last, because if all of them are known already,
 //       they write nothing.
-//   A2. The events of a stream are deleted after the log lines, so that statement cannot ask changes(): it looks for the event of the
-//       step instead. The transaction holds SQLite's write lock from its start, so nothing changes between the statements.
-//       A database that can write several tables in one statement needs none of this (postgres/apply.ts).
+//   A2. When a step of `ctx.stream` is recorded, the events of its chunks are deleted (`forgetStream` in owner-statements.ts). That comes
+//       after the log lines, so it cannot ask changes(): it looks for the event of the step instead. The transaction holds SQLite's write lock from its start, so nothing changes between the statements.
+//       A database that can write several tables in one statement needs none of this (../postgres/apply.ts).
 //   A3. If the update of a write returned nothing, one more read shows whether the write was refused or had been applied before (W2).
 import { type CompiledQuery, sql } from 'kysely'
 import type { WriteOutcome } from '../../owner-write.ts'
@@ -40,6 +40,7 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
     const outcomes: WriteOutcome[] = []
     let offset = 0
     for (const { values, queries } of members) {
+      // The first statement of a write is its guarded update, which returns a row if the write is accepted.
       const [accepted] = results[offset] ?? []
       offset += queries.length
       outcomes.push(accepted ? outcomeOf(accepted) : await lookAgain(session, appliedBefore(values)))

@@ -10,6 +10,7 @@ export function withCheckedParameters(query: CompiledQuery): CompiledQuery {
   return parameters === query.parameters ? query : { ...query, parameters }
 }
 
+/** As SQLite takes them: a boolean becomes 1 or 0. Throws if a value cannot be stored. */
 export function checkedParameters(parameters: readonly unknown[]): readonly Bindable[] {
   for (const value of parameters) {
     if (typeof value !== 'string' && value !== null && !(typeof value === 'number' && Number.isFinite(value)))

@@ -15,8 +15,8 @@ export class SqliteSession implements Session {
   readonly #transport: Transport
   readonly #env: Env
   /**
-   * A write holds the first mutex until it is done, so that no later write overtakes it (Q2), and the second only while the database is asked:
-   * while a write waits for a lock of another process, reads go on.
+   * A write holds the first mutex until it is done, so that no later write overtakes it (Q2), and the second only during each attempt:
+   * between two attempts, while a write waits for a lock of another process, reads go on.
    */
   readonly #writes = new Mutex()
   readonly #connection = new Mutex()

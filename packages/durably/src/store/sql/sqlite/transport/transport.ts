@@ -9,7 +9,7 @@ export interface Transport {
   run(query: CompiledQuery): Promise<Row[]>
   /** All statements in one transaction that holds the write lock from its start. */
   write(queries: readonly CompiledQuery[]): Promise<Row[][]>
-  /** An empty transaction that takes no lock: it fails to commit while an earlier statement still runs. */
+  /** Commits an empty transaction, which takes no lock. That fails while an earlier statement is still open, so it shows whether the connection can be used. */
   probe(): Promise<void>
   /** A transaction around a function of the user. */
   transact<T>(work: (reserved: ReservedConnection) => Promise<T>): Promise<T>
