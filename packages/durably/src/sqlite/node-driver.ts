@@ -37,8 +37,8 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
     await super.destroy()
   }
 
-  get isInTransaction(): boolean {
-    return this.#opened.database?.isInTransaction === true
+  get inTransaction(): boolean {
+    return this.#opened.database?.inTransaction === true
   }
 
   executeNow(queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] | undefined {
@@ -47,7 +47,7 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
     const [first, ...others] = queries
     if (!first || others.length > 0) return write(database, queries, onFailedRollback)
     // It would become part of a transaction that somebody has left open. A batch notices that when it begins.
-    return database.isInTransaction ? undefined : [rowsOf(database, first.sql, first.parameters)]
+    return database.inTransaction ? undefined : [rowsOf(database, first.sql, first.parameters)]
   }
 }
 

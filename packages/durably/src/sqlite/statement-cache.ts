@@ -16,7 +16,7 @@ const STATEMENTS_MAX = 200
 
 export interface CachingDatabase extends SqliteDatabase {
   /** Whether a transaction is open on the connection. */
-  readonly isInTransaction: boolean
+  readonly inTransaction: boolean
 }
 
 export function cachingDatabase(database: DatabaseSync): CachingDatabase {
@@ -40,7 +40,7 @@ export function cachingDatabase(database: DatabaseSync): CachingDatabase {
   }
 
   return {
-    get isInTransaction() {
+    get inTransaction() {
       return database.isTransaction ?? isOpen
     },
     prepare(sql) {

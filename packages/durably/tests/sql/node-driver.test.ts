@@ -195,8 +195,8 @@ async function openStubborn() {
 
 function stubborn(database: CachingDatabase, rollbacks: { fail: number }): CachingDatabase {
   return {
-    get isInTransaction() {
-      return database.isInTransaction
+    get inTransaction() {
+      return database.inTransaction
     },
     close: () => database.close(),
     prepare(sql) {

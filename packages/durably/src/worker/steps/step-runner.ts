@@ -187,11 +187,11 @@ export class StepRunner {
     // `write` is false only if the lease is over. Then the execution is interrupted (X1 in execution.ts), so this always throws, and no value is
     // returned that is not stored.
     if (!accepted) execution.throwIfInterrupted()
-    return { value: this.recordAccepted(call, output) }
+    return { value: this.accepted(call, output) }
   }
 
   /** Takes note that a record was accepted, and returns the value that a replay will decode from it (J3). */
-  recordAccepted(call: StepCall, output: string | null): unknown {
+  accepted(call: StepCall, output: string | null): unknown {
     const { execution, codec } = this.deps
     execution.parking.waits.delete(call.name)
     return codec.decode(output)

@@ -41,5 +41,5 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
   }
   if (result === 'lost') execution.throwIfInterrupted()
   if (typeof result === 'object') return steps.fail(call, result.undone)
-  return { value: steps.recordAccepted(call, output) }
+  return { value: steps.accepted(call, output) }
 }

@@ -25,7 +25,7 @@ export function kyselyTransport({ db, driver, dialect }: Pick<OpenedSql, 'db' | 
   /** Y1. */
   const onConnection = <T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> =>
     executor.provideConnection(async (connection) => {
-      if (mayBeOpen || synchronous?.isInTransaction) await rollBackAgain(connection, statements)
+      if (mayBeOpen || synchronous?.inTransaction) await rollBackAgain(connection, statements)
       mayBeOpen = false
       return work(connection)
     })

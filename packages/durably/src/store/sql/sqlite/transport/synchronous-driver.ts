@@ -4,7 +4,7 @@ import type { Row } from '../../shared/session.ts'
 /** A driver that can do its work within the call: nothing else in this process happens meanwhile, and no promise is needed. */
 export interface SynchronousDriver extends Driver {
   /** Whether a transaction is open on the connection. While nobody has the connection, it is one that somebody has left open. */
-  readonly isInTransaction: boolean
+  readonly inTransaction: boolean
   /**
    * Runs one statement, or several as one transaction that holds the write lock from its start, and returns the rows of each. Undefined
    * while somebody else has the connection or waits for it, because then the caller has to wait, too; and undefined if somebody has left
