@@ -7,11 +7,10 @@ import type { Env, TimerHandle } from '../model/env.ts'
 import type { EventStore } from '../store/events.ts'
 
 interface Waiting {
-  wake: () => void
+  /** `isHeld`: the owner of the run goes on. */
+  wake: (isHeld?: boolean) => void
   /** How far it has read the event log. -1: it reads something else. */
   seen: number
-  /** It waits for the end of the run. */
-  readonly untilEnd: boolean
 }
 
 interface Watched {
@@ -48,27 +47,24 @@ export class RunWatch {
 
   /** How many callers wait. */
   get size(): number {
-    let size = 0
-    for (const { waiting } of this.#watched.values()) size += waiting.size
-    return size
+    return [...this.#watched.values()].flatMap(({ waiting }) => [...waiting]).length
   }
 
-  /** `isHeld`: its owner goes on. */
-  touch(runId: string, isHeld = false): void {
-    for (const { wake, untilEnd } of this.#watched.get(runId)?.waiting ?? []) if (!(isHeld && untilEnd)) wake()
+  touch(runId: string, isHeld?: boolean): void {
+    for (const { wake } of this.#watched.get(runId)?.waiting ?? []) wake(isHeld)
   }
 
   touchAll(): void {
     for (const runId of this.#watched.keys()) this.touch(runId)
   }
 
-  /** Begin to watch before you read, so that nothing is missed. */
-  next(runId: string, untilEnd = false): Watching {
+  /** Begin to watch before you read, so that nothing is missed. `untilEnd`: only the end of the run matters (V4). */
+  next(runId: string, untilEnd?: boolean): Watching {
     const watched = this.#watched.get(runId) ?? { head: undefined, waiting: new Set() }
     this.#watched.set(runId, watched)
-    const waiting: Waiting = { wake: () => {}, seen: -1, untilEnd }
+    const waiting: Waiting = { wake: () => {}, seen: -1 }
     const changed = new Promise<void>((resolve) => {
-      waiting.wake = resolve
+      waiting.wake = (isHeld) => (isHeld && untilEnd) || resolve()
     })
     watched.waiting.add(waiting)
     if (this.#timer === null) {

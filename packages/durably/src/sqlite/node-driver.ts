@@ -8,7 +8,7 @@ import type { CachingDatabase } from './statement-cache.ts'
 
 export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver {
   readonly #opened: { database?: CachingDatabase }
-  /** How many have the connection or wait for it. */
+  /** How many callers have the connection or wait for it. */
   #callers = 0
 
   constructor(open: () => Promise<CachingDatabase>) {
@@ -46,12 +46,12 @@ export class NodeSqliteDriver extends SqliteDriver implements SynchronousDriver 
     if (!database || this.#callers > 0) return undefined
     const [first, ...others] = queries
     if (!first || others.length > 0) return write(database, queries, onFailedRollback)
-    // It would become part of a transaction that somebody has left open. A batch notices that when it begins.
+    // A single statement would become part of a transaction that somebody has left open. A batch notices that when it begins.
     return database.inTransaction ? undefined : [rowsOf(database, first.sql, first.parameters)]
   }
 }
 
-/** What `writeOn` of store/sql/shared/transaction.ts does over a connection. */
+/** Does what `writeOn` of store/sql/shared/transaction.ts does, without a promise. */
 function write(database: SqliteDatabase, queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] {
   begin(database)
   try {

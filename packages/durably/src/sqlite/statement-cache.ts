@@ -39,9 +39,10 @@ export function cachingDatabase(database: DatabaseSync): CachingDatabase {
     }
   }
 
+  const inTransaction = () => database.isTransaction ?? isOpen
   return {
     get inTransaction() {
-      return database.isTransaction ?? isOpen
+      return inTransaction()
     },
     prepare(sql) {
       const known = statements.get(sql)
@@ -52,7 +53,7 @@ export function cachingDatabase(database: DatabaseSync): CachingDatabase {
     },
     close() {
       // While statements are prepared, SQLite closes only when they are garbage collected, and an open transaction keeps its lock until then.
-      if (isOpen) undo(database)
+      if (inTransaction()) undo(database)
       statements.clear()
       database.close()
     },

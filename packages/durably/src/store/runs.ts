@@ -41,7 +41,7 @@ export interface RunStore {
    */
   wasAlive(claim: Claim): Promise<void>
   /**
-   * Cancels a pending run, and asks a running one to stop; so for all runs that it triggered, at any depth. It goes on below runs that are
+   * Cancels a pending run, and asks a running one to stop, and does the same to all runs that it triggered, at any depth. It goes on below runs that are
    * or were cancelled, and not below those that completed or failed. Null if there is no such run.
    */
   cancel(id: string, options?: StoreCommand): Promise<CancelOutcome | Changed | null>
@@ -265,7 +265,7 @@ export interface RetryOutcome {
 
 /**
  * A run can go when it has ended and nobody needs it any more:
- *   - The run that triggered it is gone, has completed or was cancelled. Any other one may ask for it, a failed one when it is retried.
+ *   - The run that triggered it is gone, has completed or was cancelled. In any other state it may still ask for the result: if it has failed, when it is retried.
  *   - If it was cancelled, those that it triggered have ended: below it a cancel that is asked for again finds them.
  */
 export interface DeleteOutcome {

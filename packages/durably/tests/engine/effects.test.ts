@@ -97,6 +97,28 @@ describe.each(WORLDS)('effects on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'charged' })
   })
 
+  test.each<[string, (opened: Promise<void>) => StepWrapper, StepOptions]>([
+    ['until its time is over', (opened) => async (_, next) => opened.then(next), { timeout: 50 }],
+    ['and fails meanwhile', (opened) => async (_, next) => Promise.race([opened.then(next), Promise.reject(new Error('refused'))]), {}],
+  ])('a plugin that holds the function back %s cannot call it later: the next attempt is the only one', async (_, wrapper, options) => {
+    const { durably, env } = await setup(world)
+    const late = gate()
+    let attempts = 0
+    const first = wrapper(late.opened)
+    durably.use({ name: 'around', install: (host) => host.wrapStep((step, next) => (++attempts === 1 ? first(step, next) : next())) })
+    let charges = 0
+    const job = defineCharge(durably, () => ++charges, { ...ONCE, ...options, retry: retry.fixed({ maxAttempts: 2, delay: 500 }) })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(100)
+    late.open()
+    await env.advance(100)
+    expect(charges).toBe(0)
+    await env.advance(1000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
+    expect(charges).toBe(1)
+  })
+
   test('what its function itself threw is known, whatever a plugin made of it', async () => {
     const { durably, env } = await setup(world)
     const wrapper: StepWrapper = (_, next) =>

@@ -4,8 +4,8 @@
 //   B3. One group at a time; what comes meanwhile waits for the next one. After SLOW_MS the next group does not wait for the current one:
 //       one hanging connection must not cost the leases of all runs of this process.
 //   B4. An unknown outcome is unknown for all members, and each sends its own write again (R3). Data that the store rejects fails
-//       the whole transaction. Its members are then sent in groups of ten, side by side, and those of a group that is rejected again one
-//       by one, so only the bad one fails. No member waits for a hundred calls: a heartbeat waits behind the write of its run, and the
+//       the whole transaction. Its members are then sent in groups of ten, side by side, and if such a group is rejected too, one by one, so only
+//       the bad one fails. No member waits for a hundred calls: a heartbeat waits behind the write of its run, and the
 //       lease would end meanwhile.
 import type { Env, TimerHandle } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'

@@ -1,11 +1,12 @@
 // Owner — makes the writes of one lease: their order, what is attached to them, and when the lease is lost.
 // The verb of a write says what it does, for example `recordStep` (store/owner-write.ts).
-//   O1. One write at a time, in the order asked: the store takes a number below the last one for a write that it has already (W2).
+//   O1. Each write has a number. They are sent one at a time, in the order asked: a number that is not above the last accepted one means
+//       to the store that it has this write already (W2).
 //   O2. A write whose outcome is unknown is sent again, unchanged (R3, R6), until it is answered, or the lease and the time `confirmFor` after
 //       it are over.
-//   O3. After a refusal nothing more is sent: the run has another owner (R1). Nor after the write that ended the lease: what comes later,
-//       from a step that ignored its signal and is not waited for any more, or a heartbeat that waited, would be refused, and look as if
-//       another worker had taken the run.
+//   O3. After a refusal nothing more is sent: the run has another owner (R1). Nor is anything sent after the write that ended the lease. It
+//       would be refused, and look as if another worker had taken the run over. Such late writes come from a step that ignored its signal,
+//       or from a heartbeat that had to wait.
 //   O4. `write` throws what its `attach` throws, before anything is sent, and otherwise only `store_rejected`: its own data cannot be
 //       stored, so sending it again would not help. If what cannot be stored is telemetry that waited for the next write (log lines,
 //       progress and chunks, attachments.ts), it is dropped instead.
@@ -40,7 +41,7 @@ interface LeasedExecution {
   readonly interrupted: unknown
   /** Called before a write takes what is attached: the last moment to attach something. */
   beforeWrite(): void
-  /** The store has taken the write. */
+  /** The store has accepted the write. */
   accepted(write: OwnerWrite): void
   leaseLost(why: string): void
   cancelRequested(): void
@@ -153,7 +154,7 @@ export class Owner {
   }
 
   /**
-   * Another worker has the run, or may have it. If both clocks of this process say that the lease had not expired, the clock of whoever took the
+   * Another worker has the run, or may have it. If both clocks of this process, wall and monotonic, say that the lease had not expired, the clock of whoever took the
    * run was wrong. The store is told so (`wasAlive`), and this take-over does not count towards `maxRecoveries`. If `mayHaveEnded`, the store is
    * told nothing: a write of this owner may have ended the lease, and only its answer was lost.
    */
@@ -165,7 +166,7 @@ export class Owner {
     this.lose(why)
   }
 
-  /** Nothing was accepted for a whole lease. */
+  /** Nothing was accepted for a whole lease and `confirmFor`. */
   loseToSilence(): void {
     const { leaseMs, confirmMs } = this.#deps
     const options = confirmMs > 0 ? 'staleThreshold and confirmFor' : 'staleThreshold'

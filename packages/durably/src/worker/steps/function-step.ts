@@ -54,17 +54,22 @@ async function execute(
   called: StepCall,
   bodyOf: () => StepBody | Promise<StepBody>,
   { retry, timeout }: StepOptions,
-  /** Undefined if the step is no effect. */
+  /** Undefined if the step is not an effect. */
   effectCode?: OtherSteps,
 ): Promise<StepOutcome> {
+  // For a stream the body has its chunks as well: `finish` writes those that wait, `attachToRecord` adds the last ones to the record.
   const body = await bodyOf()
   await steps.deps.execution.assureLease()
   const call = steps.start(called)
   let hasReturned = false
   // Counted here, because a plugin that wraps the function can skip it, throw an error of its own, or call it several times.
   let calls = 0
+  /** Those that returned, and those that still run. */
   let callsWithoutError = 0
+  let isOver = false
   const fn: StepBody['call'] = async (step) => {
+    // A plugin that held the function back calls it now that its time is over, or that the plugin itself has failed.
+    if (isOver) throw new Error('too late')
     calls++
     callsWithoutError++
     try {
@@ -82,8 +87,9 @@ async function execute(
     const endsStream = await body.finish()
     return await steps.record(call, output, { endsStream, attach: () => body.attachToRecord() })
   } catch (error) {
+    isOver = true
     body.giveUp()
-    // The function was not called, so the effect cannot have taken place, and nobody has to decide about it (E1 in effect-step.ts).
+    // The function was not called, and it will not be, so the effect cannot take place, and nobody has to decide about it (E1 in effect-step.ts).
     if (effectCode && calls === 0) steps.deps.execution.effects.delete(call.name)
     const reason = hasReturned && effectCode ? effectCode.unrecordedEffect(call.name, error) : error
     return steps.fail(call, reason, { retry, mayHaveTakenPlace: callsWithoutError > 0 })

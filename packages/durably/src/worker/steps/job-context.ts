@@ -1,5 +1,5 @@
 // JobContext — the `ctx` of a running job. It passes each step on: every kind has a file of its own, and the `StepRunner` has what all kinds
-// share. Only `progress`, which is no step, is done here.
+// share. Only `progress`, which is not a step, is done here.
 import { type Duration, durationMs, timeMs } from '../../model/duration.ts'
 import { DurablyError } from '../../model/errors.ts'
 import type {

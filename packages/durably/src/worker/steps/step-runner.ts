@@ -107,6 +107,7 @@ export class StepRunner {
       )
     // Job code may call the `ctx` of one run inside a step of another run. That step is not around this one.
     const expired = scope?.execution === execution ? scope.expired : undefined
+    // Closed: the job function has ended.
     execution.throwIfClosed(expired)
     if (mayWait && scope?.stepName && scope.execution === execution)
       throw new DurablyError(
@@ -184,7 +185,7 @@ export class StepRunner {
       }
     }
     const accepted = await execution.owner.write({ type: 'recordStep', step, endsStream }, attachOwn)
-    // `write` is false only if the lease is over. Then the execution is interrupted (X1 in execution.ts), so this always throws, and no value is
+    // Not accepted means that the lease is over. Then the execution is interrupted (X1 in execution.ts), so this always throws, and no value is
     // returned that is not stored.
     if (!accepted) execution.throwIfInterrupted()
     return { value: this.accepted(call, output) }
@@ -207,7 +208,7 @@ export class StepRunner {
     let delayMs = retry ? delayOf(this.deps, id, retry, this.failed.times(call.name), error) : 'dead'
     const recording = this.#recordFailure(call, error, { mayHaveTakenPlace, willRetry: delayMs !== 'dead' }).catch((unstorable) => {
       report(unstorable, id)
-      // The next execution would not count an attempt that is not stored, so there is no other one.
+      // The next execution would not count an attempt that is not stored, so there is no further one.
       delayMs = 'dead'
       return true
     })

@@ -1,9 +1,11 @@
-// Owner writes as a batch without branching: the guarded update of the run, then what goes with it.
-//   A1. A write takes effect as a whole or not at all, and a refused one fails alone: each statement after the update asks, by
-//       changes(), which is how many rows the statement before it wrote, whether that was any. Log lines go last, because if all of them are known already,
-//       they write nothing.
-//   A2. When a step of `ctx.stream` is recorded, the events of its chunks are deleted (`forgetStream` in owner-statements.ts). That comes
-//       after the log lines, so it cannot ask changes(): it looks for the event of the step instead. The transaction holds SQLite's write lock from its start, so nothing changes between the statements.
+// Owner writes as a batch without branching: the guarded update of the run, then what goes with it. The statements, and their order, are in
+// owner-statements.ts; the reasons are here.
+//   A1. A write takes effect as a whole or not at all, and a refused one fails alone: each statement after the update runs only if
+//       changes() > 0, that is, if the statement before it wrote at least one row. Of these the log lines go last, because if all of them
+//       are known already, they write nothing.
+//   A2. When a step of `ctx.stream` is recorded, the events of its chunks are deleted (`forgetStream`). That comes after the log lines, so
+//       it cannot ask changes(): it looks for the event of this record instead. The transaction holds SQLite's write lock from its start,
+//       so nothing changes between the statements.
 //       A database that can write several tables in one statement needs none of this (../postgres/apply.ts).
 //   A3. If the update of a write returned nothing, one more read shows whether the write was refused or had been applied before (W2).
 import { type CompiledQuery, sql } from 'kysely'

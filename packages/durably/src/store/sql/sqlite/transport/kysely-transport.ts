@@ -2,7 +2,8 @@
 // once with BUSY_SNAPSHOT if another connection wrote in between. Ours take it when they begin.
 //   Y1. After a rollback that failed, nothing is sent until a rollback has succeeded. Otherwise a single statement would become part of
 //       the transaction that is still open: it would be answered as done, and undone later. The same is done if the driver says that
-//       somebody else has left a transaction open. Only that of `sqlite()` can say so; with the others `begin` finds it out.
+//       somebody else has left a transaction open. Only that of `sqlite()`, sqlite/node-driver.ts, can say so; with any other `begin` fails
+//       and shows it.
 import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import type { OpenedSql } from '../../open-sql.ts'
 import { isBatchingConnection } from '../../shared/batching-connection.ts'

@@ -7,7 +7,7 @@ export interface SynchronousDriver extends Driver {
   readonly inTransaction: boolean
   /**
    * Runs one statement, or several as one transaction that holds the write lock from its start, and returns the rows of each. Undefined
-   * while somebody else has the connection or waits for it, because then the caller has to wait, too; and undefined if somebody has left
+   * while somebody else has the connection or waits for it, because then the caller has to wait as well. Also undefined if somebody has left
    * a transaction open that has to be rolled back first. `onFailedRollback` is called when its own transaction may still be open.
    */
   executeNow(queries: readonly CompiledQuery[], onFailedRollback: () => void): Row[][] | undefined
