@@ -64,7 +64,7 @@ export default defineConfig({
             'apps/agentic-web/ui/src/**/*.test.{ts,tsx}',
           ],
           exclude: [IN_PAGE, ON_CHROMIUM, '**/node_modules/**'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           globalSetup: ['packages/durably/tests/postgres/global-setup.ts'],
         },
       },

@@ -66,9 +66,11 @@ test.each([
   await expect(run('sim.js', ...args)).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(what) })
 })
 
-/** Begun with the seed that showed it first; `npm run mutants` and `npm run proof` look for that one. */
-test('every mutant is caught within 2,000 seeds', { timeout: 900_000 }, async () => {
-  const table = await run('mutate.js', '--known')
+/** Each is begun with the seed that showed it first. `npm run mutants` and `npm run proof` try all, and look for that seed. */
+test('a third of the mutants, another one after each change of the engine, is caught within 2,000 seeds', {
+  timeout: 900_000,
+}, async () => {
+  const table = await run('mutate.js', '--known', '--sample')
   expect(table).not.toContain('NOT CAUGHT')
-  expect(Number(/(\d+) of \1 mutants caught/.exec(table)?.[1])).toBeGreaterThanOrEqual(93)
+  expect(Number(/(\d+) of \1 mutants caught/.exec(table)?.[1])).toBeGreaterThanOrEqual(60)
 })
