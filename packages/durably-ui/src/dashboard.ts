@@ -136,7 +136,7 @@ class Dashboard extends LitElement implements DurablyDashboard {
       else history.pushState(null, '', address)
     }
     const isOtherPage = route.page !== this.route.page
-    this.route = route
+    this.#show(route)
     if (isOtherPage) void this.#beginPage()
   }
 
@@ -149,7 +149,13 @@ class Dashboard extends LitElement implements DurablyDashboard {
   }
 
   #readAddress(): void {
-    if (this.routing === 'hash') this.route = parseRoute(location.hash.slice(1))
+    if (this.routing === 'hash') this.#show(parseRoute(location.hash.slice(1)))
+  }
+
+  /** A dialog is about what was shown when it was opened, so it does not outlive that. */
+  #show(route: Route): void {
+    this.route = route
+    this.dialog = null
   }
 
   #key(event: KeyboardEvent): void {

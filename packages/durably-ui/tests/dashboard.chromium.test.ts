@@ -67,6 +67,23 @@ test('schedules, workers and the leader are shown, and a schedule is paused and 
   await page.getByText('ada').first().waitFor()
 })
 
+test('the timeline of a run that never started says so, before and after its end', async () => {
+  const world = await openWorld()
+  const { id } = await world.jobs.quick.trigger(null)
+  const page = await open(world, `/runs/${id}`)
+  const timeline = page.getByRole('region', { name: 'Timeline' })
+  await timeline.getByText('It has not started yet.').waitFor()
+  await world.durably.cancel(id)
+  await timeline.getByText('It ended before a worker started it.').waitFor()
+})
+
+test('a worker that is in no register is not denied', async () => {
+  const world = await workingWorld()
+  await world.durably.schedule('nightly', { job: 'quick', cron: '0 3 * * *', payload: null })
+  const page = await open(world, '/workers')
+  await page.getByText('Workers enter it only if their process calls cluster()').waitFor()
+})
+
 test('a run that was taken over from a killed worker shows who held it when', async () => {
   const world = await openWorld()
   const id = await world.loseWorker('monthlyReport')
@@ -97,7 +114,7 @@ describe('actions', () => {
     await dialog.getByText('The value must be JSON. A text needs quotes, such as "yes".').waitFor()
     await dialog.getByLabel('Value, as JSON').fill('{ "by": "grace" }')
     await confirm(page, 'Send')
-    await page.getByText('The signal “approval” was sent.').waitFor()
+    await page.getByText(`The signal “approval” was sent to run ${id.slice(-8)} of approve-invoice.`).waitFor()
     await page.getByRole('region', { name: 'Output' }).getByText('"by": "grace"').waitFor()
   })
 
@@ -111,12 +128,12 @@ describe('actions', () => {
     expect((await world.durably.getRun(id))?.status).toBe('failed')
     await page.getByRole('button', { name: 'Retry…' }).click()
     await confirm(page, 'Retry')
-    await page.getByText('The run is tried again.').waitFor()
+    await page.getByText(`Run ${id.slice(-8)} of charge-card is tried again.`).waitFor()
     // It fails once more.
     await page.getByText(/^worker-b went on with it for .*, and it failed/).waitFor()
     await page.getByRole('button', { name: 'Delete…' }).click()
     await confirm(page, 'Delete')
-    await page.getByText('The run was deleted.').waitFor()
+    await page.getByText(`Run ${id.slice(-8)} of charge-card was deleted.`).waitFor()
     expect(await world.durably.getRun(id)).toBeNull()
   })
 
@@ -128,6 +145,60 @@ describe('actions', () => {
     await confirm(page, 'Cancel the run')
     await page.getByText('Cancelled', { exact: true }).waitFor()
     expect((await world.durably.getRun(id))?.status).toBe('cancelled')
+  })
+
+  test('a dialog names its run, and is gone with the page that it was opened on', async () => {
+    const world = await workingWorld()
+    const { approveInvoice } = world.jobs
+    const [shown, other] = [
+      await approveInvoice.trigger({ invoice: 'I-3', cents: 5 }),
+      await approveInvoice.trigger({ invoice: 'I-4', cents: 5 }),
+    ]
+    const page = await open(world, `/runs/${shown.id}`)
+    const cancel = page.getByRole('button', { name: 'Cancel…' })
+    const question = (id: string) => page.getByRole('dialog', { name: `Cancel run ${id.slice(-8)} of approve-invoice?` })
+    // Until then a worker has it, and it is only asked to stop.
+    const waits = page.getByRole('heading', { name: /^It waits for the signal/ })
+    await waits.waitFor()
+    await page.goto(`${world.address}#/runs/${other.id}`)
+    await page.getByRole('button', { name: other.id }).waitFor()
+    await cancel.click()
+    await question(other.id).waitFor()
+    await page.goBack()
+    await page.getByRole('button', { name: shown.id }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    // The page of the other run is not dead: its own dialog acts on it.
+    await cancel.click()
+    await question(shown.id).waitFor()
+    await confirm(page, 'Cancel the run')
+    await page.getByText(`Run ${shown.id.slice(-8)} of approve-invoice was cancelled.`).waitFor()
+    expect((await world.durably.getRun(shown.id))?.status).toBe('cancelled')
+    expect((await world.durably.getRun(other.id))?.status).toBe('pending')
+  })
+
+  test('what a dialog does after its page is left is said, and closes no other dialog', async () => {
+    const world = await workingWorld()
+    const { id } = await world.jobs.approveInvoice.trigger({ invoice: 'I-5', cents: 5 })
+    const page = await open(world, '/jobs')
+    await page.goto(`${world.address}#/runs/${id}`)
+    await page.getByRole('heading', { name: /^It waits for the signal/ }).waitFor()
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/cancel', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await confirm(page, 'Cancel the run')
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    answer()
+    await page.getByText(`Run ${id.slice(-8)} of approve-invoice was cancelled.`).waitFor()
+    expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(1)
   })
 
   test('somebody decides what became of a step that must not run twice', async () => {

@@ -1,20 +1,21 @@
 // Says what became of a step that must not run twice, after its worker was lost.
-import type { Decision } from '@coji/durably/client'
+import type { Decision, Run } from '@coji/durably/client'
 import { html, type TemplateResult } from 'lit'
 import type { App } from '../app.ts'
 import { define } from '../views/view.ts'
+import { runName } from '../words/run-name.ts'
 import { DialogView, entered, enteredJson } from './dialog-view.ts'
 
 type Choice = 'done' | 'run again' | 'failed'
 
 class DecideDialog extends DialogView {
   static override properties = {
-    runId: { attribute: false },
+    run: { attribute: false },
     step: { attribute: false },
     acted: { attribute: false },
     choice: { state: true },
   }
-  declare runId: string
+  declare run: Run
   declare step: string
   declare acted: () => void
   declare private choice: Choice
@@ -25,7 +26,7 @@ class DecideDialog extends DialogView {
   }
 
   protected override heading(): string {
-    return `What became of “${this.step}”?`
+    return `What became of “${this.step}” of ${runName(this.run)}?`
   }
 
   protected override body(): TemplateResult {
@@ -50,9 +51,9 @@ class DecideDialog extends DialogView {
   }
 
   protected override async act(form: FormData): Promise<string> {
-    await this.app.client.decide(this.runId, this.step, this.#decision(form))
+    await this.app.client.decide(this.run.id, this.step, this.#decision(form))
     this.acted()
-    return 'The run goes on as decided.'
+    return `Decided: ${runName(this.run)} goes on.`
   }
 
   #decision(form: FormData): Decision {
@@ -64,6 +65,6 @@ class DecideDialog extends DialogView {
 
 define('durably-decide-dialog', DecideDialog)
 
-export function decideDialog(app: App, runId: string, step: string, acted: () => void): TemplateResult {
-  return html`<durably-decide-dialog .app=${app} .runId=${runId} .step=${step} .acted=${acted}></durably-decide-dialog>`
+export function decideDialog(app: App, run: Run, step: string, acted: () => void): TemplateResult {
+  return html`<durably-decide-dialog .app=${app} .run=${run} .step=${step} .acted=${acted}></durably-decide-dialog>`
 }

@@ -1,4 +1,6 @@
 // DialogView — a dialog of the dashboard. The browser keeps the focus in it, closes it with Escape and gives the focus back.
+//   D1. It may be gone before what it does is done: somebody went to another page. Then it closes no other dialog, and what it has to say
+//       is said by the dashboard.
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { icon } from '../parts/icon.ts'
 import { errorNotice } from '../parts/notice.ts'
@@ -27,7 +29,7 @@ export abstract class DialogView extends View {
   }
 
   protected override render(): TemplateResult {
-    return html`<dialog aria-labelledby="dialog-heading" @close=${() => this.app.close()} @click=${this.#clickBeside}>
+    return html`<dialog aria-labelledby="dialog-heading" @close=${this.#closed} @click=${this.#clickBeside}>
       <form @submit=${this.#submit}>
         <header>
           <h2 id="dialog-heading">${this.heading()}</h2>
@@ -41,6 +43,10 @@ export abstract class DialogView extends View {
 
   protected closeDialog(): void {
     this.querySelector('dialog')?.close()
+  }
+
+  #closed(): void {
+    if (this.isConnected) this.app.close()
   }
 
   #clickBeside(event: Event): void {
@@ -58,7 +64,8 @@ export abstract class DialogView extends View {
       if (said !== null) this.app.say(said, 'good')
       this.closeDialog()
     } catch (error) {
-      this.problem = errorText(error)
+      if (this.isConnected) this.problem = errorText(error)
+      else this.app.say(errorText(error), 'bad')
     } finally {
       this.isBusy = false
     }

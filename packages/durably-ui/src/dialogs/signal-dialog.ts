@@ -1,18 +1,20 @@
 // Sends a signal to a run.
+import type { Run } from '@coji/durably/client'
 import { html, type TemplateResult } from 'lit'
 import type { App } from '../app.ts'
 import { define } from '../views/view.ts'
+import { runName } from '../words/run-name.ts'
 import { DialogView, entered, enteredJson } from './dialog-view.ts'
 
 class SignalDialog extends DialogView {
-  static override properties = { runId: { attribute: false }, name: { attribute: false }, acted: { attribute: false } }
-  declare runId: string
+  static override properties = { run: { attribute: false }, name: { attribute: false }, acted: { attribute: false } }
+  declare run: Run
   /** The signal that the run waits for; empty if it waits for none. */
   declare name: string
   declare acted: () => void
 
   protected override heading(): string {
-    return 'Send a signal'
+    return `Send a signal to ${runName(this.run)}`
   }
 
   protected override body(): TemplateResult {
@@ -28,14 +30,14 @@ class SignalDialog extends DialogView {
 
   protected override async act(form: FormData): Promise<string> {
     const name = entered(form, 'name')
-    await this.app.client.signal(this.runId, name, enteredJson(form, 'value', 'The value'))
+    await this.app.client.signal(this.run.id, name, enteredJson(form, 'value', 'The value'))
     this.acted()
-    return `The signal “${name}” was sent.`
+    return `The signal “${name}” was sent to ${runName(this.run)}.`
   }
 }
 
 define('durably-signal-dialog', SignalDialog)
 
-export function signalDialog(app: App, runId: string, name: string, acted: () => void): TemplateResult {
-  return html`<durably-signal-dialog .app=${app} .runId=${runId} .name=${name} .acted=${acted}></durably-signal-dialog>`
+export function signalDialog(app: App, run: Run, name: string, acted: () => void): TemplateResult {
+  return html`<durably-signal-dialog .app=${app} .run=${run} .name=${name} .acted=${acted}></durably-signal-dialog>`
 }

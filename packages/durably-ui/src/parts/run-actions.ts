@@ -6,6 +6,7 @@ import { confirmDialog } from '../dialogs/confirm-dialog.ts'
 import { decideDialog } from '../dialogs/decide-dialog.ts'
 import { signalDialog } from '../dialogs/signal-dialog.ts'
 import { hasEnded } from '../state/watched-run.ts'
+import { runName } from '../words/run-name.ts'
 import { icon } from './icon.ts'
 
 /** `waits`: what it waits for. */
@@ -16,7 +17,7 @@ export function runActions(app: App, run: Run, waits: readonly WaitingFor[], act
   return html`<div class="actions">
     ${
       decision
-        ? html`<button class="primary" @click=${open(decideDialog(app, run.id, decision.step, acted))}>${icon('check')}Decide…</button>`
+        ? html`<button class="primary" @click=${open(decideDialog(app, run, decision.step, acted))}>${icon('check')}Decide…</button>`
         : nothing
     }
     ${
@@ -24,7 +25,7 @@ export function runActions(app: App, run: Run, waits: readonly WaitingFor[], act
         ? nothing
         : html`<button
             class=${signal ? 'primary' : 'quiet'}
-            @click=${open(signalDialog(app, run.id, signal?.name ?? '', acted))}
+            @click=${open(signalDialog(app, run, signal?.name ?? '', acted))}
           >
             ${icon('send')}Signal…
           </button>`
@@ -38,45 +39,49 @@ export function runActions(app: App, run: Run, waits: readonly WaitingFor[], act
   </div>`
 }
 
-function retryDialog(app: App, { id, version }: Run, acted: () => void): TemplateResult {
+function retryDialog(app: App, run: Run, acted: () => void): TemplateResult {
   return confirmDialog(app, {
-    heading: 'Retry this run?',
+    heading: `Retry ${runName(run)}?`,
     text: 'It goes on after its last recorded step. Steps that completed are not executed again.',
     button: 'Retry',
     act: async () => {
-      await app.client.retry(id, { ifVersion: version })
+      await app.client.retry(run.id, { ifVersion: run.version })
       acted()
-      return 'The run is tried again.'
+      return `${subjectOf(run)} is tried again.`
     },
   })
 }
 
-function cancelDialog(app: App, { id }: Run, acted: () => void): TemplateResult {
+function cancelDialog(app: App, run: Run, acted: () => void): TemplateResult {
   return confirmDialog(app, {
-    heading: 'Cancel this run?',
+    heading: `Cancel ${runName(run)}?`,
     text: 'It and the unfinished runs that it has triggered stop. What its steps have done stays done.',
     button: 'Cancel the run',
     isDangerous: true,
     act: async () => {
-      const outcome = await app.client.cancel(id)
+      const outcome = await app.client.cancel(run.id)
       acted()
-      return { cancelled: 'The run was cancelled.', requested: 'The run was asked to stop.', refused: 'The run had already ended.' }[
-        outcome
-      ]
+      return `${subjectOf(run)} ${{ cancelled: 'was cancelled', requested: 'was asked to stop', refused: 'had already ended' }[outcome]}.`
     },
   })
 }
 
-function deleteDialog(app: App, { id, version }: Run): TemplateResult {
+function deleteDialog(app: App, run: Run): TemplateResult {
   return confirmDialog(app, {
-    heading: 'Delete this run?',
+    heading: `Delete ${runName(run)}?`,
     text: 'Its steps, logs, events and signals are deleted with it. This cannot be undone.',
     button: 'Delete',
     isDangerous: true,
     act: async () => {
-      await app.client.deleteRun(id, { ifVersion: version })
+      await app.client.deleteRun(run.id, { ifVersion: run.version })
       app.go(app.list())
-      return 'The run was deleted.'
+      return `${subjectOf(run)} was deleted.`
     },
   })
+}
+
+/** At the beginning of a sentence. */
+function subjectOf(run: Run): string {
+  const name = runName(run)
+  return name.charAt(0).toUpperCase() + name.slice(1)
 }

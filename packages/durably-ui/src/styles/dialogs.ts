@@ -29,6 +29,7 @@ export const dialogs = css`
   }
   dialog header h2 {
     font-size: 15px;
+    overflow-wrap: anywhere;
   }
   dialog header button {
     border-color: transparent;
