@@ -3,6 +3,7 @@ import type { Run } from '@coji/durably/client'
 import { html, nothing, type TemplateResult } from 'lit'
 import type { App } from '../app.ts'
 import { durationInWords } from '../words/duration.ts'
+import { shortId } from '../words/run-name.ts'
 import { waitInWords } from '../words/waiting.ts'
 import { link } from './link.ts'
 import { elapsed, moment } from './moment.ts'
@@ -24,7 +25,7 @@ export function runRow(app: App, run: Run, now: number): TemplateResult {
         ${labels.slice(0, LABELS_SHOWN).map(([name, value]) => html`<span class="label">${name}=${value}</span>`)}
         ${labels.length > LABELS_SHOWN ? html`<span class="label">+${labels.length - LABELS_SHOWN}</span>` : nothing}
       </span>
-      <code class="id" title=${run.id}>${run.id.slice(-8)}</code>
+      <code class="id" title=${run.id}>${shortId(run.id)}</code>
       <span class="took"><span class="hidden">took </span>${elapsed(run.startedAt, run.finishedAt, now)}</span>
       <span class="when"><span class="hidden">triggered </span>${moment(run.createdAt, now)}</span>`,
     { class: 'row' },
@@ -37,8 +38,13 @@ function summaryOf(run: Run, now: number): string {
   if (run.status === 'running' && run.progress)
     return shortened([progressInWords(run.progress), run.progress.message].filter(Boolean).join(' · '))
   if (run.recoveries > 0) return `Its worker was lost; taken over ${run.recoveries === 1 ? 'once' : `${run.recoveries} times`}.`
-  if (run.status === 'pending' && run.waitingFor?.kind === 'slot') return `Due for ${durationInWords(now - Date.parse(run.runAt))}.`
+  if (run.status === 'pending' && run.waitingFor?.kind === 'slot') return dueInWords(run, now)
   return ''
+}
+
+/** A list does not know whether the key is held; the page of the run says so. */
+function dueInWords({ runAt, concurrencyKey }: Run, now: number): string {
+  return `Due for ${durationInWords(now - Date.parse(runAt))}${concurrencyKey === null ? '' : `, key “${shortened(concurrencyKey)}”`}.`
 }
 
 function shortened(text: string): string {

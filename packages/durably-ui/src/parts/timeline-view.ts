@@ -13,7 +13,9 @@ export interface TimelineLook {
   readonly now: number
   /** The run has ended. */
   readonly isOver: boolean
-  /** It has events, and none has come yet: they may be large. */
+  /** A worker has started it at least once. */
+  readonly hasStarted: boolean
+  /** It has events that have not come yet: they may be large. */
   readonly isLoading: boolean
   /** The step whose result is shown. */
   readonly chosen: string | null
@@ -22,7 +24,7 @@ export interface TimelineLook {
 
 export function timelineView(timeline: Timeline, look: TimelineLook): TemplateResult {
   const { span, turns, steps } = timeline
-  if (!span) return html`<p class="hint">${look.isLoading ? 'Loading…' : 'Nothing has happened yet.'}</p>`
+  if (!span || turns.length + steps.length === 0) return html`<p class="hint">${emptyInWords(look)}</p>`
   const scale = scaleOf(timeline, look.isOver ? null : look.now)
   const shown = steps.slice(-LANES_MAX)
   return html`<div class="timeline">
@@ -40,6 +42,12 @@ export function timelineView(timeline: Timeline, look: TimelineLook): TemplateRe
     <ol class="turns" aria-label="Who held the run">
       ${turns.map((turn, i) => html`<li><span class="dot ${workerColour(turn.workerId)}"></span>${turnInWords(turn, look.now, i)}</li>`)}
     </ol>`
+}
+
+function emptyInWords({ hasStarted, isLoading, isOver }: TimelineLook): string {
+  if (isLoading) return 'Loading…'
+  if (hasStarted) return 'None of its events is left.'
+  return isOver ? 'It ended before a worker started it.' : 'It has not started yet.'
 }
 
 /** The length of what is shown, and where time was shortened. */

@@ -101,9 +101,17 @@ class RunView extends FollowingView {
       this.#chosenStep = name === this.#chosenStep ? null : name
       this.requestUpdate()
     }
+    const look = {
+      now: this.now,
+      isOver: hasEnded(run),
+      hasStarted: run.startedAt !== null,
+      isLoading: watched.view.sequence < run.lastEventSequence,
+      chosen: step,
+      choose,
+    }
     return html`<section class="card" aria-label="Timeline">
       <header><h2>Timeline</h2>${watched.skipped > 0 ? html`<span class="hint">Without its first ${counted(watched.skipped, 'event')}.</span>` : nothing}</header>
-      ${watched.isLogOff ? html`<p class="hint">The engine keeps no event log (eventLog: false), so there is no timeline.</p>` : timelineView(timeline, { now: this.now, isOver: hasEnded(run), isLoading: run.lastEventSequence > 0, chosen: step, choose })}
+      ${watched.isLogOff ? html`<p class="hint">The engine keeps no event log (eventLog: false), so there is no timeline.</p>` : timelineView(timeline, look)}
       ${step === null ? nothing : this.#stepDetail(step, watched, timeline.steps.find(({ name }) => name === step)?.attempts.at(-1)?.error ?? null)}
     </section>`
   }

@@ -48,7 +48,7 @@ class WorkersView extends FollowingView {
         ? html`${leader.workerId} leads, in epoch ${leader.epoch}, since ${moment(leader.electedAt, this.now)}.`
         : 'No process leads now.'
     }</p>
-      ${workers.length === 0 ? emptyNotice('No workers', 'None has entered the register.') : html`<ul class="jobs">${workers.map((worker) => this.#card(worker, leader))}</ul>`}`
+      ${workers.length === 0 ? emptyNotice('No worker in the register', 'Workers enter it only if their process calls cluster(), as durably worker does. Others execute runs as well, and are not listed here.') : html`<ul class="jobs">${workers.map((worker) => this.#card(worker, leader))}</ul>`}`
   }
 
   #card({ id, state, isSilent, capacity, running, heartbeatAt, version }: ListedWorker, leader: ListedLeader | null): TemplateResult {
