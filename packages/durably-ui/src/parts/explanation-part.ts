@@ -18,7 +18,7 @@ export function explanationPart(app: App, run: Run, explanation: Explanation | n
       <h2>${causeInWords(run, explanation, now)}</h2>
       ${waits.slice(1).map((wait) => html`<p>${waitInWords(wait, now)}</p>`)}
       ${others.length > 0 ? html`<p>${others.map((other) => html`→ ${link(app, { page: 'run', id: other.runId }, `${other.jobName} (${other.phase})`)} `)}</p>` : nothing}
-      <p>${remedyInWords(explanation.remedy, now)}</p>
+      <p>${remedyInWords(explanation, now)}</p>
       <details>
         <summary>Explanation</summary>
         <p class="explained">${explanation.text}</p>

@@ -18,7 +18,7 @@ function world() {
     const run = await durably.getRun(id)
     if (!run) throw new Error('there is no such run')
     const explanation = await durably.explain(id)
-    return [causeInWords(run, explanation, Date.now()), remedyInWords(explanation.remedy, Date.now())]
+    return [causeInWords(run, explanation, Date.now()), remedyInWords(explanation, Date.now())]
   }
   return { store, durably, wait, parent, fail, said }
 }
@@ -63,4 +63,18 @@ test('a delay says when it is over', async () => {
   const { wait, said } = world()
   const { id } = await wait.trigger(null, { delay: '2h' })
   expect(await said(id)).toEqual(['It starts in 2 h.', 'Nobody has to act: it goes on in 2 h.'])
+})
+
+test('a run whose key is held by one that sleeps says what frees the key, and one that sleeps itself that nobody has to act', async () => {
+  const { durably, said } = world()
+  const nap = durably.defineJob({ name: 'nap', input: z.unknown() }, (ctx) => ctx.sleep('month', '30d'))
+  const holder = await nap.trigger(null, { concurrencyKey: 'customer-17', holdKey: true })
+  await durably.processUntilIdle()
+  const { id } = await nap.trigger(null, { concurrencyKey: 'customer-17' })
+  const [cause, remedy] = await said(id)
+  expect(cause).toBe('Another run holds its concurrency key.')
+  expect(remedy).toMatch(
+    /^It goes on by itself when that run has ended, not before .* \(in 30 d\)\. To free the key sooner, cancel that run, which ends it\.$/,
+  )
+  expect((await said(holder.id))[1]).toBe('Nobody has to act: it goes on in 30 d.')
 })

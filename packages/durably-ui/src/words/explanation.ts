@@ -1,9 +1,11 @@
 // Why a run does not go on and what helps, in words. The engine's own text names the calls of a program; here there are buttons.
-import type { Explanation, Remedy, Run } from '@coji/durably/client'
+import type { Explanation, Run } from '@coji/durably/client'
 import { momentInWords } from './duration.ts'
 import { waitInWords } from './waiting.ts'
 
-type Explained = Pick<Explanation, 'cause' | 'remedy'> & { chain: readonly Pick<Explanation['chain'][number], 'waitingFor' | 'cause'>[] }
+type Explained = Pick<Explanation, 'cause' | 'actor' | 'remedy'> & {
+  chain: readonly Pick<Explanation['chain'][number], 'waitingFor' | 'cause'>[]
+}
 
 export function causeInWords(run: Pick<Run, 'status' | 'error'>, { chain, cause }: Explained, now: number): string {
   if (run.status === 'failed') return run.error ?? 'It failed.'
@@ -25,10 +27,13 @@ export function causeInWords(run: Pick<Run, 'status' | 'error'>, { chain, cause 
 }
 
 /** What somebody can do; at the end of the chain of runs, if it has several. */
-export function remedyInWords(remedy: Remedy, now: number): string {
+export function remedyInWords({ chain, actor, remedy }: Explained, now: number): string {
   switch (remedy.do) {
     case 'wait':
-      return remedy.until === null ? 'Nobody has to act.' : `Nobody has to act: it goes on ${momentInWords(remedy.until, now)}.`
+      if (remedy.until === null) return 'Nobody has to act.'
+      if (actor === 'time' && chain.some(({ cause }) => cause === 'key'))
+        return `It goes on by itself when that run has ended, not before ${new Date(remedy.until).toLocaleString()} (${momentInWords(remedy.until, now)}). To free the key sooner, cancel that run, which ends it.`
+      return `Nobody has to act: it goes on ${momentInWords(remedy.until, now)}.`
     case 'signal':
       return `Somebody must send the signal “${remedy.name}”.`
     case 'decide':

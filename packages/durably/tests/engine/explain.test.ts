@@ -27,6 +27,7 @@ async function told({ soon }: World, durably: Durably, id: string) {
   expect(first?.waitingFor[0]).toStrictEqual(run?.waitingFor)
   expect(explained.text.split('\n').length).toBeGreaterThan(1)
   expect(explained.text).toContain(id)
+  expect(explained.text).toBe([...explained.chain.map(({ text }) => text), explained.advice].join('\n'))
   return { run, waitingFor: run?.waitingFor, ...explained }
 }
 
@@ -103,6 +104,27 @@ describe.each(WORLDS)('what an unfinished run waits for, on %s', (name) => {
     ])
     expect(explained.text).toContain(`waits for its concurrency key "account 1", held by run ${holder.id}`)
     open.open()
+  })
+
+  test('a run whose key is held by one that sleeps goes on by itself only then, and is told what frees the key sooner', async () => {
+    const world = await setup(name)
+    const { durably, env } = world
+    const job = define(durably, (ctx) => ctx.sleep('month', '30d'))
+    const holder = await world.soon(job.trigger(null, { concurrencyKey: 'account 1', holdKey: true }))
+    await world.soon(durably.processOne())
+    const until = iso(env.wall() + 30 * 24 * 60 * MINUTE)
+    const { id } = await world.soon(job.trigger(null, { concurrencyKey: 'account 1' }))
+    const explained = await told(world, durably, id)
+    expect(explained).toMatchObject({ cause: 'sleep', actor: 'time', remedy: { do: 'wait', until } })
+    expect(explained.text).not.toContain('Nobody has to act')
+    expect(explained.advice).toBe(
+      `It goes on by itself when run ${holder.id} has ended, not before ${until}. To free its key sooner, cancel that run, which ends it: durably.cancel("${holder.id}").`,
+    )
+    expect((await told(world, durably, holder.id)).advice).toBe(`Nobody has to act: it goes on at ${until}.`)
+    // What it says is so.
+    await world.soon(durably.cancel(holder.id))
+    await world.soon(durably.processOne())
+    expect(await told(world, durably, id)).toMatchObject({ cause: 'sleep', chain: [{ runId: id }] })
   })
 
   test.each<[string, (ctx: JobContext) => unknown, (until: string, id: string) => WaitingFor, (until: string, id: string) => Remedy]>([

@@ -6,8 +6,8 @@ import type { Run, RunRow } from '../../model/run.ts'
 import type { WaitingFor } from '../../model/waiting-for.ts'
 import type { RunStore } from '../../store/runs.ts'
 import { diagnose, type Finding } from './diagnose.ts'
-import type { Diagnosis, Explanation, ProcessFacts } from './explanation.ts'
-import { linesOf } from './words.ts'
+import type { Diagnosis, ExplainedRun, Explanation, ProcessFacts } from './explanation.ts'
+import { adviceOf, textOf } from './words.ts'
 
 const CHAIN_MAX = 50
 
@@ -54,11 +54,13 @@ function unnamed(wait: WaitingFor): WaitingFor {
 }
 
 function explanationOf(chain: readonly Link[], { cause, since, actor, remedy }: Link, process: ProcessFacts): Explanation {
-  return {
-    chain: chain.map(({ run: { id, jobName, status, phase, version }, cause, since, waitingFor }) => ({
-      ...{ runId: id, jobName, status, phase, version, cause, since, waitingFor },
-    })),
-    ...{ cause, since, actor, remedy },
-    text: linesOf(chain, process).join('\n'),
-  }
+  const runs = chain.map((link) => explainedRun(link, process))
+  const advice = adviceOf(chain)
+  return { chain: runs, ...{ cause, since, actor, remedy }, advice, text: [...runs.map(({ text }) => text), advice].join('\n') }
+}
+
+function explainedRun(link: Link, process: ProcessFacts): ExplainedRun {
+  const { id: runId, jobName, status, phase, version } = link.run
+  const { cause, since, waitingFor } = link
+  return { runId, jobName, status, phase, version, cause, since, waitingFor, text: textOf(link, process) }
 }

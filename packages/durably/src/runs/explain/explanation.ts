@@ -52,6 +52,8 @@ export interface ExplainedRun {
   since: string
   /** Everything that it waits for. The thing that leads to the next run of the chain comes first. */
   waitingFor: WaitingFor[]
+  /** The same as a line or a few of text for people. */
+  text: string
 }
 
 /** What is the matter with one run, and what helps. */
@@ -70,7 +72,9 @@ export interface Diagnosis {
 export interface Explanation extends Diagnosis {
   /** The runs from the one that was asked about to the one that everything waits for. */
   chain: ExplainedRun[]
-  /** The same as a few lines of text for people. */
+  /** What to do, as a line of text for people, in the words of a program. */
+  advice: string
+  /** All of it as a few lines of text for people: the text of each run, then the advice. */
   text: string
 }
 

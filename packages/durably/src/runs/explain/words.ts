@@ -6,12 +6,7 @@ import type { ProcessFacts } from './explanation.ts'
 
 const ERROR_CHARS_MAX = 200
 
-export function linesOf(chain: readonly Link[], process: ProcessFacts): string[] {
-  const last = chain.at(-1)
-  return [...chain.flatMap((link) => lineOf(link, process)), ...(last ? [remedyOf(last)] : [])]
-}
-
-function lineOf(link: Link, process: ProcessFacts): string[] {
+export function textOf(link: Link, process: ProcessFacts): string {
   const { run, since, waitingFor } = link
   const others = waitingFor.slice(1).map(waitOf)
   const isCut = run.status === 'pending' && run.deadlineAt !== null
@@ -20,7 +15,7 @@ function lineOf(link: Link, process: ProcessFacts): string[] {
     ...(others.length > 0 ? [`It also waits for ${others.slice(0, 5).join(', ')}${others.length > 5 ? ', …' : ''}.`] : []),
     ...(run.status === 'pending' && run.cancelRequestedAt !== null ? ['It was asked to stop: the worker that takes it ends it.'] : []),
     ...(isCut ? [`It must have ended by ${run.deadlineAt}, its deadline; else it fails.`] : []),
-  ]
+  ].join('\n')
 }
 
 function stateOf({ cause, run, row, waitingFor: [wait] }: Link, process: ProcessFacts): string {
@@ -83,6 +78,22 @@ function waitOf(wait: WaitingFor): string {
 function otherRun(wait: WaitingFor | undefined): string {
   const id = wait?.kind === 'child' ? wait.runId : wait?.kind === 'key' ? wait.heldBy : null
   return id === null ? 'another run' : `run ${id}`
+}
+
+/** What to do about the last run of the chain. */
+export function adviceOf(chain: readonly Link[]): string {
+  const last = chain.at(-1)
+  if (!last) return ''
+  const holder = chain.find(({ cause }) => cause === 'key')
+  if (holder && last.actor === 'time' && last.remedy.do === 'wait' && last.remedy.until !== null)
+    return untilKeyIsFree(holder, last.remedy.until)
+  return remedyOf(last)
+}
+
+/** What sleeps for a month keeps its key for a month, and somebody may not want to wait for that. */
+function untilKeyIsFree({ waitingFor: [wait] }: Link, until: string): string {
+  const sooner = wait?.kind === 'key' && wait.heldBy !== null ? `: durably.cancel(${quoted(wait.heldBy)})` : ''
+  return `It goes on by itself when ${otherRun(wait)} has ended, not before ${until}. To free its key sooner, cancel that run, which ends it${sooner}.`
 }
 
 function remedyOf({ remedy, run, cause, row }: Link): string {
