@@ -11,6 +11,7 @@ export function generalHelp(io: Io, commands: readonly Command[]): string {
     '',
     ...commands.map(({ name, summary }) => `  ${paint(io, 'cyan', name.padEnd(width))}  ${summary}`),
     '',
+    'durably runs --label order=4711 finds a run by a label; durably explain <id> says why it does not go on.',
     'durably <command> --help shows the options of a command, with examples.',
   ].join('\n')
 }

@@ -7,6 +7,7 @@ import { CliError, EXIT, UsageError } from './exit-code.ts'
 import type { Given } from './given.ts'
 import { withDurably } from './open.ts'
 import type { Io } from './output/io.ts'
+import { counted } from './output/plural.ts'
 
 export const MANY_OPTIONS: Readonly<Record<string, Option>> = {
   yes: { short: 'y', what: 'really do it to all runs that match; without it they are only counted' },
@@ -51,7 +52,7 @@ async function allThatMatch(durably: Durably, filter: RunConditions, given: Give
     const status = filter.status === undefined ? statuses : [filter.status].flat().filter((status) => statuses.includes(status))
     const found = status.length === 0 ? [] : await durably.getRuns({ ...filter, status, values: false, limit: COUNTED_MAX })
     const count = found.length === COUNTED_MAX ? `${COUNTED_MAX} or more` : String(found.length)
-    throw new CliError(`${count} runs match; add --yes to ${verb} them`)
+    throw new CliError(`${count} ${count === '1' ? 'run matches' : 'runs match'}; add --yes to ${verb} ${count === '1' ? 'it' : 'them'}`)
   }
   let count = 0
   let cursor: string | null = null
@@ -65,7 +66,7 @@ async function allThatMatch(durably: Durably, filter: RunConditions, given: Give
   io.out(
     given.has('json')
       ? JSON.stringify({ count, cursor })
-      : `${count} runs ${done}${cursor === null ? '' : '; interrupted, the same command goes on'}`,
+      : `${counted(count, 'run')} ${done}${cursor === null ? '' : '; interrupted, the same command goes on'}`,
   )
   return EXIT.done
 }

@@ -1,5 +1,6 @@
 /** More changes than this make another word of it. */
 const CHANGES_MAX = 3
+const SLIP_MAX = 2
 
 /** The known word that is nearest to a wrong one; undefined if none is near. */
 function nearest(wrong: string, known: readonly string[]): string | undefined {
@@ -17,6 +18,16 @@ function nearest(wrong: string, known: readonly string[]): string | undefined {
 export function suggestion(wrong: string, known: readonly string[]): string {
   const word = nearest(wrong, known)
   return word === undefined ? `there is ${known.join(', ')}` : `did you mean ${word}?`
+}
+
+/** Another word that differs by a slip of the keyboard only, such as one letter too many; undefined if there is none. */
+export function misspelt(word: string, known: readonly string[]): string | undefined {
+  const max = Math.min(SLIP_MAX, Math.floor(word.length / 3))
+  const ranked = known
+    .map((other) => ({ other, changes: changesBetween(word, other) }))
+    .filter(({ changes }) => changes > 0 && changes <= max)
+    .sort((a, b) => a.changes - b.changes)
+  return ranked[0]?.other
 }
 
 /** How many letters must be inserted, removed, replaced or swapped with their neighbour. */

@@ -7,6 +7,7 @@ import { DevClock, hasClock } from './dev/clock.ts'
 import { CliError, EXIT } from './exit-code.ts'
 import type { Given } from './given.ts'
 import type { Io } from './output/io.ts'
+import { shellWord } from './shell-word.ts'
 
 export interface Place {
   kind: 'sqlite' | 'postgres'
@@ -16,6 +17,8 @@ export interface Place {
   shown: string
   schema: string | undefined
   tablePrefix: string | undefined
+  /** The options that lead there again, as words of a command line; empty if the environment names it, or it is the default. */
+  options: string
   /** The time that its processes have: that of the system, but for the file of `durably dev`. */
   now: () => number
 }
@@ -35,7 +38,24 @@ export function placeOf(given: Given, { env }: Pick<Io, 'env'>): Place {
     )
   const place = parsePlace(at)
   const now = place.kind === 'sqlite' && hasClock(at) ? new DevClock(at).now : Date.now
-  return { ...place, schema: given.text('schema'), tablePrefix: given.text('table-prefix'), now }
+  return { ...place, schema: given.text('schema'), tablePrefix: given.text('table-prefix'), options: givenOptions(given, place), now }
+}
+
+function givenOptions(given: Given, { at }: Pick<Place, 'at'>): string {
+  const words = ['db', 'schema', 'table-prefix'].flatMap((option) => {
+    const value = given.text(option)
+    if (value === undefined) return []
+    return [`--${option}`, option === 'db' && hasPassword(at) ? '"$DATABASE_URL"' : shellWord(value)]
+  })
+  return words.join(' ')
+}
+
+/** What is printed ends in logs and chats. A URL that cannot be read may have one. */
+function hasPassword(at: string): boolean {
+  if (!POSTGRES.test(at)) return false
+  if (!URL.canParse(at)) return true
+  const { password, searchParams } = new URL(at)
+  return password !== '' || searchParams.has('password')
 }
 
 export function parsePlace(at: string): Pick<Place, 'kind' | 'at' | 'shown'> {
@@ -54,7 +74,7 @@ export function dialectOf({ kind, at, schema }: Place): Dialect {
 /** A misspelt path must not create an empty database. */
 export function checkExists({ kind, at }: Place): void {
   if (kind === 'postgres' || at === ':memory:' || at.startsWith('file:') || existsSync(at)) return
-  throw new CliError(`there is no file ${JSON.stringify(at)}; durably migrate --db ${at} creates it`, EXIT.database)
+  throw new CliError(`there is no file ${JSON.stringify(at)}; durably migrate --db ${shellWord(at)} creates it`, EXIT.database)
 }
 
 function withoutPassword(url: string): string {

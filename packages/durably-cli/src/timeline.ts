@@ -1,5 +1,6 @@
 // Timeline — the events of a run as stretches of work: each is what one worker did between a claim and the next end, wait or loss.
 import type { LogLevel, RunLogEvent } from '@coji/durably'
+import type { MadeDecision } from './decisions.ts'
 
 export interface TimelineStep {
   kind: 'step'
@@ -42,6 +43,17 @@ export function timelineOf(events: Iterable<RunLogEvent>): Timeline {
   const timeline: Timeline = { triggeredAt: null, stretches: [], between: [] }
   for (const event of events) add(timeline, event)
   return timeline
+}
+
+/** A decision is made while its run waits, so between two stretches. */
+export function withDecisions(timeline: Timeline, decisions: readonly MadeDecision[]): Timeline {
+  const made = decisions.map(({ at, step, said }) => ({
+    at,
+    what: `somebody decided about step ${JSON.stringify(step)}: ${said}`,
+    beforeStretch: timeline.stretches.filter(({ startedAt }) => startedAt <= at).length,
+  }))
+  const between = [...timeline.between, ...made].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  return { ...timeline, between }
 }
 
 /** What ends a stretch, in words. */

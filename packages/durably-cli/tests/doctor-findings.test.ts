@@ -12,8 +12,7 @@ import { z } from 'zod'
 import { deafProxyTo } from '../../durably/tests/postgres/deaf-proxy.ts'
 import { startPostgres } from '../../durably/tests/postgres/server.ts'
 import { checkConnections } from '../src/doctor/connections.ts'
-import type { Finding } from '../src/doctor/finding.ts'
-import { tableNames } from '../src/doctor/table-names.ts'
+import { type Finding, patientOf } from '../src/doctor/finding.ts'
 import { cli, openAt, PLACES } from './cli.ts'
 
 const anything = z.unknown()
@@ -55,7 +54,7 @@ describe.each(PLACES)('on $name', { timeout: 60_000 }, ({ create }) => {
     for (const statement of pending.slice(0, versions.at(-1))) await client(statement)
     const { schema } = await troubles(db)
     expect(schema).toMatchObject({ state: 'bad', what: `version ${known - 1}, this program needs ${known}` })
-    expect(schema?.remedy).toMatch(/^durably migrate.*--print shows the statements first$/)
+    expect(schema?.remedy).toMatch(/^durably migrate --db .*\nwith --print it shows the statements first$/)
     expect((await cli(['migrate', '--db', db])).code).toBe(0)
     expect(await troubles(db)).toEqual({})
   })
@@ -115,13 +114,17 @@ describe.each(PLACES)('on $name', { timeout: 60_000 }, ({ create }) => {
     const { id } = await busy.trigger(null)
     await durably.db
       .updateTable('runs')
-      .set({ run_at: Date.now() - LATE_MS })
+      .set({ run_at: Date.now() - LATE_MS, updated_at: new Date(Date.now() - LATE_MS).toISOString() })
       .where('id', '=', id)
       .execute()
     await vi.waitFor(async () => expect((await durably.workers.list()).length).toBe(1), PATIENCE)
     const { 'due runs': due } = await troubles(db)
     expect(due).toMatchObject({ state: 'warn', what: expect.stringContaining('although workers have these jobs') })
     expect(due?.remedy).toContain('--concurrency')
+    expect(due?.remedy).toContain(`durably explain ${id} --db `)
+    expect((await cli(['explain', id, '--db', db])).out).toMatch(
+      /is due, and has a worker in the register: ".*", since .*\nA worker takes it when it has a free slot\./,
+    )
     await durably.stop({ timeout: 0 })
   })
 
@@ -222,11 +225,11 @@ describe('connections and notifications of Postgres', { timeout: 60_000 }, () =>
     await client.connect()
     onTestFinished(() => client.end())
     await client.query('BEGIN')
-    const place = { kind: 'postgres' as const, at: db, shown: db, schema: undefined, tablePrefix: undefined, now: Date.now }
-    const seenAt = (nowMs: number) => checkConnections({ durably, place, tables: tableNames(place), nowMs })
+    const place = { kind: 'postgres' as const, at: db, shown: db, schema: undefined, tablePrefix: undefined, options: '', now: Date.now }
+    const seenAt = (nowMs: number) => checkConnections(patientOf(durably, place, nowMs))
     expect(await seenAt(Date.now())).toMatchObject({ state: 'ok' })
     const later = await seenAt(Date.now() + 120_000)
-    expect(later).toMatchObject({ state: 'warn', what: expect.stringContaining('sit in a transaction for more than 60 s') })
+    expect(later).toMatchObject({ state: 'warn', what: expect.stringContaining('1 sits in a transaction for more than 60 s') })
     expect(later.remedy).toContain('idle_in_transaction_session_timeout')
   })
 

@@ -28,14 +28,14 @@ describe.each(PLACES)('on $name', ({ create }) => {
     const job = durably.defineJob({ name: 'alone', input: z.object({}) }, async () => null)
     const [due, lost, looped] = await job.batchTrigger([{ payload: {} }, { payload: {} }, { payload: {} }])
     const late = Date.now() - 600_000
+    const before = new Date(late).toISOString()
     await durably.schedule({ job, every: '1h', payload: {} })
     await durably.db.updateTable('schedules').set({ next_at: late }).execute()
     await durably.db
       .updateTable('runs')
-      .set({ run_at: late })
+      .set({ run_at: late, updated_at: before })
       .where('id', '=', due?.id ?? '')
       .execute()
-    const before = new Date(late).toISOString()
     await durably.db
       .updateTable('runs')
       .set({
@@ -56,12 +56,19 @@ describe.each(PLACES)('on $name', ({ create }) => {
       .execute()
     const { code, troubles } = await examined(db)
     expect(code).toBe(1)
-    expect(Object.keys(troubles).sort()).toEqual(['crash loops', 'due runs', 'lost workers', 'schedules'])
-    expect(troubles['due runs']).toMatchObject({ state: 'bad', what: expect.stringContaining('1 of alone for up to 10m') })
-    expect(troubles['due runs']?.remedy).toContain('start a worker that defines alone')
+    expect(Object.keys(troubles).sort()).toEqual(['crash loops', 'due runs', 'failed runs', 'lost workers', 'schedules'])
+    expect(troubles['due runs']).toMatchObject({ state: 'bad', what: expect.stringContaining(`1 of alone for up to 10m (${due?.id})`) })
+    expect(troubles['due runs']?.remedy).toMatch(/^start a worker: durably worker <file that defines alone> --db /)
+    expect(troubles['due runs']?.remedy).toContain(`durably explain ${due?.id} --db `)
+    expect(troubles['lost workers']?.what).toMatch(/^1 run lost its worker and nobody took over: /)
+    expect(troubles['failed runs']).toMatchObject({
+      state: 'warn',
+      what: expect.stringMatching(/^1 run failed within the last day; .*: "lost"$/),
+    })
+    expect(troubles['crash loops']?.what).toMatch(/^1 run of the last day failed /)
     expect(troubles['lost workers']?.what).toContain(lost?.id)
     expect(troubles['crash loops']?.remedy).toContain(`durably retry ${looped?.id}`)
-    expect(troubles.schedules?.what).toContain('alone by 10m')
+    expect(troubles.schedules?.what).toMatch(/^1 is late, alone by 10m.* fires it$/)
   })
 
   test('tables that are too new are the only finding', async () => {

@@ -73,7 +73,7 @@ async function move(
 }
 
 function placeNamed(at: string): Place {
-  return { ...parsePlace(at), schema: undefined, tablePrefix: undefined, now: Date.now }
+  return { ...parsePlace(at), schema: undefined, tablePrefix: undefined, options: '', now: Date.now }
 }
 
 /** The columns must be the same on both sides. */

@@ -94,7 +94,7 @@ async function serve(session: DevSession, ready: Promise<void>, given: Given, io
 
 /** Before anything is opened: a database of a newer version is left alone. */
 async function prepare(database: string): Promise<void> {
-  const place = { ...parsePlace(database), schema: undefined, tablePrefix: undefined, now: Date.now }
+  const place = { ...parsePlace(database), schema: undefined, tablePrefix: undefined, options: '', now: Date.now }
   if (place.kind !== 'sqlite')
     throw new CliError('durably dev keeps its runs in a SQLite file; for Postgres use durably worker', EXIT.usage)
   mkdirSync(dirname(resolve(database)), { recursive: true })

@@ -5,13 +5,14 @@ import { EXIT } from '../exit-code.ts'
 import { openDurably } from '../open.ts'
 import type { Io } from '../output/io.ts'
 import { paint } from '../output/paint.ts'
-import { printable } from '../output/printable.ts'
+import { printable, printableLines } from '../output/printable.ts'
 import { checkExists, placeOf } from '../place.ts'
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'look for what is wrong, and say what to do; the exit code is 1 if something does not work',
-  about: 'It reads only: tables, clock, runs that nobody executes, schedules, notifications, connections and disk.',
+  about:
+    'It reads only: tables, clock, runs that nobody executes, that wait for a key or something else, or that failed, schedules, notifications, connections and disk.',
   examples: ['durably doctor --db app.db', 'durably doctor --json | jq \'.[] | select(.state != "ok")\''],
   async run(given, io) {
     const place = placeOf(given, io)
@@ -26,10 +27,13 @@ export const doctor: Command = {
   },
 }
 
+const MARGIN = ' '.repeat(18)
 const MARKS = { ok: ['green', '✓'], warn: ['yellow', '!'], bad: ['red', '✗'] } as const
 
 function shown(io: Io, { check, state, what, remedy }: Finding): string {
   const [color, mark] = MARKS[state]
   const line = `${paint(io, color, mark)} ${check.padEnd(15)} ${printable(what)}`
-  return remedy === null ? line : `${line}\n  ${' '.repeat(15)} ${paint(io, 'cyan', `→ ${printable(remedy)}`)}`
+  if (remedy === null) return line
+  const deeds = printableLines(remedy).split('\n')
+  return [line, ...deeds.map((deed, i) => `${MARGIN}${paint(io, 'cyan', `${i === 0 ? '→' : ' '} ${deed}`)}`)].join('\n')
 }

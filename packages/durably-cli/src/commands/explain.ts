@@ -1,42 +1,66 @@
-import type { Remedy } from '@coji/durably'
+import { type Durably, DurablyError, type ExplainedRun, type Explanation } from '@coji/durably'
+import type { Worker } from '@coji/durably/cluster'
+import { AdvisedCommands } from '../advised-commands.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
+import { otherJobMeant } from '../misspelt-job.ts'
+import { noSuchRun } from '../no-such-run.ts'
 import { withDurably } from '../open.ts'
+import { type Advice, adviceFor } from '../output/advice.ts'
+import type { Io } from '../output/io.ts'
 import { paint } from '../output/paint.ts'
-import { printableLines } from '../output/printable.ts'
+import { printable, printableLines } from '../output/printable.ts'
+import type { Place } from '../place.ts'
+import { workersAtWork, workersWith } from '../register.ts'
 
 export const explain: Command = {
   name: 'explain',
   summary: 'say why a run does not go on, and what to do',
-  about: 'Follows the runs that it waits for to the one that everything waits for.',
+  about: 'Follows the runs that it waits for to the one that everything waits for. durably runs --label name=value finds the id of a run.',
   args: [{ name: 'id', what: 'the id of the run' }],
   examples: ['durably explain 01JCZX3P0V6S6V7M3YB8Q8Y3GT', 'durably explain 01JCZX3P0V6S6V7M3YB8Q8Y3GT --json'],
   run: (given, io) =>
-    withDurably(given, io, async (durably) => {
-      const explanation = await durably.explain(given.arg('id'))
-      if (given.has('json')) {
-        io.out(JSON.stringify(explanation))
-        return EXIT.done
-      }
-      io.out(printableLines(explanation.text))
-      const command = commandFor(explanation.remedy)
-      if (command) io.out(`\n  ${paint(io, 'cyan', command)}`)
+    withDurably(given, io, async (durably, place) => {
+      const commands = new AdvisedCommands(place)
+      const explanation = await explained(durably, given.arg('id'), commands)
+      if (given.has('json')) io.out(JSON.stringify(explanation))
+      else await show(io, durably, place, explanation, commands)
       return EXIT.done
     }),
 }
 
-/** The command that does what the explanation advises. */
-function commandFor(remedy: Remedy): string | undefined {
-  switch (remedy.do) {
-    case 'signal':
-      return `durably signal ${remedy.runId} ${remedy.name} '<value as JSON>'`
-    case 'decide':
-      return `durably decide ${remedy.runId} ${remedy.step} --done '<result as JSON>'`
-    case 'retry':
-      return `durably retry ${remedy.runId}`
-    case 'start a worker':
-      return `durably worker ./jobs.ts   # a file that defines ${remedy.jobName}`
-    default:
-      return undefined
+async function explained(durably: Durably, id: string, commands: AdvisedCommands): Promise<Explanation> {
+  try {
+    return await durably.explain(id)
+  } catch (error) {
+    if (error instanceof DurablyError && error.code === 'run_not_found') throw noSuchRun(id, commands)
+    throw error
   }
+}
+
+/** The library speaks of its own process. This one never has jobs, so what others have is read in the register. */
+async function show(io: Io, durably: Durably, place: Place, explanation: Explanation, commands: AdvisedCommands): Promise<void> {
+  const { remedy, chain } = explanation
+  const workers = remedy.do === 'start a worker' ? await workersAtWork(durably) : []
+  for (const run of chain) io.out(printableLines(run.cause === 'unknown job' ? dueLines(run, workers) : run.text))
+  if (remedy.do === 'start a worker' && workersWith(workers, remedy.jobName).length === 0) {
+    const question = await otherJobMeant({ durably, place }, remedy.jobName, workers)
+    if (question !== null) io.out(printable(`About that name: ${question}.`))
+  }
+  showAdvice(io, adviceFor(explanation, workers, commands))
+}
+
+function dueLines({ runId, jobName, since, text }: ExplainedRun, workers: readonly Worker[]): string {
+  const own = workersWith(workers, jobName).map(({ id }) => JSON.stringify(id))
+  const why =
+    own.length > 0
+      ? `and has a worker in the register: ${own.slice(0, 3).join(', ')}${own.length > 3 ? ', …' : ''}`
+      : `but no worker ${workers.length > 0 ? 'of the register has its job' : 'is in the register, so none is known to have its job'}`
+  const [, ...more] = text.split('\n')
+  return [`Run ${runId} of job ${JSON.stringify(jobName)} is due, ${why}, since ${since}.`, ...more].join('\n')
+}
+
+function showAdvice(io: Io, { words, commands }: Advice): void {
+  io.out(printable(words))
+  if (commands.length > 0) io.out(`\n${commands.map((command) => `  ${paint(io, 'cyan', printable(command))}`).join('\n')}`)
 }

@@ -2,6 +2,7 @@ import type { Duration, TerminalStatus } from '@coji/durably'
 import type { Command } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import { withDurably } from '../open.ts'
+import { counted } from '../output/plural.ts'
 
 /** Removed in one call, between two reports. */
 const PAGE = 500
@@ -27,10 +28,10 @@ export const purge: Command = {
         const page = Math.min(PAGE, limit - count)
         removed = await durably.purge({ olderThan: olderThan as Duration, limit: page, ...(status.length > 0 && { status }) })
         count += removed
-        io.status(`${count} runs removed …`)
+        io.status(`${counted(count, 'run')} removed …`)
       }
       io.status('')
-      io.out(given.has('json') ? JSON.stringify({ count }) : `${count} runs removed`)
+      io.out(given.has('json') ? JSON.stringify({ count }) : `${counted(count, 'run')} removed`)
       return undefined
     }),
 }

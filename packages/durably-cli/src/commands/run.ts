@@ -1,12 +1,15 @@
 import type { Durably, Run } from '@coji/durably'
+import { AdvisedCommands } from '../advised-commands.ts'
 import type { Command } from '../command.ts'
-import { CliError } from '../exit-code.ts'
+import { readDecisions } from '../decisions.ts'
 import type { Given } from '../given.ts'
+import { noSuchRun } from '../no-such-run.ts'
 import { withDurably } from '../open.ts'
 import type { Io } from '../output/io.ts'
 import { showRun } from '../output/show-run.ts'
+import type { Place } from '../place.ts'
 import { readEvents } from '../read-events.ts'
-import { timelineOf } from '../timeline.ts'
+import { timelineOf, withDecisions } from '../timeline.ts'
 
 /** Shown at the end of the page; `--json` has as many. */
 const LOGS_MAX = 1000
@@ -22,12 +25,12 @@ export const run: Command = {
     'durably run 01JCZX3P0V6S6V7M3YB8Q8Y3GT --json | jq .steps',
   ],
   run: (given, io) =>
-    withDurably(given, io, async (durably, { now }) => {
+    withDurably(given, io, async (durably, place) => {
       const id = given.arg('id')
       const found = await durably.getRun(id)
-      if (!found) throw new CliError(`there is no run ${JSON.stringify(id)}; durably runs lists the newest`)
-      if (given.has('follow')) return follow({ durably, given, io, now }, found)
-      io.out(await page({ durably, given, io, now }, found))
+      if (!found) throw noSuchRun(id, new AdvisedCommands(place))
+      if (given.has('follow')) return follow({ durably, given, io, place }, found)
+      io.out(await page({ durably, given, io, place }, found))
       return undefined
     }),
 }
@@ -36,13 +39,13 @@ interface Asked {
   durably: Durably
   given: Given
   io: Io
-  now: () => number
+  place: Place
 }
 
-async function page({ durably, given, io, now }: Asked, found: Run): Promise<string> {
+async function page({ durably, given, io, place }: Asked, found: Run): Promise<string> {
   const [events, logs] = [await readEvents(durably, found), await durably.getLogs(found.id, { limit: LOGS_MAX })]
-  const timeline = timelineOf(events)
-  if (!given.has('json')) return showRun(io, found, timeline, logs, now())
+  const timeline = withDecisions(timelineOf(events), await readDecisions(durably, place, found.id))
+  if (!given.has('json')) return showRun(io, found, timeline, logs, place.now())
   return JSON.stringify({ run: found, steps: await durably.getSteps(found.id), logs, timeline })
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { sql } from 'kysely'
+import { shellWord } from '../shell-word.ts'
 import { type Check, type Finding, ok, type Patient, warn } from './finding.ts'
 
 const MIB = 1024 * 1024
@@ -12,7 +13,7 @@ const OLD_RUNS_MAX = 100_000
 export const checkBloat: Check = (patient) => (patient.place.kind === 'sqlite' ? sqliteBloat(patient) : postgresBloat(patient))
 
 /** Runs that ended long ago and that nothing removes. */
-export const checkRetention: Check = async ({ durably, tables, nowMs }) => {
+export const checkRetention: Check = async ({ durably, tables, nowMs, commands }) => {
   const { rows } = await sql<{ count: number | string }>`SELECT count(*) AS count FROM (SELECT 1 FROM ${tables('runs')}
     WHERE finished_at < ${nowMs - OLD_DAYS * 86_400_000} LIMIT ${OLD_RUNS_MAX}) AS old`.execute(durably.db)
   const count = Number(rows[0]?.count ?? 0)
@@ -20,7 +21,7 @@ export const checkRetention: Check = async ({ durably, tables, nowMs }) => {
   return warn(
     'old runs',
     `${count} or more ended more than ${OLD_DAYS} days ago`,
-    `durably purge --older-than ${OLD_DAYS}d, and give the workers a retention`,
+    `${commands.purge(`${OLD_DAYS}d`)}\nand give the workers a retention`,
   )
 }
 
@@ -33,7 +34,8 @@ async function sqliteBloat({ durably, place }: Patient): Promise<Finding> {
   const shown = `${mib(size)} MiB, ${mib(free * pageSize)} of them unused; write-ahead log ${mib(wal)} MiB`
   if (wal > Math.max(SIZE_MIN, size))
     return warn('bloat', shown, 'a reader keeps a transaction open, so the log cannot be written back: find it and end it')
-  if (size > SIZE_MIN && free / pages > UNUSED_MAX) return warn('bloat', shown, `stop the workers and run: sqlite3 ${place.at} VACUUM`)
+  if (size > SIZE_MIN && free / pages > UNUSED_MAX)
+    return warn('bloat', shown, `stop the workers and run: sqlite3 ${shellWord(place.at)} VACUUM`)
   return ok('bloat', shown)
 }
 

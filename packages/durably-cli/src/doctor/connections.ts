@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { counted } from '../output/plural.ts'
 import { type Check, ok, warn } from './finding.ts'
 
 const USED_MAX = 0.8
@@ -17,7 +18,7 @@ export const checkConnections: Check = async ({ durably, place, nowMs }) => {
   if (Number(idle) > 0)
     return warn(
       'connections',
-      `${shown}; ${idle} sit in a transaction for more than ${IDLE_IN_TRANSACTION_S} s`,
+      `${shown}; ${counted(Number(idle), 'sits', 'sit')} in a transaction for more than ${IDLE_IN_TRANSACTION_S} s`,
       "end them, and set idle_in_transaction_session_timeout = '60s'",
     )
   if (Number(used) > USED_MAX * max)

@@ -5,20 +5,25 @@ import type { Place } from '../place.ts'
 import { checkBloat, checkRetention } from './bloat.ts'
 import { checkClock } from './clock.ts'
 import { checkConnections } from './connections.ts'
-import { type Check, type Finding, warn } from './finding.ts'
+import { checkCrashLoops, checkFailed } from './failed.ts'
+import { type Check, type Finding, patientOf, warn } from './finding.ts'
+import { checkHeldKeys } from './held-keys.ts'
 import { checkNotifications } from './notifications.ts'
 import { checkSchedules } from './schedules.ts'
 import { checkSchema } from './schema.ts'
-import { checkCancelling, checkCrashLoops, checkDecisions, checkLost } from './stuck.ts'
-import { tableNames } from './table-names.ts'
+import { checkCancelling, checkDecisions, checkLost } from './stuck.ts'
 import { checkUnattended } from './unattended.ts'
+import { checkWaiting } from './waiting.ts'
 
 const CHECKS: readonly [name: string, check: Check][] = [
   ['clock', checkClock],
   ['due runs', checkUnattended],
+  ['held keys', checkHeldKeys],
   ['lost workers', checkLost],
   ['decisions', checkDecisions],
   ['cancelled runs', checkCancelling],
+  ['waiting runs', checkWaiting],
+  ['failed runs', checkFailed],
   ['crash loops', checkCrashLoops],
   ['schedules', checkSchedules],
   ['notifications', checkNotifications],
@@ -32,7 +37,7 @@ export async function* examine(place: Place, open: () => Durably): AsyncGenerato
   yield schema
   if (schema.state === 'bad') return
   await using durably = open()
-  const patient = { durably, place, tables: tableNames(place), nowMs: await timeOf(durably, place) }
+  const patient = patientOf(durably, place, await timeOf(durably, place))
   for (const [name, check] of CHECKS) {
     yield await check(patient).catch((error: unknown) =>
       // A user without the right to look at something still learns the rest.

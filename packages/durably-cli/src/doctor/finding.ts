@@ -1,6 +1,8 @@
 import type { Durably } from '@coji/durably'
+import { AdvisedCommands } from '../advised-commands.ts'
 import type { Place } from '../place.ts'
-import type { TableNames } from './table-names.ts'
+import { type TableNames, tableNames } from '../table-names.ts'
+import { PendingRuns } from './pending-runs.ts'
 
 /** What one check has found. */
 export interface Finding {
@@ -9,7 +11,7 @@ export interface Finding {
   /** `bad`: something does not work. `warn`: it works, but somebody should know. */
   state: 'ok' | 'warn' | 'bad'
   what: string
-  /** What to do; null if there is nothing to do. */
+  /** What to do, one deed a line; null if there is nothing to do. */
   remedy: string | null
 }
 
@@ -19,6 +21,13 @@ export interface Patient {
   tables: TableNames
   /** The time of the database, in milliseconds. */
   nowMs: number
+  pending: PendingRuns
+  commands: AdvisedCommands
+}
+
+export function patientOf(durably: Durably, place: Place, nowMs: number): Patient {
+  const pending = new PendingRuns({ durably, place }, nowMs)
+  return { durably, place, tables: tableNames(place), nowMs, pending, commands: new AdvisedCommands(place) }
 }
 
 export type Check = (patient: Patient) => Promise<Finding>

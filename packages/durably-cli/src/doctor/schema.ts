@@ -1,4 +1,5 @@
 import { type SchemaState, schemaState } from '@coji/durably/schema'
+import { AdvisedCommands } from '../advised-commands.ts'
 import { dialectOf, type Place } from '../place.ts'
 import { bad, type Finding, ok } from './finding.ts'
 
@@ -9,9 +10,9 @@ export async function checkSchema(place: Place): Promise<Finding> {
   return findingOf(state, place)
 }
 
-function findingOf({ version, known, oldestCode, isUsable }: SchemaState, { kind, at }: Place): Finding {
-  const named = kind === 'sqlite' ? ` --db ${at}` : ''
-  if (version === 0) return bad('schema', 'there are no tables', `durably migrate${named}`)
+function findingOf({ version, known, oldestCode, isUsable }: SchemaState, place: Place): Finding {
+  const migrate = new AdvisedCommands(place).migrate()
+  if (version === 0) return bad('schema', 'there are no tables', migrate)
   if (oldestCode > known)
     return bad(
       'schema',
@@ -19,6 +20,6 @@ function findingOf({ version, known, oldestCode, isUsable }: SchemaState, { kind
       'npm install @coji/durably@latest @coji/durably-cli@latest',
     )
   if (version < known)
-    return bad('schema', `version ${version}, this program needs ${known}`, `durably migrate${named}; --print shows the statements first`)
+    return bad('schema', `version ${version}, this program needs ${known}`, `${migrate}\nwith --print it shows the statements first`)
   return ok('schema', `version ${version}${isUsable && version > known ? `, usable by this program, which knows ${known}` : ''}`)
 }

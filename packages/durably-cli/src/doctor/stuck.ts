@@ -1,4 +1,5 @@
 import type { Phase, Run } from '@coji/durably'
+import { counted } from '../output/plural.ts'
 import { shownDuration } from '../output/time.ts'
 import { bad, type Check, type Finding, ok, type Patient, warn } from './finding.ts'
 
@@ -14,8 +15,8 @@ export const checkLost: Check = async (patient) => {
   if (lost.length === 0) return ok('lost workers', 'no run waits to be taken over')
   return bad(
     'lost workers',
-    `${lost.length} runs lost their worker and nobody took them over: ${listed(lost, patient.nowMs)}`,
-    'start a worker: durably worker ./jobs.ts',
+    `${counted(lost.length, 'run lost its worker', 'runs lost their worker')} and nobody took over: ${listed(lost, patient.nowMs)}`,
+    `start a worker: ${patient.commands.worker([...new Set(lost.map(({ jobName }) => jobName))])}`,
   )
 }
 
@@ -25,33 +26,21 @@ export const checkCancelling: Check = async (patient) => {
   if (found.length === 0) return ok('cancelled runs', 'no run ignores that it was asked to stop')
   return warn(
     'cancelled runs',
-    `${found.length} runs were asked to stop and go on: ${listed(found, patient.nowMs)}`,
+    `${counted(found.length, 'run was asked to stop and goes on', 'runs were asked to stop and go on')}: ${listed(found, patient.nowMs)}`,
     'pass ctx.signal to what the job awaits; a restart of the worker ends them',
   )
 }
 
 /** Only a person can let these go on. */
-export const checkDecisions: Check = async ({ durably }): Promise<Finding> => {
-  const waiting = await durably.getRuns({ phase: 'waiting', values: false, limit: LOOKED_AT })
-  const open = waiting.filter(({ waitingFor }) => waitingFor?.kind === 'decision')
+export const checkDecisions: Check = async ({ durably, pending, commands }): Promise<Finding> => {
+  const open = (await pending.waiting()).filter(({ kinds }) => kinds.includes('decision'))
   const [first] = open
-  if (first?.waitingFor?.kind !== 'decision') return ok('decisions', 'no run waits for a decision')
+  const wait = first && (await durably.getRun(first.id))?.waitingFor
+  if (wait?.kind !== 'decision') return ok('decisions', 'no run waits for a decision')
   return bad(
     'decisions',
-    `${open.length} runs wait until somebody says what became of an effect, such as ${first.id}`,
-    `durably decide ${first.id} ${first.waitingFor.step} --done <json> | --failed <message> | --run-again`,
-  )
-}
-
-export const checkCrashLoops: Check = async ({ durably, nowMs }) => {
-  const failed = await durably.getRuns({ status: 'failed', finishedAfter: nowMs - 86_400_000, values: false, limit: LOOKED_AT })
-  const loops = failed.filter(({ reason }) => reason === 'crash_loop')
-  const [first] = loops
-  if (!first) return ok('crash loops', 'no run of the last day lost too many workers')
-  return bad(
-    'crash loops',
-    `${loops.length} runs of the last day failed because they lost too many workers, such as ${first.id} of ${first.jobName}`,
-    `look for what ends the process (memory, a native crash) at the step where durably run ${first.id} ends; then durably retry ${first.id}`,
+    `${counted(open.length, 'run waits', 'runs wait')} until somebody says what became of an effect, such as ${first?.id} of ${first?.jobName} with step ${JSON.stringify(wait.step)}`,
+    ['find out, and say so with one of these:', ...commands.decide(first?.id ?? '', wait.step)].join('\n'),
   )
 }
 

@@ -40,6 +40,8 @@ function tookOf({ startedAt, finishedAt, status }: Run, nowMs: number): string {
 /** The one thing that a person wants to know of it. */
 function noteOf(run: Run, nowMs: number): string {
   if (run.status === 'failed') return run.error
+  // A list does not know whether its key is held; durably explain says so.
+  if (run.waitingFor?.kind === 'slot' && run.concurrencyKey !== null) return `due, key ${run.concurrencyKey}`
   if (run.waitingFor) return waitingInWords(run.waitingFor, nowMs)
   const { progress } = run
   if (!progress) return run.status === 'running' && run.workerId ? `on ${run.workerId}` : ''

@@ -1,0 +1,11 @@
+import type { Durably } from '@coji/durably'
+import { cluster, type Worker } from '@coji/durably/cluster'
+
+/** The workers of the register that start runs. A worker whose process does not call cluster() is in none. */
+export async function workersAtWork(durably: Durably): Promise<Worker[]> {
+  return (await cluster(durably).workers()).filter(({ isSilent, state }) => !isSilent && state === 'attached')
+}
+
+export function workersWith(workers: readonly Worker[], jobName: string): Worker[] {
+  return workers.filter(({ jobNames }) => jobNames.includes(jobName))
+}
