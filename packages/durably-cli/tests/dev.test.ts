@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { httpClient } from '@coji/durably/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
 import type { DevState } from '../src/dev/session.ts'
 import { json, openAt, temporaryFolder } from './cli.ts'
 import { type Program, start } from './program.ts'
@@ -80,6 +81,28 @@ describe('in a folder without job files', () => {
     expect(existsSync(join(folder, '.durably/dev.db'))).toBe(true)
     expect(readFileSync(join(folder, '.durably/.gitignore'), 'utf8')).toBe('*\n')
     await endsWithItsWorker(program, await state())
+  })
+
+  test('with a database of its own it brings no sample jobs, and leaves runs of the same names alone', { timeout: 60_000 }, async () => {
+    const folder = temporaryFolder()
+    const db = join(folder, 'app.db')
+    const durably = await openAt(db)
+    const job = durably.defineJob({ name: 'monthly-report', input: z.unknown() }, () => 'ours')
+    const { id } = await job.trigger({ month: '2026-10', stepMs: 1 })
+    const late = Date.now() - 600_000
+    await durably.schedule('nightly', { job, every: '1h', payload: null })
+    await durably.db.updateTable('schedules').set({ next_at: late }).execute()
+    const dev = await startDev(folder, '--db', db)
+    await dev.program.says(/worker \d+: no jobs, so it executes nothing \(name the files that define them\)/)
+    expect((await dev.state()).jobs).toEqual([])
+    expect((await fetch(dev.url)).status).toBe(200)
+    for (const on of [true, false]) await dev.control('pause', { on })
+    // A worker that was started fires a schedule within a third of a second; nothing tells that one does not.
+    await pause(1500)
+    expect(await dev.client.getRun(id)).toMatchObject({ status: 'pending', startedAt: null })
+    expect(await durably.schedules.list()).toMatchObject([{ id: 'nightly', nextAt: new Date(late).toISOString() }])
+    expect(dev.program.out()).not.toContain('sample jobs')
+    await endsWithItsWorker(dev.program, await dev.state())
   })
 
   test('the controls: kill, pause, a slow database, and an hour that passes at once', { timeout: 60_000 }, async () => {

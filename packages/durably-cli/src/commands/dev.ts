@@ -25,7 +25,7 @@ export const dev: Command = {
   name: 'dev',
   summary: 'try jobs out: a database, a worker that reloads your files, a page, and a key that kills the worker',
   about:
-    'Without files it finds jobs.ts, src/jobs.ts, *.job.ts and the folders jobs and src/jobs; without any of them it brings sample jobs.\n' +
+    'Without files it finds jobs.ts, src/jobs.ts, *.job.ts and the folders jobs and src/jobs; without any of them, and without --db, it brings sample jobs.\n' +
     'Everything stays on this machine. The buttons of the page are requests, too: POST /dev/kill, /dev/pause, /dev/slow, /dev/advance.',
   args: [{ name: 'file', what: 'files that define jobs', optional: true, many: true }],
   options: {
@@ -39,7 +39,8 @@ export const dev: Command = {
     const database = given.text('db') ?? DEV_FILE
     await prepare(database)
     const files = jobFilesOf(given)
-    const isSample = files().length === 0
+    // The runs of somebody's own database are not for sample code, which may have jobs of the same names.
+    const isSample = files().length === 0 && !given.has('db')
     const readiness = untilReady()
     const session = new DevSession({
       database,
@@ -111,7 +112,7 @@ function jobFilesOf(given: Given): () => string[] {
 }
 
 function showJobs(io: Io, { pid, jobs, failures }: WorkerState, isSample: boolean): void {
-  const shown = jobs.map(({ name }) => name).join(', ') || 'no jobs'
+  const shown = jobs.map(({ name }) => name).join(', ') || 'no jobs, so it executes nothing (name the files that define them)'
   io.out(`worker ${pid}: ${shown}${isSample ? ' (sample jobs: there are no job files here)' : ''}`)
   for (const { file, message } of failures) io.err(paint(io, 'red', `${relative(process.cwd(), file)}: ${printableLines(message)}`))
 }

@@ -66,10 +66,15 @@ function keyOf(segment: PropertyKey | StandardSchemaV1.PathSegment): string | nu
   return typeof key === 'number' ? key : String(key)
 }
 
+/** Without jobs it leaves everything to other processes, also schedules and the runs of lost workers. */
+function begin(): void {
+  if (durably.jobs.size > 0) durably.start()
+}
+
 async function handle(message: ToWorker): Promise<void> {
   if (message.type === 'slow') slowness.isSlow = message.isSlow
   if (message.type === 'validate') tell({ type: 'validated', id: message.id, result: await validated(message.jobName, message.value) })
-  if (message.type === 'pause') message.isPaused ? await durably.stop({ timeout: 0 }) : durably.start()
+  if (message.type === 'pause') message.isPaused ? await durably.stop({ timeout: 0 }) : begin()
   if (message.type !== 'stop') return
   await durably.stop({ timeout: 0 })
   process.exit()
@@ -81,5 +86,5 @@ process.on('disconnect', () => process.exit())
 rememberSchemas(durably)
 const loaded = await load()
 process.on('message', (message: ToWorker) => void handle(message))
-durably.start()
+begin()
 tell({ type: 'ready', ...loaded })
