@@ -67,10 +67,14 @@ test('schedules, workers and the leader are shown, and a schedule is paused and 
   await page.getByText('ada').first().waitFor()
 })
 
-test('the timeline of a run that never started says so, before and after its end', async () => {
+test('a run that never started: the list has its key, and its timeline says so, before and after its end', async () => {
   const world = await openWorld()
-  const { id } = await world.jobs.quick.trigger(null)
-  const page = await open(world, `/runs/${id}`)
+  const { id } = await world.jobs.quick.trigger(null, { concurrencyKey: 'customer-17' })
+  const page = await open(world)
+  await rows(page)
+    .getByText(/^Due for .*, key “customer-17”\.$/)
+    .waitFor()
+  await rows(page).click()
   const timeline = page.getByRole('region', { name: 'Timeline' })
   await timeline.getByText('It has not started yet.').waitFor()
   await world.durably.cancel(id)
