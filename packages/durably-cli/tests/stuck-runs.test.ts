@@ -173,6 +173,23 @@ describe.each(PLACES)('on $name', { timeout: 60_000 }, ({ create }) => {
     expect(said.size).toBe(7)
   })
 
+  test('a step or a job that is tried again: the error, how many attempts there were, and where to see them', async () => {
+    const { durably, at } = await world()
+    const policy = retry.fixed({ maxAttempts: 3, delay: '6h' })
+    const down = () => Promise.reject(new Error('503 from the carrier\nmore of it'))
+    const step = define(durably, 'step', (ctx) => ctx.run('call carrier', { retry: policy }, down))
+    const again = durably.defineJob({ name: 'again', input: anything, retry: policy }, down)
+    for (const { id } of [await step.trigger(null), await again.trigger(null)]) {
+      await durably.processUntilIdle()
+      const { out } = await cli(['explain', id, ...at])
+      expect(out).toMatch(/ at .*Z, after an attempt that failed with "503 from the carrier", since /)
+      expect(out).toMatch(/It is tried again at .*Z; nobody has to act unless the error stays\. .*This shows its attempts:/)
+      expect(out).not.toContain('goes on')
+      expect((await paste(commandsIn(out)[0])).out).toMatch(new RegExp(`run +${id}`))
+    }
+    expect((await cli(['runs', '--job', 'again', ...at])).out).toMatch(/next attempt in 6h, after "503 from the carrier"\n/)
+  })
+
   test('a run that is retried is due since then, however old it is', async () => {
     const { db, durably, at } = await world()
     const fail = define(durably, 'fail', () => Promise.reject(new Error('no')))

@@ -9,6 +9,7 @@ export function explainDeps(engine: Engine, see?: ExplainDeps['see']): ExplainDe
   const { env, store, worker, jobs, concurrency, trigger } = engine
   return {
     runs: store.runs,
+    steps: store.steps,
     env,
     see: see ?? ((row) => toRun(row, trigger.codec, env.wall())),
     process: {

@@ -60,7 +60,7 @@ export type { EventFilter, EventSubscription, On } from './model/subscription.ts
 export type { Register, Transaction } from './model/transaction.ts'
 export type { WaitingFor } from './model/waiting-for.ts'
 export type { Plugin, PluginHost } from './plugin.ts'
-export type { Actor, Cause, ExplainedRun, Explanation, Remedy } from './runs/explain/explanation.ts'
+export type { Actor, Cause, ExplainedRun, Explanation, FailedAttempts, Remedy } from './runs/explain/explanation.ts'
 export type { JobHandle, WaitOptions } from './runs/job-handle.ts'
 export type { ManyRunsOptions, ManyRunsOutcome } from './runs/many-runs.ts'
 export type { PurgeOptions, SignalOptions } from './runs/run-commands.ts'

@@ -1,8 +1,8 @@
 import type { Durably, Run } from '@coji/durably'
+import { firstLine } from '../output/first-line.ts'
 import { countedUpTo } from '../output/plural.ts'
 import { relative } from '../output/time.ts'
 import { bad, type Check, ok, type Patient, warn } from './finding.ts'
-import { firstLine } from './first-line.ts'
 
 const DAY_MS = 86_400_000
 const LOOKED_AT = 500

@@ -1,9 +1,9 @@
 import type { Run, WaitingFor } from '@coji/durably'
+import { firstLine } from '../output/first-line.ts'
 import { counted } from '../output/plural.ts'
 import { shownDuration } from '../output/time.ts'
 import { waitingInWords } from '../output/waiting.ts'
 import { type Check, type Finding, ok } from './finding.ts'
-import { firstLine } from './first-line.ts'
 import { RUNS_MAX, type WaitingRun } from './pending-runs.ts'
 
 const KINDS: Partial<Record<WaitingFor['kind'], string>> = {

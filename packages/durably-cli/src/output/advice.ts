@@ -11,7 +11,7 @@ export interface Advice {
 }
 
 export function adviceFor(explanation: Explanation, workers: readonly Worker[], commands: AdvisedCommands): Advice {
-  const { remedy, actor } = explanation
+  const { remedy, actor, cause, chain } = explanation
   switch (remedy.do) {
     case 'signal':
       return { words: 'Somebody must send it:', commands: [commands.signal(remedy.runId, remedy.name)] }
@@ -27,7 +27,10 @@ export function adviceFor(explanation: Explanation, workers: readonly Worker[], 
         commands: [commands.worker([remedy.jobName])],
       }
     case 'wait': {
+      const last = chain.at(-1)
       const holder = holderOf(explanation)
+      if (holder === null && last && (cause === 'retry' || cause === 'step retry'))
+        return { words: `${explanation.advice} This shows its attempts:`, commands: [commands.run(last.runId)] }
       if (holder === null || actor !== 'time' || remedy.until === null) return { words: explanation.advice, commands: [] }
       return {
         words: `It goes on by itself when run ${holder} has ended, not before ${remedy.until}. To free its key sooner, cancel that run, which ends it:`,

@@ -1,4 +1,5 @@
 import type { Run } from '@coji/durably'
+import { firstLine } from './first-line.ts'
 import type { Io } from './io.ts'
 import { phaseColor } from './paint.ts'
 import { type Cell, type Column, table } from './table.ts'
@@ -42,6 +43,8 @@ function noteOf(run: Run, nowMs: number): string {
   if (run.status === 'failed') return run.error
   // A list does not know whether its key is held; durably explain says so.
   if (run.waitingFor?.kind === 'slot' && run.concurrencyKey !== null) return `due, key ${run.concurrencyKey}`
+  if (run.waitingFor?.kind === 'retry' && run.error !== null)
+    return `${waitingInWords(run.waitingFor, nowMs)}, after ${JSON.stringify(firstLine(run.error))}`
   if (run.waitingFor) return waitingInWords(run.waitingFor, nowMs)
   const { progress } = run
   if (!progress) return run.status === 'running' && run.workerId ? `on ${run.workerId}` : ''

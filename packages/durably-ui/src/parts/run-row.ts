@@ -34,6 +34,7 @@ export function runRow(app: App, run: Run, now: number): TemplateResult {
 
 function summaryOf(run: Run, now: number): string {
   if (run.status === 'failed') return shortened(run.error)
+  if (run.waitingFor?.kind === 'retry' && run.error !== null) return shortened(`${waitInWords(run.waitingFor, now)} ${run.error}`)
   if (run.waitingFor && run.waitingFor.kind !== 'slot') return waitInWords(run.waitingFor, now)
   if (run.status === 'running' && run.progress)
     return shortened([progressInWords(run.progress), run.progress.message].filter(Boolean).join(' · '))

@@ -1,5 +1,5 @@
 // The words are those of explanations that a real engine gives.
-import { createDurably } from '@coji/durably'
+import { createDurably, retry } from '@coji/durably'
 import { memoryStore } from '@coji/durably/memory'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
@@ -63,6 +63,25 @@ test('a delay says when it is over', async () => {
   const { wait, said } = world()
   const { id } = await wait.trigger(null, { delay: '2h' })
   expect(await said(id)).toEqual(['It starts in 2 h.', 'Nobody has to act: it goes on in 2 h.'])
+})
+
+test('a step that is tried again says how often and why it failed', async () => {
+  const { durably, said } = world()
+  const policy = retry.fixed({ maxAttempts: 3, delay: '2h' })
+  const down = () => Promise.reject(new Error('503 from the carrier'))
+  const call = durably.defineJob({ name: 'call', input: z.unknown() }, (ctx) => ctx.run('call carrier', { retry: policy }, down))
+  const again = durably.defineJob({ name: 'again', input: z.unknown(), retry: policy }, down)
+  const [ofStep, ofJob] = [await call.trigger(null), await again.trigger(null)]
+  await durably.processUntilIdle()
+  const remedy = 'It is tried again in 2 h; nobody has to act unless the error stays.'
+  expect(await said(ofStep.id)).toEqual([
+    'Step “call carrier” failed and is tried again in 2 h. It failed with “503 from the carrier”.',
+    remedy,
+  ])
+  expect(await said(ofJob.id)).toEqual([
+    'Its last attempt failed; it is tried again in 2 h. It failed with “503 from the carrier”.',
+    remedy,
+  ])
 })
 
 test('a run whose key is held by one that sleeps says what frees the key, and one that sleeps itself that nobody has to act', async () => {

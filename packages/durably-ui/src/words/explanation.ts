@@ -4,7 +4,7 @@ import { momentInWords } from './duration.ts'
 import { waitInWords } from './waiting.ts'
 
 type Explained = Pick<Explanation, 'cause' | 'actor' | 'remedy'> & {
-  chain: readonly Pick<Explanation['chain'][number], 'waitingFor' | 'cause'>[]
+  chain: readonly Pick<Explanation['chain'][number], 'waitingFor' | 'cause' | 'failedAttempts'>[]
 }
 
 export function causeInWords(run: Pick<Run, 'status' | 'error'>, { chain, cause }: Explained, now: number): string {
@@ -22,17 +22,26 @@ export function causeInWords(run: Pick<Run, 'status' | 'error'>, { chain, cause 
     case 'assigned':
       return 'A leader has chosen its worker, which has not started it yet.'
     default:
-      return own?.waitingFor[0] ? waitInWords(own.waitingFor[0], now) : `It does not go on: ${cause}.`
+      return own?.waitingFor[0] ? waitInWords(own.waitingFor[0], now) + attemptsInWords(own) : `It does not go on: ${cause}.`
   }
 }
 
+function attemptsInWords({ failedAttempts: failed }: Explained['chain'][number]): string {
+  if (!failed) return ''
+  return failed.count === 1
+    ? ` It failed with “${failed.error}”.`
+    : ` It failed ${failed.count} times, the last time with “${failed.error}”.`
+}
+
 /** What somebody can do; at the end of the chain of runs, if it has several. */
-export function remedyInWords({ chain, actor, remedy }: Explained, now: number): string {
+export function remedyInWords({ chain, cause, actor, remedy }: Explained, now: number): string {
   switch (remedy.do) {
     case 'wait':
       if (remedy.until === null) return 'Nobody has to act.'
       if (actor === 'time' && chain.some(({ cause }) => cause === 'key'))
         return `It goes on by itself when that run has ended, not before ${new Date(remedy.until).toLocaleString()} (${momentInWords(remedy.until, now)}). To free the key sooner, cancel that run, which ends it.`
+      if (cause === 'retry' || cause === 'step retry')
+        return `It is tried again ${momentInWords(remedy.until, now)}; nobody has to act unless the error stays.`
       return `Nobody has to act: it goes on ${momentInWords(remedy.until, now)}.`
     case 'signal':
       return `Somebody must send the signal “${remedy.name}”.`

@@ -7,7 +7,7 @@ export function waitInWords(wait: WaitingFor, now: number): string {
     case 'delay':
       return `It starts ${momentInWords(wait.until, now)}.`
     case 'retry':
-      return `Its last attempt failed; the next one is due ${momentInWords(wait.until, now)}.`
+      return `Its last attempt failed; it is tried again ${momentInWords(wait.until, now)}.`
     case 'sleep':
       return `It sleeps in step “${wait.step}” and goes on ${momentInWords(wait.until, now)}.`
     case 'step retry':

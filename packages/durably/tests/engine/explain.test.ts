@@ -168,8 +168,37 @@ describe.each(WORLDS)('what an unfinished run waits for, on %s', (name) => {
     const until = iso(env.wall() + MINUTE)
     expect(await told(world, durably, id)).toMatchObject({
       ...{ waitingFor: { kind: 'retry', until }, cause: 'retry', actor: 'time', remedy: { do: 'wait', until } },
-      text: expect.stringContaining('the server is down'),
+      chain: [{ failedAttempts: { count: 1, error: 'the server is down' } }],
+      advice: `It is tried again at ${until}; nobody has to act unless the error stays.`,
+      text: expect.stringContaining(`waits for its next attempt at ${until}, after an attempt that failed with "the server is down"`),
     })
+  })
+
+  test('the next attempt of a step, with the error of the last one, and how many there were since the last retry', async () => {
+    const world = await setup(name)
+    const { durably, env } = world
+    let call = 0
+    const policy = retry.fixed({ maxAttempts: 3, delay: MINUTE })
+    const job = define(durably, async (ctx) => {
+      await ctx.run('before', () => 1)
+      await ctx.run('call carrier', { retry: policy }, () => Promise.reject(new Error(`503, call ${++call}\n${'more '.repeat(100)}`)))
+    })
+    const { id } = await world.soon(job.trigger(null))
+    const attempt = async () => {
+      await env.advance(MINUTE)
+      await world.soon(durably.processOne())
+      return told(world, durably, id)
+    }
+    expect((await attempt()).chain[0]?.failedAttempts).toStrictEqual({ count: 1, error: '503, call 1' })
+    const second = await attempt()
+    const until = iso(env.wall() + MINUTE)
+    expect(second.text).toContain(
+      `waits for the next attempt of step "call carrier" at ${until}, after 2 attempts that failed, the last one with "503, call 2", since`,
+    )
+    expect(second.advice).toBe(`It is tried again at ${until}; nobody has to act unless the error stays.`)
+    expect(await attempt()).toMatchObject({ cause: 'ended', chain: [{ failedAttempts: null }] })
+    await world.soon(durably.retry(id))
+    expect((await attempt()).chain[0]?.failedAttempts).toStrictEqual({ count: 1, error: '503, call 4' })
   })
 
   test('of several waits all are reported, and what somebody has to act for comes first', async () => {

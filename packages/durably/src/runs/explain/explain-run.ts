@@ -5,14 +5,17 @@ import { DurablyError } from '../../model/errors.ts'
 import type { Run, RunRow } from '../../model/run.ts'
 import type { WaitingFor } from '../../model/waiting-for.ts'
 import type { RunStore } from '../../store/runs.ts'
+import type { StepStore } from '../../store/steps.ts'
 import { diagnose, type Finding } from './diagnose.ts'
-import type { Diagnosis, ExplainedRun, Explanation, ProcessFacts } from './explanation.ts'
+import type { Diagnosis, ExplainedRun, Explanation, FailedAttempts, ProcessFacts } from './explanation.ts'
+import { failedAttempts } from './failed-attempts.ts'
 import { adviceOf, textOf } from './words.ts'
 
 const CHAIN_MAX = 50
 
 export interface ExplainDeps {
   runs: RunStore
+  steps: StepStore
   env: { wall(): number }
   process: ProcessFacts
   /** The run as the caller may see it; null when it may not. */
@@ -22,17 +25,18 @@ export interface ExplainDeps {
 export interface Link extends Finding {
   run: Run
   row: RunRow
+  failedAttempts: FailedAttempts | null
 }
 
 export async function explainRun(deps: ExplainDeps, runId: string): Promise<Explanation> {
-  const { runs, env, process, see } = deps
+  const { runs, steps, env, process, see } = deps
   const chain: Link[] = []
   const visited = new Set<string>()
   let row = await runs.get(runId)
   for (let run = row && (await see(row)); row && run; run = row && (await see(row))) {
     visited.add(row.id)
     const found = await diagnose(runs, row, process, env.wall())
-    chain.push({ ...found, run, row })
+    chain.push({ ...found, run, row, failedAttempts: await failedAttempts(steps, row, found.waitingFor[0]) })
     row = found.next
     if (row && (visited.has(row.id) || chain.length === CHAIN_MAX)) row = null
   }
@@ -61,6 +65,6 @@ function explanationOf(chain: readonly Link[], { cause, since, actor, remedy }: 
 
 function explainedRun(link: Link, process: ProcessFacts): ExplainedRun {
   const { id: runId, jobName, status, phase, version } = link.run
-  const { cause, since, waitingFor } = link
-  return { runId, jobName, status, phase, version, cause, since, waitingFor, text: textOf(link, process) }
+  const { cause, since, waitingFor, failedAttempts } = link
+  return { runId, jobName, status, phase, version, cause, since, waitingFor, failedAttempts, text: textOf(link, process) }
 }

@@ -34,6 +34,14 @@ export type Remedy =
   /** Nothing helps: the run is over. */
   | { do: 'nothing' }
 
+/** How the earlier attempts of a step or of a job failed. */
+export interface FailedAttempts {
+  /** How many there were, since the last `retry()`. */
+  count: number
+  /** The first line of the last error, shortened. */
+  error: string
+}
+
 /** One run in the chain of an explanation. */
 export interface ExplainedRun {
   /** The id of the run. */
@@ -52,6 +60,8 @@ export interface ExplainedRun {
   since: string
   /** Everything that it waits for. The thing that leads to the next run of the chain comes first. */
   waitingFor: WaitingFor[]
+  /** If it waits for the next attempt of a step or of the job: how the earlier ones failed. Otherwise, or if that is not known, null. */
+  failedAttempts: FailedAttempts | null
   /** The same as a line or a few of text for people. */
   text: string
 }

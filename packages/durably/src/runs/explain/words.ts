@@ -2,7 +2,7 @@
 import { iso } from '../../model/env.ts'
 import type { WaitingFor } from '../../model/waiting-for.ts'
 import type { Link } from './explain-run.ts'
-import type { ProcessFacts } from './explanation.ts'
+import type { FailedAttempts, ProcessFacts } from './explanation.ts'
 
 const ERROR_CHARS_MAX = 200
 
@@ -18,7 +18,7 @@ export function textOf(link: Link, process: ProcessFacts): string {
   ].join('\n')
 }
 
-function stateOf({ cause, run, row, waitingFor: [wait] }: Link, process: ProcessFacts): string {
+function stateOf({ cause, run, row, waitingFor: [wait], failedAttempts }: Link, process: ProcessFacts): string {
   const { slots, freeSlots, executes } = process
   const where = executes(run.id) ? 'in this process' : 'in another process'
   const lease = `lease ${quoted(row.leaseOwner ?? '')} until ${isoOf(row.leaseExpiresAt)}`
@@ -46,7 +46,8 @@ function stateOf({ cause, run, row, waitingFor: [wait] }: Link, process: Process
           ? 'has completed'
           : 'was cancelled'
     case 'retry':
-      return `waits for ${wait ? waitOf(wait) : ''} after ${shortened(run.error ?? '')}`
+    case 'step retry':
+      return `waits for ${wait ? waitOf(wait) : ''}${failedAttempts ? `, after ${attemptsOf(failedAttempts)}` : ''}`
     case 'key':
       return `is due, but waits for its concurrency key ${quoted(run.concurrencyKey ?? '')}, held by ${otherRun(wait)}`
     default:
@@ -63,7 +64,7 @@ function waitOf(wait: WaitingFor): string {
     case 'sleep':
       return `the end of sleep ${quoted(wait.step)} at ${wait.until}`
     case 'step retry':
-      return `the next try of step ${quoted(wait.step)} at ${wait.until}`
+      return `the next attempt of step ${quoted(wait.step)} at ${wait.until}`
     case 'signal':
       return `signal ${quoted(wait.name)}${wait.until === null ? '' : `, until ${wait.until} at most`}`
     case 'decision':
@@ -73,6 +74,10 @@ function waitOf(wait: WaitingFor): string {
     default:
       return 'a worker'
   }
+}
+
+function attemptsOf({ count, error }: FailedAttempts): string {
+  return count === 1 ? `an attempt that failed with ${quoted(error)}` : `${count} attempts that failed, the last one with ${quoted(error)}`
 }
 
 function otherRun(wait: WaitingFor | undefined): string {
@@ -111,6 +116,8 @@ function remedyOf({ remedy, run, cause, row }: Link): string {
     case 'nothing':
       return 'There is nothing to do.'
     case 'wait':
+      if (cause === 'retry' || cause === 'step retry')
+        return `It is tried again at ${remedy.until}; nobody has to act unless the error stays.`
       if (remedy.until !== null) return `Nobody has to act: it goes on at ${remedy.until}.`
       if (cause === 'executing')
         return `Nobody has to act: if its worker is lost, another one takes over after ${isoOf(row.leaseExpiresAt)}.`

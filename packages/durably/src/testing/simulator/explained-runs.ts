@@ -43,6 +43,7 @@ export class ExplainedRuns {
     const { store, storeMs, isGone } = this.#deps
     const deps = {
       runs: store.runs,
+      steps: store.steps,
       env: { wall: storeMs },
       process: BUSY_WORKER,
       see: (row: RunRow) => toRun(row, this.#codec, storeMs()),
