@@ -5,9 +5,11 @@ import type { Option } from './command.ts'
 import { conditionsOf, hasConditions } from './conditions.ts'
 import { CliError, EXIT, UsageError } from './exit-code.ts'
 import type { Given } from './given.ts'
+import type { Source } from './job-names.ts'
 import { withDurably } from './open.ts'
 import type { Io } from './output/io.ts'
 import { counted } from './output/plural.ts'
+import type { Place } from './place.ts'
 
 export const MANY_OPTIONS: Readonly<Record<string, Option>> = {
   yes: { short: 'y', what: 'really do it to all runs that match; without it they are only counted' },
@@ -20,7 +22,7 @@ interface Deed {
   /** It changes runs of these alone. */
   statuses: readonly RunStatus[]
   /** Returns what to say of the run, if it is not `done`. */
-  one(durably: Durably, id: string, as: ActorOption): Promise<string | undefined>
+  one(durably: Durably, id: string, as: ActorOption, place: Place): Promise<string | undefined>
   many(durably: Durably, filter: RunConditions, options: ManyRunsOptions): Promise<ManyRunsOutcome>
 }
 
@@ -33,14 +35,16 @@ export function actOnRuns(given: Given, io: Io, deed: Deed): Promise<number | un
   const ids = given.args('id')
   if (ids.length > 0 && hasConditions(given)) throw new UsageError('give either ids or options that say which runs, not both')
   if (ids.length === 0 && !hasConditions(given)) throw new UsageError(`say which runs: an id, or an option such as --job`)
-  return withDurably(given, io, (durably, { now }) =>
-    ids.length > 0 ? eachOf(durably, ids, given, io, deed) : allThatMatch(durably, conditionsOf(given, now()), given, io, deed),
+  return withDurably(given, io, (durably, place) =>
+    ids.length > 0
+      ? eachOf({ durably, place }, ids, given, io, deed)
+      : allThatMatch(durably, conditionsOf(given, place.now()), given, io, deed),
   )
 }
 
-async function eachOf(durably: Durably, ids: readonly string[], given: Given, io: Io, { done, one }: Deed): Promise<number> {
+async function eachOf({ durably, place }: Source, ids: readonly string[], given: Given, io: Io, { done, one }: Deed): Promise<number> {
   for (const id of ids) {
-    const said = (await one(durably, id, actorOf(given, io))) ?? done
+    const said = (await one(durably, id, actorOf(given, io), place)) ?? done
     io.out(given.has('json') ? JSON.stringify({ id, outcome: said }) : `${id}  ${said}`)
   }
   return EXIT.done

@@ -12,7 +12,6 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   run_not_found: 'durably runs lists the newest runs',
   worker_not_found: 'durably workers lists those that are there',
   schedule_not_found: 'durably schedules lists those that are there',
-  run_not_retryable: 'durably explain <id> says what the run waits for',
 }
 
 const OF_THE_DATABASE: readonly ErrorCode[] = [

@@ -294,6 +294,22 @@ describe('a command that is printed', () => {
     expect((await cli(['--help'])).out).toContain('durably runs --label order=4711 finds a run by a label')
   })
 
+  test('a run that has not ended is not retried, and nobody is told to trigger another one beside it', async () => {
+    const db = await create()
+    const durably = await openAt(db)
+    const { id } = await define(durably, 'wait', (ctx) => ctx.waitFor('go')).trigger(null)
+    await durably.processUntilIdle()
+    const { code, err } = await cli(['retry', id, '--db', db])
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `durably retry: run ${id} has not ended (waiting, waits for signal go), so it still does its work, and there is nothing to retry\n  durably explain ${id} --db ${db} says more\n`,
+    })
+    await cli(['cancel', id, '--db', db])
+    expect((await cli(['retry', id, '--db', db])).err).toBe(
+      `durably retry: run ${id} cannot be retried: it is cancelled, and only a failed run can be retried; trigger a new one instead\n`,
+    )
+  })
+
   test('a failed run is told the shell command only', async () => {
     const db = await create()
     const durably = await openAt(db)

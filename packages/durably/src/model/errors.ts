@@ -33,7 +33,7 @@ export interface ErrorCodes {
   // what became of a run
   /** There is no run with this id. */
   run_not_found: true
-  /** Only a failed run can be retried; trigger a new one. */
+  /** Only a failed run can be retried. If the run completed or was cancelled, trigger a new one; if it has not ended, `explain()` says what it waits for. */
   run_not_retryable: true
   /** The run, or the run that triggered it, has not ended; wait for that, or cancel it, before you delete the run. */
   run_active: true

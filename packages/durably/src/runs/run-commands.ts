@@ -52,6 +52,14 @@ const SIGNAL_OPTIONS: KeysOf<SignalOptions> = { idempotencyKey: 1, actor: 1 }
 const DECIDE_OPTIONS: KeysOf<ActorOption> = { actor: 1 }
 const COMMAND_OPTIONS: KeysOf<CommandOptions> = { ifVersion: 1, actor: 1 }
 
+function whyNotRetryable({ status, parentRunId }: RunRow): string {
+  // A new run beside one that has not ended would do its work twice.
+  if (!isTerminal(status)) return `it is ${status} and has not ended, so it still does its work; explain() says what it waits for`
+  const why =
+    status === 'failed' ? `run ${parentRunId}, which triggered it, was cancelled` : `it is ${status}, and only a failed run can be retried`
+  return `${why}; trigger a new one instead`
+}
+
 export class RunCommands {
   readonly #deps: RunCommandDeps
   readonly #store: Pick<RunStore, 'cancel' | 'retry' | 'delete'>
@@ -70,13 +78,8 @@ export class RunCommands {
   async retryRow(id: string, options?: CommandOptions): Promise<RunRow> {
     const { runEvents } = this.#deps
     const { outcome, run } = sameVersion(found(await this.#store.retry(id, this.#command('run:retry', id, options)), id), id, options)
-    if (outcome === 'refused') {
-      const why =
-        run.status === 'failed'
-          ? `run ${run.parentRunId}, which triggered it, was cancelled`
-          : `it is ${run.status}, and only a failed run can be retried`
-      throw new DurablyError('run_not_retryable', `run ${id} cannot be retried: ${why}; trigger a new one instead`, { runId: id })
-    }
+    if (outcome === 'refused')
+      throw new DurablyError('run_not_retryable', `run ${id} cannot be retried: ${whyNotRetryable(run)}`, { runId: id })
     runEvents.emit('run:retry', () => ({ run }))
     return run
   }
