@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { cluster } from '@coji/durably/cluster'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { HOSTILE } from './jobs.ts'
 import { openBrowser, openPage, type PageLook } from './open-page.ts'
 import { openWorld, type World } from './world.ts'
@@ -120,6 +121,34 @@ describe('actions', () => {
     await confirm(page, 'Send')
     await page.getByText(`The signal “approval” was sent to run ${id.slice(-8)} of approve-invoice.`).waitFor()
     await page.getByRole('region', { name: 'Output' }).getByText('"by": "grace"').waitFor()
+  })
+
+  test('a run that waits for a run that waits for a signal says which one, and its button sends it there', async () => {
+    const world = await openWorld()
+    const { durably } = world
+    const anything = z.unknown()
+    const review = durably.defineJob({ name: 'review', input: anything }, (ctx) => ctx.waitFor('reviewed'))
+    const order = durably.defineJob({ name: 'order', input: anything }, (ctx) => ctx.invoke(review, null))
+    const { id } = await durably.defineJob({ name: 'campaign', input: anything }, (ctx) => ctx.invoke(order, null)).trigger(null)
+    durably.start()
+    const page = await open(world, `/runs/${id}`)
+    await page.getByText(/Somebody must send the signal “reviewed” to run \w+ of review, with the button “Signal review…”\./).waitFor()
+    // The engine's own advice names the calls of a program.
+    const explained = await page.locator('.explained').textContent()
+    expect(explained).toContain('of job "review" waits for signal "reviewed"')
+    expect(explained).not.toContain('durably.signal')
+    const last = (await durably.getRuns({ jobName: 'review' }))[0]?.id ?? ''
+    const name = `run ${last.slice(-8)} of review`
+    expect(await page.getByRole('link', { name: `Open ${name}` }).getAttribute('href')).toContain(last)
+    expect(await page.getByRole('button', { name: 'Signal…', exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Signal review…' }).click()
+    const dialog = page.getByRole('dialog', { name: `Send a signal to ${name}` })
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('reviewed')
+    await dialog.getByLabel('Value, as JSON').fill('"yes"')
+    await confirm(page, 'Send')
+    await page.getByText(`The signal “reviewed” was sent to ${name}.`).waitFor()
+    await page.getByRole('region', { name: 'Output' }).getByText('yes').waitFor()
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'yes' })
   })
 
   test('a failed run shows its error and causes, and is retried and deleted after a question', async () => {

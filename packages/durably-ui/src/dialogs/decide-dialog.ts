@@ -15,7 +15,7 @@ class DecideDialog extends DialogView {
     acted: { attribute: false },
     choice: { state: true },
   }
-  declare run: Run
+  declare run: Pick<Run, 'id' | 'jobName'>
   declare step: string
   declare acted: () => void
   declare private choice: Choice
@@ -65,6 +65,6 @@ class DecideDialog extends DialogView {
 
 define('durably-decide-dialog', DecideDialog)
 
-export function decideDialog(app: App, run: Run, step: string, acted: () => void): TemplateResult {
+export function decideDialog(app: App, run: Pick<Run, 'id' | 'jobName'>, step: string, acted: () => void): TemplateResult {
   return html`<durably-decide-dialog .app=${app} .run=${run} .step=${step} .acted=${acted}></durably-decide-dialog>`
 }

@@ -8,7 +8,7 @@ import { DialogView, entered, enteredJson } from './dialog-view.ts'
 
 class SignalDialog extends DialogView {
   static override properties = { run: { attribute: false }, name: { attribute: false }, acted: { attribute: false } }
-  declare run: Run
+  declare run: Pick<Run, 'id' | 'jobName'>
   /** The signal that the run waits for; empty if it waits for none. */
   declare name: string
   declare acted: () => void
@@ -38,6 +38,6 @@ class SignalDialog extends DialogView {
 
 define('durably-signal-dialog', SignalDialog)
 
-export function signalDialog(app: App, run: Run, name: string, acted: () => void): TemplateResult {
+export function signalDialog(app: App, run: Pick<Run, 'id' | 'jobName'>, name: string, acted: () => void): TemplateResult {
   return html`<durably-signal-dialog .app=${app} .run=${run} .name=${name} .acted=${acted}></durably-signal-dialog>`
 }

@@ -1,27 +1,35 @@
 // What can be done about a run in its present state. Each asks before it acts.
-import type { Run, WaitingFor } from '@coji/durably/client'
+import type { Explanation, Run, WaitingFor } from '@coji/durably/client'
 import { html, nothing, type TemplateResult } from 'lit'
 import type { App } from '../app.ts'
 import { confirmDialog } from '../dialogs/confirm-dialog.ts'
 import { decideDialog } from '../dialogs/decide-dialog.ts'
 import { signalDialog } from '../dialogs/signal-dialog.ts'
 import { hasEnded } from '../state/watched-run.ts'
+import { decideButton, runElsewhere, signalButton } from '../words/explanation.ts'
 import { runName } from '../words/run-name.ts'
 import { icon } from './icon.ts'
 
-/** `waits`: what it waits for. */
-export function runActions(app: App, run: Run, waits: readonly WaitingFor[], acted: () => void): TemplateResult {
+interface WhyNot {
+  /** What it waits for. */
+  waits: readonly WaitingFor[]
+  explanation: Explanation | null
+}
+
+export function runActions(app: App, run: Run, { waits, explanation }: WhyNot, acted: () => void): TemplateResult {
   const decision = waits.find((wait) => wait.kind === 'decision')
   const signal = waits.find((wait) => wait.kind === 'signal')
+  const elsewhere = explanation ? actionElsewhere(app, explanation, acted) : null
   const open = (dialog: TemplateResult) => () => app.open(dialog)
   return html`<div class="actions">
+    ${elsewhere ?? nothing}
     ${
       decision
         ? html`<button class="primary" @click=${open(decideDialog(app, run, decision.step, acted))}>${icon('check')}Decide…</button>`
         : nothing
     }
     ${
-      hasEnded(run)
+      hasEnded(run) || (elsewhere && !signal)
         ? nothing
         : html`<button
             class=${signal ? 'primary' : 'quiet'}
@@ -37,6 +45,19 @@ export function runActions(app: App, run: Run, waits: readonly WaitingFor[], act
         : html`<button class="quiet danger" @click=${open(cancelDialog(app, run, acted))}>${icon('stop')}Cancel…</button>`
     }
   </div>`
+}
+
+/** What lets this run go on although it is done to another one, for which this one waits. */
+function actionElsewhere(app: App, explanation: Explanation, acted: () => void): TemplateResult | null {
+  const other = runElsewhere(explanation)
+  const { remedy } = explanation
+  if (!other) return null
+  const run = { id: other.runId, jobName: other.jobName }
+  const button = (label: unknown, dialog: TemplateResult) =>
+    html`<button class="primary" @click=${() => app.open(dialog)}>${label}</button>`
+  if (remedy.do === 'signal') return button([icon('send'), signalButton(other)], signalDialog(app, run, remedy.name, acted))
+  if (remedy.do === 'decide') return button([icon('check'), decideButton(other)], decideDialog(app, run, remedy.step, acted))
+  return null
 }
 
 function retryDialog(app: App, run: Run, acted: () => void): TemplateResult {

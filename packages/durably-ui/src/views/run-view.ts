@@ -90,7 +90,7 @@ class RunView extends FollowingView {
         </p>
       </div>
       <span class="grow"></span>
-      ${runActions(this.app, run, watched.waits, () => void watched.read())}
+      ${runActions(this.app, run, watched, () => void watched.read())}
     </header>`
   }
 

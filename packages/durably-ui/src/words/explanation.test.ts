@@ -38,7 +38,10 @@ test('a job that the server does not know is named', async () => {
   const other = createDurably({ store, logger: false })
   const explanation = await other.explain(id)
   expect(causeInWords({ status: 'pending', error: null }, explanation, Date.now())).toBe(
-    'It is due, but the server that was asked knows no job of its name.',
+    'It is due, but the server that answers this page knows no job of the name “wait”.',
+  )
+  expect(remedyInWords(explanation, Date.now())).toBe(
+    'If the name is right, start a worker that has the job “wait”, unless another process has it. If it is misspelt, cancel the run and trigger the right job.',
   )
 })
 
@@ -46,17 +49,19 @@ test('a run that waits for a child says so, and what the child needs', async () 
   const { durably, parent, said } = world()
   const { id } = await parent.trigger(null)
   await durably.processUntilIdle()
+  const [child] = await durably.getRuns({ jobName: 'wait' })
   expect(await said(id)).toEqual([
     'It waits for the run that step “invoke wait” invoked, of job “wait”.',
-    'Somebody must send the signal “approval”.',
+    `Somebody must send the signal “approval” to run ${child?.id.slice(-8)} of wait, with the button “Signal wait…”.`,
   ])
+  expect((await said(child?.id ?? ''))[1]).toBe('Somebody must send the signal “approval”, with the button “Signal…”.')
 })
 
 test('a failed run says its error and to retry it', async () => {
   const { durably, fail, said } = world()
   const { id } = await fail.trigger(null)
   await durably.processUntilIdle()
-  expect(await said(id)).toEqual(['no card', 'When its reason is gone, retry it.'])
+  expect(await said(id)).toEqual(['no card', 'When its reason is gone, retry it, with the button “Retry…”.'])
 })
 
 test('a delay says when it is over', async () => {
