@@ -1,6 +1,9 @@
 // AdvisedCommands — commands that somebody is told to give: they can be pasted, and lead to the same database.
+import type { Run } from '@coji/durably'
 import type { Place } from './place.ts'
+import { fileThatDefines, MESSAGE, RESULT, VALUE } from './placeholders.ts'
 import { shellWord } from './shell-word.ts'
+import { triggerAgain } from './trigger-again.ts'
 
 export class AdvisedCommands {
   readonly #place: Pick<Place, 'options'>
@@ -26,15 +29,15 @@ export class AdvisedCommands {
   }
 
   signal(id: string, name: string): string {
-    return this.#command('signal', [id, name, '<value as JSON>'])
+    return this.#command('signal', [id, name, VALUE])
   }
 
   /** One a line, each after what it means. */
   decide(id: string, step: string): string[] {
     const command = (option: string) => this.#command('decide', [id, step], option)
     return [
-      `it took place:          ${command(`--done ${shellWord('<result as JSON>')}`)}`,
-      `it failed:              ${command(`--failed ${shellWord('<message>')}`)}`,
+      `it took place:          ${command(`--done ${shellWord(RESULT)}`)}`,
+      `it failed:              ${command(`--failed ${shellWord(MESSAGE)}`)}`,
       `it did not take place:  ${command('--run-again')}`,
     ]
   }
@@ -53,7 +56,12 @@ export class AdvisedCommands {
 
   /** Which file that is, the reader knows. */
   worker(jobNames: readonly string[]): string {
-    return [`durably worker <file that defines ${jobNames.join(', ')}>`, this.#place.options].filter(Boolean).join(' ')
+    return this.#command('worker', [fileThatDefines(jobNames)])
+  }
+
+  /** The work of a run, for another job. */
+  trigger(jobName: string, run: Run): string {
+    return this.#command('trigger', [jobName], triggerAgain(run))
   }
 
   #command(name: string, args: readonly string[], option = ''): string {

@@ -4,6 +4,7 @@ import type { Argument, Command, Option } from './command.ts'
 import { UsageError } from './exit-code.ts'
 import { Given } from './given.ts'
 import { suggestion } from './nearest.ts'
+import { isPlaceholder } from './placeholders.ts'
 import { optionsOf } from './shared-options.ts'
 
 export function parse(command: Command, words: readonly string[]): Given {
@@ -41,6 +42,7 @@ function checkOption(name: string, rawName: string, value: string | undefined, o
     return ''
   }
   if (value === undefined || value === '') throw new UsageError(`--${name} needs ${option.value}`)
+  refusePlaceholder(`--${name}`, value)
   if (option.choices && !option.choices.includes(value))
     throw new UsageError(`--${name} ${JSON.stringify(value)} is not known; ${suggestion(value, option.choices)}`)
   return value
@@ -63,6 +65,13 @@ function argumentsOf(command: Command, given: readonly string[]): Map<string, st
 
 function checkChoice({ name, choices }: Argument, value: string): void {
   if (value === '') throw new UsageError(`<${name}> is empty`)
+  refusePlaceholder(`<${name}>`, value)
   if (choices && !choices.includes(value))
     throw new UsageError(`<${name}> ${JSON.stringify(value)} is not known; ${suggestion(value, choices)}`)
+}
+
+/** From a command that was printed and pasted. */
+function refusePlaceholder(what: string, value: string): void {
+  if (isPlaceholder(value))
+    throw new UsageError(`${what} is ${JSON.stringify(value)}, which stands for a value of yours; put that in its place`)
 }

@@ -58,7 +58,7 @@ describe.each(PLACES)('on $name', ({ create }) => {
     expect(code).toBe(1)
     expect(Object.keys(troubles).sort()).toEqual(['crash loops', 'due runs', 'failed runs', 'lost workers', 'schedules'])
     expect(troubles['due runs']).toMatchObject({ state: 'bad', what: expect.stringContaining(`1 of alone for up to 10m (${due?.id})`) })
-    expect(troubles['due runs']?.remedy).toMatch(/^start a worker: durably worker <file that defines alone> --db /)
+    expect(troubles['due runs']?.remedy).toMatch(/^start a worker: durably worker '<file that defines alone>' --db /)
     expect(troubles['due runs']?.remedy).toContain(`durably explain ${due?.id} --db `)
     expect(troubles['lost workers']?.what).toMatch(/^1 run lost its worker and nobody took over: /)
     expect(troubles['failed runs']).toMatchObject({

@@ -33,7 +33,7 @@ async function age(durably: Durably, id: string, ms: number): Promise<void> {
 
 /** The printed commands, without what is said before them. */
 function commandsIn(text: string): string[] {
-  return [...text.matchAll(/durably (?:explain|retry|cancel|signal|decide|run|runs) .*/g)].map(([command]) => command)
+  return [...text.matchAll(/durably (?:explain|retry|cancel|signal|decide|run|runs|trigger|worker) .*/g)].map(([command]) => command)
 }
 
 /** Gives a printed command as somebody does who pastes it: a real shell makes the words of it. */
@@ -71,7 +71,7 @@ describe.each(PLACES)('on $name', { timeout: 60_000 }, ({ create }) => {
     const { out } = await paste(found['held keys']?.remedy ?? '')
     expect(out).not.toContain('Nobody has to act')
     expect(out).toMatch(new RegExp(`It goes on by itself when run ${holder.id} has ended, not before `))
-    expect((await cli(['runs', '--job', 'ship-order', ...at])).out).toContain('due, key customer-17')
+    expect((await cli(['runs', '--job', 'ship-order', ...at])).out).toContain('due, has key customer-17')
     expect(await paste(commandsIn(out).at(-1))).toMatchObject({ code: 0, out: `${holder.id}  cancelled\n` })
     const freed = await findings(db)
     expect(freed['held keys']?.state).toBe('ok')
@@ -102,24 +102,60 @@ describe.each(PLACES)('on $name', { timeout: 60_000 }, ({ create }) => {
     await ship.batchTrigger(Array.from({ length: 3 }, () => ({ payload: null })))
     await durably.processUntilIdle()
     const elsewhere = await openAt(db)
-    const { id } = await define(elsewhere, 'ship-orders', () => null).trigger(null)
+    const input = { order: 4711, note: "Ada's; $(id)" }
+    const options = { labels: { order: '4711', note: 'a b' }, concurrencyKey: '-k', idempotencyKey: 'o 1' }
+    const { id } = await define(elsewhere, 'ship-orders', () => null).trigger(input, options)
     await age(durably, id, 10 * MINUTE)
-    const question = 'did somebody mean "ship-order"? 3 runs have that name'
+    const question = 'may be a misspelling of "ship-order": 3 runs have that name'
     const { 'due runs': due } = await findings(db)
     expect(due).toMatchObject({ state: 'bad', what: expect.stringContaining(question) })
-    expect(commandsIn(due?.remedy ?? '')).toEqual([`durably explain ${id} --db ${db}`])
+    expect(commandsIn(due?.remedy ?? '').at(-1)).toBe(`durably explain ${id} --db ${db}`)
     const { out } = await cli(['explain', id, ...at])
     expect(out).toContain('is due, but no worker is in the register, so none is known to have its job')
     expect(out).toContain(question)
-    expect(out).toContain(`durably worker <file that defines ship-orders> --db ${db}`)
+    const [worker, cancel, trigger] = commandsIn(out)
+    expect(worker).toBe(`durably worker '<file that defines ship-orders>' --db ${db}`)
+    expect(await paste(worker)).toMatchObject({ code: 2, err: expect.stringContaining('which stands for a value of yours') })
     expect(out).not.toContain('this process')
     cluster(durably)
     durably.start()
     await vi.waitFor(async () => expect(await durably.workers.list()).toHaveLength(1))
     expect((await cli(['explain', id, ...at])).out).toContain('is due, but no worker of the register has its job')
     const other = await define(elsewhere, 'unlike-any', () => null).trigger(null)
-    expect((await cli(['explain', other.id, ...at])).out).not.toContain('did somebody mean')
+    expect((await cli(['explain', other.id, ...at])).out).not.toContain('misspelling')
     await durably.stop({ timeout: 0 })
+    // The work of the misspelt run is done once, by the other job.
+    expect(await paste(cancel)).toMatchObject({ code: 0, out: `${id}  cancelled\n` })
+    expect(await paste(trigger)).toMatchObject({ code: 0, err: '' })
+    expect((await durably.getRuns({ jobName: 'ship-order' }))[0]).toMatchObject({ payload: input, ...options, status: 'pending' })
+  })
+
+  test('an input or labels that are long, or that JSON would change, are left to the reader', async () => {
+    const { durably, at } = await world()
+    await define(durably, 'ship-order', () => null).trigger(null)
+    const misspelt = define(durably, 'ship-orders', () => null)
+    const runs = [
+      await misspelt.trigger('x'.repeat(300), { labels: { a: 'y'.repeat(250) } }),
+      await misspelt.trigger({ at: new Date(0) }, { labels: { a: 'y'.repeat(250) } }),
+    ]
+    for (const { id } of runs) {
+      const trigger = commandsIn((await cli(['explain', id, ...at])).out)[2] ?? ''
+      expect(trigger).toContain(`durably trigger ship-order --input '<input as JSON>' --label '<name=value>' --db `)
+      expect(await paste(trigger)).toMatchObject({ code: 2, err: expect.stringContaining('--input is "<input as JSON>"') })
+      expect(await paste(trigger.replace('<input as JSON>', '1'))).toMatchObject({ code: 2, err: expect.stringContaining('--label is') })
+    }
+  })
+
+  test('a child of a misspelt job is not triggered again as a run of its own', async () => {
+    const { durably, at } = await world()
+    await define(durably, 'ship-order', () => null).trigger(null)
+    const elsewhere = await openAt(at[1] ?? '')
+    const misspelt = define(elsewhere, 'ship-orders', () => null)
+    const parent = await define(durably, 'parent', (ctx) => ctx.invoke(misspelt, null)).trigger(null)
+    await durably.processUntilIdle()
+    const { out } = await cli(['explain', parent.id, ...at])
+    expect(out).toContain(`If so, mend the job of run ${parent.id}, which triggered it.`)
+    expect(commandsIn(out).map((command) => command.split(' ')[1])).toEqual(['worker'])
   })
 
   test('runs that failed and runs that wait are named, with the error and what they wait for', async () => {
@@ -232,11 +268,13 @@ describe.each(PLACES)('on $name', { timeout: 60_000 }, ({ create }) => {
       )
       expect(commandsIn(text)).toHaveLength(3)
     }
-    expect(await paste(commandsIn(out)[1])).toMatchObject({ code: 0, err: '' })
+    const [, failed = ''] = commandsIn(out)
+    expect(await paste(failed)).toMatchObject({ code: 2, err: expect.stringContaining('--failed is "<message>"') })
+    expect(await paste(failed.replace('<message>', 'no money'))).toMatchObject({ code: 0, err: '' })
     await durably.processUntilIdle()
-    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: '<message>' })
+    expect(await durably.getRun(id)).toMatchObject({ status: 'failed', error: 'no money' })
     const page = (await cli(['run', id, ...at])).out
-    expect(page).toMatch(/▶.*\n.*■ waits\n.*somebody decided about step "charge Ada's card \$\(id\)": it failed: <message>\n.*▶/)
+    expect(page).toMatch(/▶.*\n.*■ waits\n.*somebody decided about step "charge Ada's card \$\(id\)": it failed: no money\n.*▶/)
   })
 })
 
@@ -253,6 +291,22 @@ describe('a command that is printed', () => {
       expect(await paste(command.replace('<value as JSON>', '1'))).toMatchObject({ code: 0, err: '' })
       await durably.processUntilIdle()
       expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
+    }
+  })
+
+  test('a placeholder that was left in is refused, whatever the command', async () => {
+    const db = await create()
+    await openAt(db)
+    const left = [
+      ['decide', 'id', 'step', '--failed', '<message>'],
+      ['decide', 'id', 'step', '--done', '<result as JSON>'],
+      ['signal', 'id', 'go', '<value as JSON>'],
+      ['worker', '<file that defines a, b>'],
+    ]
+    for (const words of left) {
+      const { code, err } = await cli([...words, '--db', db])
+      expect(code).toBe(2)
+      expect(err).toContain(`is ${JSON.stringify(words.at(-1))}, which stands for a value of yours; put that in its place`)
     }
   })
 

@@ -73,7 +73,7 @@ test('a run that never started: the list has its key, and its timeline says so, 
   const { id } = await world.jobs.quick.trigger(null, { concurrencyKey: 'customer-17' })
   const page = await open(world)
   await rows(page)
-    .getByText(/^Due for .*, key “customer-17”\.$/)
+    .getByText(/^Due for .*, has key “customer-17”\.$/)
     .waitFor()
   await rows(page).click()
   const timeline = page.getByRole('region', { name: 'Timeline' })

@@ -3,10 +3,11 @@ import type { Worker } from '@coji/durably/cluster'
 import { AdvisedCommands } from '../advised-commands.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-code.ts'
-import { otherJobMeant } from '../misspelt-job.ts'
+import type { Source } from '../job-names.ts'
+import { likelyJob } from '../misspelt-job.ts'
 import { noSuchRun } from '../no-such-run.ts'
 import { withDurably } from '../open.ts'
-import { type Advice, adviceFor } from '../output/advice.ts'
+import { type Advice, adviceFor, adviceForMisspelt, type Misspelt } from '../output/advice.ts'
 import type { Io } from '../output/io.ts'
 import { paint } from '../output/paint.ts'
 import { printable, printableLines } from '../output/printable.ts'
@@ -43,11 +44,21 @@ async function show(io: Io, durably: Durably, place: Place, explanation: Explana
   const { remedy, chain } = explanation
   const workers = remedy.do === 'start a worker' ? await workersAtWork(durably) : []
   for (const run of chain) io.out(printableLines(run.cause === 'unknown job' ? dueLines(run, workers) : run.text))
-  if (remedy.do === 'start a worker' && workersWith(workers, remedy.jobName).length === 0) {
-    const question = await otherJobMeant({ durably, place }, remedy.jobName, workers)
-    if (question !== null) io.out(printable(`About that name: ${question}.`))
-  }
-  showAdvice(io, adviceFor(explanation, workers, commands))
+  const misspelt = await misspeltRun({ durably, place }, explanation, workers)
+  showAdvice(io, misspelt ? adviceForMisspelt(misspelt, commands) : adviceFor(explanation, workers, commands))
+}
+
+/** The run at the end of the chain, if no worker has its job and another job has nearly the same name. */
+async function misspeltRun(
+  { durably, place }: Source,
+  { cause, chain }: Explanation,
+  workers: readonly Worker[],
+): Promise<Misspelt | null> {
+  const last = chain.at(-1)
+  if (cause !== 'unknown job' || !last || workersWith(workers, last.jobName).length > 0) return null
+  const likely = await likelyJob({ durably, place }, last.jobName, workers)
+  const run = likely && (await durably.getRun(last.runId))
+  return run ? { run, likely } : null
 }
 
 function dueLines({ runId, jobName, since, text }: ExplainedRun, workers: readonly Worker[]): string {

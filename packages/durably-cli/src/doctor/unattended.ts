@@ -1,5 +1,5 @@
 import type { Worker } from '@coji/durably/cluster'
-import { otherJobMeant } from '../misspelt-job.ts'
+import { likelyJob } from '../misspelt-job.ts'
 import { shownDuration } from '../output/time.ts'
 import { workersAtWork, workersWith } from '../register.ts'
 import { bad, type Check, ok, type Patient, warn } from './finding.ts'
@@ -63,8 +63,8 @@ function words(due: readonly Due[], nowMs: number): string {
 async function meant({ durably, place }: Patient, orphans: readonly Due[], workers: readonly Worker[]): Promise<string[]> {
   const asked: string[] = []
   for (const { jobName } of orphans) {
-    const question = await otherJobMeant({ durably, place }, jobName, workers)
-    if (question !== null) asked.push(`${jobName}: ${question}`)
+    const likely = await likelyJob({ durably, place }, jobName, workers)
+    if (likely) asked.push(`${jobName} may be a misspelling of ${JSON.stringify(likely.name)}: ${likely.known}`)
   }
   return asked
 }

@@ -1,7 +1,8 @@
 // What to do about a run, with the commands that do it.
-import type { Explanation } from '@coji/durably'
+import type { Explanation, Run } from '@coji/durably'
 import type { Worker } from '@coji/durably/cluster'
 import type { AdvisedCommands } from '../advised-commands.ts'
+import type { LikelyJob } from '../misspelt-job.ts'
 import { workersWith } from '../register.ts'
 
 export interface Advice {
@@ -39,6 +40,32 @@ export function adviceFor(explanation: Explanation, workers: readonly Worker[], 
     }
     default:
       return { words: explanation.advice, commands: [] }
+  }
+}
+
+export interface Misspelt {
+  run: Run
+  likely: LikelyJob
+}
+
+/** Only a person knows whether the name is right. */
+export function adviceForMisspelt({ run, likely }: Misspelt, commands: AdvisedCommands): Advice {
+  const { id, jobName, parentRunId } = run
+  const may = `The name ${JSON.stringify(jobName)} may be a misspelling of ${JSON.stringify(likely.name)}: ${likely.known}.`
+  const start = commands.worker([jobName])
+  // A run that is triggered in its place would not be a child.
+  if (parentRunId !== null)
+    return {
+      words: `${may} If so, mend the job of run ${parentRunId}, which triggered it. If the name is right, start a worker:`,
+      commands: [start],
+    }
+  return {
+    words: `${may} If the name is right, start a worker, unless a process that is not in the register has the job. If it is misspelt, cancel the run and trigger the other job:`,
+    commands: [
+      `the name is right:  ${start}`,
+      `it is misspelt:     ${commands.cancel(id)}`,
+      `                    ${commands.trigger(likely.name, run)}`,
+    ],
   }
 }
 

@@ -42,7 +42,7 @@ function tookOf({ startedAt, finishedAt, status }: Run, nowMs: number): string {
 function noteOf(run: Run, nowMs: number): string {
   if (run.status === 'failed') return run.error
   // A list does not know whether its key is held; durably explain says so.
-  if (run.waitingFor?.kind === 'slot' && run.concurrencyKey !== null) return `due, key ${run.concurrencyKey}`
+  if (run.waitingFor?.kind === 'slot' && run.concurrencyKey !== null) return `due, has key ${run.concurrencyKey}`
   if (run.waitingFor?.kind === 'retry' && run.error !== null)
     return `${waitingInWords(run.waitingFor, nowMs)}, after ${JSON.stringify(firstLine(run.error))}`
   if (run.waitingFor) return waitingInWords(run.waitingFor, nowMs)

@@ -45,7 +45,7 @@ function summaryOf(run: Run, now: number): string {
 
 /** A list does not know whether the key is held; the page of the run says so. */
 function dueInWords({ runAt, concurrencyKey }: Run, now: number): string {
-  return `Due for ${durationInWords(now - Date.parse(runAt))}${concurrencyKey === null ? '' : `, key “${shortened(concurrencyKey)}”`}.`
+  return `Due for ${durationInWords(now - Date.parse(runAt))}${concurrencyKey === null ? '' : `, has key “${shortened(concurrencyKey)}”`}.`
 }
 
 function shortened(text: string): string {
