@@ -221,9 +221,32 @@ describe.each(PLACES)('on $name', { timeout: 60_000 }, ({ create }) => {
       expect(out).toMatch(/ at .*Z, after an attempt that failed with "503 from the carrier", since /)
       expect(out).toMatch(/It is tried again at .*Z; nobody has to act unless the error stays\. .*This shows its attempts:/)
       expect(out).not.toContain('goes on')
-      expect((await paste(commandsIn(out)[0])).out).toMatch(new RegExp(`run +${id}`))
+      expect((await paste(commandsIn(out).at(-1))).out).toMatch(new RegExp(`run +${id}`))
     }
     expect((await cli(['runs', '--job', 'again', ...at])).out).toMatch(/next attempt in 6h, after "503 from the carrier"\n/)
+  })
+
+  test('what goes on by itself takes a worker, and that none is in the register is said', async () => {
+    const { durably, at } = await world()
+    const nap = define(durably, 'nap', (ctx) => ctx.sleep('nap', '1h'))
+    const wait = define(durably, 'wait', (ctx) => ctx.waitFor('go'))
+    const holder = await nap.trigger(null, { concurrencyKey: 'k', holdKey: true })
+    const waits = await wait.trigger(null)
+    await durably.processUntilIdle()
+    const blocked = await nap.trigger(null, { concurrencyKey: 'k' })
+    const said = async ({ id }: { id: string }) => (await cli(['explain', id, ...at])).out.includes('none is in the register')
+    expect([await said(holder), await said(blocked), await said(waits)]).toEqual([true, true, false])
+    expect((await cli(['doctor', ...at])).out).toMatch(/✓ workers +none is in the register, .*; others execute runs as well\n/)
+    cluster(durably)
+    durably.start()
+    await vi.waitFor(async () => expect(await durably.workers.list()).toHaveLength(1))
+    expect([await said(holder), await said(blocked)]).toEqual([false, false])
+    const { out } = await cli(['doctor', ...at])
+    expect(out).toMatch(/✓ workers +1 worker in the register starts runs\n/)
+    expect(out).toMatch(
+      /\ndurably runs --label name=value finds the run of a customer, and durably explain <id> says why it does not go on\.\n$/,
+    )
+    await durably.stop({ timeout: 0 })
   })
 
   test('a run that is retried is due since then, however old it is', async () => {

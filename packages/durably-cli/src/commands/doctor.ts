@@ -12,7 +12,7 @@ export const doctor: Command = {
   name: 'doctor',
   summary: 'look for what is wrong, and say what to do; the exit code is 1 if something does not work',
   about:
-    'It reads only: tables, clock, runs that nobody executes, that wait for a key or something else, or that failed, schedules, notifications, connections and disk.',
+    'It reads only: tables, clock, workers, runs that nobody executes, that wait for a key or something else, or that failed, schedules, notifications, connections and disk.',
   examples: ['durably doctor --db app.db', 'durably doctor --json | jq \'.[] | select(.state != "ok")\''],
   async run(given, io) {
     const place = placeOf(given, io)
@@ -22,11 +22,12 @@ export const doctor: Command = {
       findings.push(finding)
       if (!given.has('json')) io.out(shown(io, finding))
     }
-    if (given.has('json')) io.out(JSON.stringify(findings))
+    io.out(given.has('json') ? JSON.stringify(findings) : WHERE_TO_LOOK)
     return findings.some(({ state }) => state === 'bad') ? EXIT.refused : EXIT.done
   },
 }
 
+const WHERE_TO_LOOK = 'durably runs --label name=value finds the run of a customer, and durably explain <id> says why it does not go on.'
 const MARGIN = ' '.repeat(18)
 const MARKS = { ok: ['green', '✓'], warn: ['yellow', '!'], bad: ['red', '✗'] } as const
 

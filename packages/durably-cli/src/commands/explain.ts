@@ -41,8 +41,8 @@ async function explained(durably: Durably, id: string, commands: AdvisedCommands
 
 /** The library speaks of its own process. This one never has jobs, so what others have is read in the register. */
 async function show(io: Io, durably: Durably, place: Place, explanation: Explanation, commands: AdvisedCommands): Promise<void> {
-  const { remedy, chain } = explanation
-  const workers = remedy.do === 'start a worker' ? await workersAtWork(durably) : []
+  const { remedy, chain, actor } = explanation
+  const workers = remedy.do === 'start a worker' || actor === 'time' ? await workersAtWork(durably) : []
   for (const run of chain) io.out(printableLines(run.cause === 'unknown job' ? dueLines(run, workers) : run.text))
   const misspelt = await misspeltRun({ durably, place }, explanation, workers)
   showAdvice(io, misspelt ? adviceForMisspelt(misspelt, commands) : adviceFor(explanation, workers, commands))

@@ -14,9 +14,11 @@ import { checkSchema } from './schema.ts'
 import { checkCancelling, checkDecisions, checkLost } from './stuck.ts'
 import { checkUnattended } from './unattended.ts'
 import { checkWaiting } from './waiting.ts'
+import { checkWorkers } from './workers.ts'
 
 const CHECKS: readonly [name: string, check: Check][] = [
   ['clock', checkClock],
+  ['workers', checkWorkers],
   ['due runs', checkUnattended],
   ['held keys', checkHeldKeys],
   ['lost workers', checkLost],

@@ -3,7 +3,7 @@ import type { Explanation, Run } from '@coji/durably'
 import type { Worker } from '@coji/durably/cluster'
 import type { AdvisedCommands } from '../advised-commands.ts'
 import type { LikelyJob } from '../misspelt-job.ts'
-import { workersWith } from '../register.ts'
+import { NONE_IN_REGISTER, workersWith } from '../register.ts'
 
 export interface Advice {
   words: string
@@ -28,13 +28,15 @@ export function adviceFor(explanation: Explanation, workers: readonly Worker[], 
         commands: [commands.worker([remedy.jobName])],
       }
     case 'wait': {
+      if (actor !== 'time') return { words: explanation.advice, commands: [] }
       const last = chain.at(-1)
+      const unheard = workers.length === 0 ? ` ${NONE_IN_REGISTER}` : ''
       const holder = holderOf(explanation)
       if (holder === null && last && (cause === 'retry' || cause === 'step retry'))
-        return { words: `${explanation.advice} This shows its attempts:`, commands: [commands.run(last.runId)] }
-      if (holder === null || actor !== 'time' || remedy.until === null) return { words: explanation.advice, commands: [] }
+        return { words: `${explanation.advice}${unheard} This shows its attempts:`, commands: [commands.run(last.runId)] }
+      if (holder === null || remedy.until === null) return { words: explanation.advice + unheard, commands: [] }
       return {
-        words: `It goes on by itself when run ${holder} has ended, not before ${remedy.until}. To free its key sooner, cancel that run, which ends it:`,
+        words: `It goes on by itself when run ${holder} has ended, not before ${remedy.until}.${unheard} To free its key sooner, cancel that run, which ends it:`,
         commands: [commands.cancel(holder)],
       }
     }
