@@ -1,5 +1,6 @@
 // The dashboard as people use it: served as files, over HTTP, from a real engine on SQLite, in a real Chromium.
 import { readFileSync } from 'node:fs'
+import { retry } from '@coji/durably'
 import { cluster } from '@coji/durably/cluster'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -80,6 +81,19 @@ test('a run that never started: the list has its key, and its timeline says so, 
   await timeline.getByText('It has not started yet.').waitFor()
   await world.durably.cancel(id)
   await timeline.getByText('It ended before a worker started it.').waitFor()
+})
+
+test('a run that is tried again says why, in the list and on its page', async () => {
+  const world = await openWorld()
+  const again = { name: 'again', input: z.unknown(), retry: retry.fixed({ maxAttempts: 3, delay: '2h' }) }
+  await world.durably.defineJob(again, () => Promise.reject(new Error('503 from the carrier'))).trigger(null)
+  await world.durably.processUntilIdle()
+  const page = await open(world)
+  await rows(page)
+    .getByText(/^Its last attempt failed; it is tried again in .*\. 503 from the carrier$/)
+    .waitFor()
+  await rows(page).click()
+  await page.getByRole('heading', { name: /it is tried again in .*\. It failed with “503 from the carrier”\.$/ }).waitFor()
 })
 
 test('a worker that is in no register is not denied', async () => {
