@@ -379,7 +379,7 @@ describe('a command that is printed', () => {
     const { code, err } = await cli(['retry', id, '--db', db])
     expect({ code, err }).toEqual({
       code: 1,
-      err: `durably retry: run ${id} has not ended (waiting, waits for signal go), so it still does its work, and there is nothing to retry\n  durably explain ${id} --db ${db} says more\n`,
+      err: `durably retry: run ${id} has not ended (waiting, waits for signal go), so it still does its work, and there is nothing to retry; this says more:\n  durably explain ${id} --db ${db}\n`,
     })
     await cli(['cancel', id, '--db', db])
     expect((await cli(['retry', id, '--db', db])).err).toBe(

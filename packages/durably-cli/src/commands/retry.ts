@@ -42,6 +42,6 @@ async function refuseUnfinished(durably: Durably, id: string, place: Place): Pro
   if (run?.status !== 'pending' && run?.status !== 'running') return
   const how = run.waitingFor ? `${run.phase}, ${waitingInWords(run.waitingFor, place.now())}` : run.phase
   throw new CliError(
-    `run ${id} has not ended (${how}), so it still does its work, and there is nothing to retry\n  ${new AdvisedCommands(place).explain(id)} says more`,
+    `run ${id} has not ended (${how}), so it still does its work, and there is nothing to retry; this says more:\n  ${new AdvisedCommands(place).explain(id)}`,
   )
 }
