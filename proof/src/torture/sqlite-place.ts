@@ -1,4 +1,5 @@
 // One SQLite file. Nothing befalls it but what its processes do to each other.
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { CompiledQuery } from 'kysely'
 import { sqlite } from '../../../packages/durably/dist/sqlite/index.js'
@@ -12,9 +13,8 @@ const DURABILITY = 'relaxed'
 
 export async function openSqlitePlace(folder: string, { leaseMs }: PlaceOptions): Promise<Place> {
   const address: StoreAddress = { kind: 'sqlite', file: join(folder, 'durably.db'), durability: DURABILITY }
-  const open = () => sqlStore({ dialect: sqlite(address.file, { durability: DURABILITY }) })
-  // A transaction of many reads needs the connection for itself.
-  const [store, audit] = [open(), open()]
+  const open = (file = address.file) => sqlStore({ dialect: sqlite(file, { durability: DURABILITY }) })
+  const store = open()
   await store.migrate()
   return {
     leaseMs,
@@ -31,23 +31,22 @@ export async function openSqlitePlace(folder: string, { leaseMs }: PlaceOptions)
     client: store,
     store,
     async atOneMoment(look) {
-      await audit.db.executeQuery(CompiledQuery.raw('begin'))
+      const copy = join(mkdtempSync(join(folder, 'moment-')), 'durably.db')
+      await store.db.executeQuery(CompiledQuery.raw('VACUUM INTO ?', [copy]))
+      const audit = open(copy)
       try {
         return await look(audit)
       } finally {
-        await audit.db.executeQuery(CompiledQuery.raw('commit'))
+        await audit.close()
       }
     },
     async integrity() {
-      const { rows } = await audit.db.executeQuery<{ integrity_check: string }>(CompiledQuery.raw('PRAGMA integrity_check'))
+      const { rows } = await store.db.executeQuery<{ integrity_check: string }>(CompiledQuery.raw('PRAGMA integrity_check'))
       return rows
         .filter(({ integrity_check }) => integrity_check !== 'ok')
         .map(({ integrity_check }) => ({ invariant: 'integrity_check', runId: null, what: integrity_check }))
     },
     calm: () => {},
-    async close() {
-      await store.close()
-      await audit.close()
-    },
+    close: () => store.close(),
   }
 }
