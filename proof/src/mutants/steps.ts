@@ -31,6 +31,20 @@ export const STEP_MUTANTS: Mutant[] = [
     replace: 'void this.#begin({ state: encoded, kept })',
   },
   {
+    name: 'checkpoint-after-failure',
+    guard: 'a checkpoint that waits when its step fails is neither written nor acknowledged after it (F7)',
+    file: 'worker/steps/stream-writer.ts',
+    find: '    this.#failed = this.#hasEnded()\n  }\n\n  get #putOut',
+    replace: '  }\n\n  get #putOut',
+    also: [
+      {
+        file: 'worker/steps/stream-writer.ts',
+        find: '        this.#stop()\n        this.#failed = this.#hasEnded()',
+        replace: '        this.#stop()',
+      },
+    ],
+  },
+  {
     name: 'checkpoint-keeps-later',
     guard: 'a checkpoint does not keep output that was emitted after it (F5)',
     file: 'worker/steps/stream-writer.ts',

@@ -813,6 +813,41 @@ describe.each(WORLDS)('checkpoints on %s', (world) => {
     expect((await viewOf(store, id)).streams.text).toMatchObject({ state: 2, isDone: true })
   })
 
+  test.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['returns what cannot be stored', () => Symbol('no value')],
+  ])('one that waits when the function %s is rejected, and not made after the failure', async (_, ending) => {
+    const { durably, store, env } = await setup(world)
+    const made: number[] = []
+    const given: number[] = []
+    const job = durably.defineJob({ name: 'job', input: anything, retry: retry.fixed({ maxAttempts: 2 }) }, (ctx) =>
+      ctx.stream<unknown, number>('text', async (emit, checkpoint) => {
+        given.push(checkpoint.state ?? 0)
+        if (given.length === 2) return 'done'
+        for (const part of [1, 2, 3, 4]) {
+          emit(`${part} `)
+          checkpoint(part).then(
+            () => made.push(part),
+            () => {},
+          )
+        }
+        return ending()
+      }),
+    )
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(2000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(given[1]).toBeGreaterThanOrEqual(Math.max(0, ...made))
+    const types = (await logOf(store, id)).map(({ type }) => type)
+    expect(types.slice(types.indexOf('step:fail'), types.lastIndexOf('run:start'))).not.toContain('stream:chunk')
+  })
+
   test('a checkpoint that the database rejects is not made: the next attempt goes on from the one before', async () => {
     const { wrap, faults } = faulty()
     const { durably, store, env, within } = await setup(world, { wrap })

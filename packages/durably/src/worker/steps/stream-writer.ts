@@ -2,7 +2,8 @@
 //   F4. Chunks are merged and written within 50 ms, together with those of other streams, or as soon as 4 KB wait; one write at a time.
 //   F5. A checkpoint is written with all output before it, in one transaction; output after it is not kept for the next attempt.
 //   F6. The step's record is written with the whole output as one chunk, which replaces all chunks before.
-//   F7. What is left when the step fails or is interrupted is attached to the next write.
+//   F7. What is left when the step fails or is interrupted is attached to the next write. A checkpoint that waits then is rejected: written
+//       after the failure, it would be a checkpoint of no attempt.
 import type { Emitter } from '../../events/emitter.ts'
 import { addChunk, joinChunks, lengthOf } from '../../model/chunks.ts'
 import type { Codec } from '../../model/codec.ts'
@@ -114,6 +115,7 @@ export class StreamWriter {
     } catch {
       // The step has failed already; that its last output cannot be stored does not matter.
     }
+    this.#failed = this.#hasEnded()
   }
 
   get #putOut(): number {
@@ -123,10 +125,12 @@ export class StreamWriter {
   #throwIfClosed(): void {
     this.#isIncomplete ||= this.#deps.execution.interrupted !== null
     this.#throwIfStopped()
-    if (this.#isClosed) {
-      const { stepName } = this.#deps
-      throw new DurablyError('context_closed', `stream ${JSON.stringify(stepName)} has already ended; await everything that emits`)
-    }
+    if (this.#isClosed) throw this.#hasEnded()
+  }
+
+  #hasEnded(): DurablyError {
+    const { stepName } = this.#deps
+    return new DurablyError('context_closed', `stream ${JSON.stringify(stepName)} has already ended; await everything that emits`)
   }
 
   #throwIfStopped(): void {
@@ -175,7 +179,10 @@ export class StreamWriter {
         this.#attach(checkpoint)
         return () => this.#setOpen(before)
       })
-      if (!accepted) this.#stop()
+      if (!accepted) {
+        this.#stop()
+        this.#failed = this.#hasEnded()
+      }
     } catch (error) {
       this.#failed = error
     }
