@@ -147,7 +147,7 @@ export function readConfig(options: DurablyOptions): Config {
   if (heartbeatMs > leaseMs / 2) {
     throw new DurablyError(
       'invalid_config',
-      `heartbeatInterval (${heartbeatMs} ms) must be at most half of staleThreshold (${leaseMs} ms), better a third: one late heartbeat would lose the run`,
+      `heartbeatInterval (${heartbeatMs} ms) must be at most half of staleThreshold (${leaseMs} ms): one late heartbeat would lose the run`,
     )
   }
   const retention = retentionRules(options.retention)

@@ -27,7 +27,7 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   const reading = readGiven(deps, execution, job)
   const given = reading instanceof Promise ? await reading : reading
   if (!given) {
-    owner.loseToAnother('its steps, or the code of its limits, could not be read')
+    owner.loseToAnother('its steps or limits could not be read')
     return deps.report(leaseLost(execution), run.id)
   }
   deps.runEvents.emit('run:start', () => ({
@@ -160,7 +160,7 @@ function judge(deps: WorkerDeps, execution: Execution, job: Job, outcome: Outcom
       if ('notAwaited' in outcome && outcome.notAwaited === 'parked') return { type: 'park', ...execution.parking.ending }
       if (!('returned' in outcome) || execution.hasRejectedCall) return { type: 'release' }
   }
-  if ('notAwaited' in outcome) throw new Error(`X1: run ${execution.run.id} is not awaited any more without a reason to stop`)
+  if ('notAwaited' in outcome) throw new Error(`X1: nothing interrupted run ${execution.run.id}`)
   // Another attempt would not change it.
   if ('misfit' in outcome) return { ...failure(deps, outcome.misfit, ''), reason: 'invalid_input' }
   if ('threw' in outcome) return failureOrRetry(deps, execution, job, outcome.threw, outcome.failedStepName)

@@ -91,7 +91,7 @@ const BAD_OPTIONS: Record<string, [options: Partial<DurablyOptions>, message: Re
   'a staleThreshold that is a text': [{ staleThreshold: '30' as never }, /staleThreshold/],
   'a heartbeat slower than half of the threshold': [
     { heartbeatInterval: 5000, staleThreshold: 9000 },
-    /^heartbeatInterval \(5000 ms\) must be at most half of staleThreshold \(9000 ms\), better a third/,
+    /^heartbeatInterval \(5000 ms\) must be at most half of staleThreshold \(9000 ms\): one late heartbeat/,
   ],
   'a heartbeat slower than the longest threshold': [{ heartbeatInterval: 13 * 60 * 60 * 1000 }, /at most half of staleThreshold/],
   'an event log beside a store': [{ eventLog: false }, /option of the store that you made, e.g. memoryStore\({ eventLog: false }\)/],
