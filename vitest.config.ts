@@ -19,6 +19,12 @@ const IN_PAGE_PACKAGES = [
   ...['lit', 'lit/async-directive.js', 'lit/directives/keyed.js', 'lit/directives/repeat.js', 'd3-scale', 'd3-shape'],
 ]
 
+/**
+ * For tests of whole browsers and of several processes, which wait for each other by the clock: a machine that stops for seconds makes one of
+ * thousands late. What fails twice is broken; Vitest prints which ones were tried again.
+ */
+const SECOND_CHANCE = { retry: 1 }
+
 /** Without a profile Chromium keeps what an origin stores in its main process, and every access to a file in OPFS is a message to it. */
 const { profile, remove: removeProfile } = temporaryProfile()
 process.once('exit', removeProfile)
@@ -90,11 +96,11 @@ export default defineConfig({
         },
       },
       {
-        test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000 },
+        test: { name: 'chromium', include: [ON_CHROMIUM], testTimeout: 120_000, ...SECOND_CHANCE },
       },
       {
         // Several real processes each: on a busy machine an answer takes long.
-        test: { name: 'agentic', include: ['apps/agentic-web/{tests,accept}/**/*.test.ts'], testTimeout: 60_000 },
+        test: { name: 'agentic', include: ['apps/agentic-web/{tests,accept}/**/*.test.ts'], testTimeout: 60_000, ...SECOND_CHANCE },
       },
       {
         test: {

@@ -15,7 +15,7 @@ import { workerLost } from './worker-lost.ts'
 
 const REPORT = process.env.AGENTIC_REPORT ?? '.tmp/accept-agentic.json'
 
-describe.runIf(process.env.AGENTIC_ACCEPT)('acceptance', { timeout: 180_000 }, () => {
+describe.runIf(process.env.AGENTIC_ACCEPT)('acceptance', { timeout: 180_000, retry: 0 }, () => {
   let opened: Stage
   const stage = () => opened
   const checks: { name: string; result: string; seconds: number }[] = []

@@ -1,4 +1,5 @@
 // Two APIs and two workers in real processes on a real Postgres: what must hold when any of them is killed.
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AcceptedRun } from '../dist/wire/run.js'
 import type { FileList, Message } from '../dist/wire/session.js'
@@ -18,7 +19,9 @@ describe('a worker that is lost', () => {
   test('mid-answer: the answer is complete and not doubled, however often the page was cut off', { timeout: 40_000 }, async () => {
     const { client } = fleet
     const session = await client.newSession()
-    const run = await client.send(session, '!steps 3 2 killed')
+    // The model falls silent the first time that it is asked this.
+    const message = `!steps 3 2 ${randomUUID()}`
+    const run = await client.send(session, message)
     let killed: Promise<unknown> | undefined
     const transcript = await client.follow(run, {
       cutAfter: 7,
@@ -34,7 +37,7 @@ describe('a worker that is lost', () => {
     )
     expect(await client.follow(run)).toMatchObject({ steps: transcript.steps, results: transcript.results, done: 'completed' })
     // Only the call of the model that was cut off was repeated.
-    const calls = (await fleet.requests()).filter(({ asked }) => asked === '!steps 3 2 killed').map((request) => request.calls)
+    const calls = (await fleet.requests()).filter(({ asked }) => asked === message).map((request) => request.calls)
     expect(calls).toEqual([0, 1, 1, 2, 3])
     const { messages, active_runs } = await client.session(session)
     expect(active_runs).toEqual([])
@@ -73,7 +76,7 @@ describe('a worker that is lost', () => {
   }, async () => {
     const { client } = fleet
     const session = await client.newSession()
-    const run = await client.send(session, '!slow 15 5 stopped')
+    const run = await client.send(session, `!slow 15 5 ${randomUUID()}`)
     const next = await client.send(session, 'what is 9 * 9')
     let ended: Promise<number | null> | undefined
     const transcript = await client.follow(run, {
