@@ -10,12 +10,17 @@ export class SimLimit {
   readonly #timeoutMs: number
   /** By the monotonic clock of the process. */
   readonly #endsAt: number
+  /** Of the claim that it executes: its process may claim the run again while this execution goes on. */
+  readonly #answeredAt: number
+  readonly #deadlineByClaim: number
 
   constructor(process: SimProcess, execution: JobExecution, timeoutMs: number) {
     this.#process = process
     this.#execution = execution
     this.#timeoutMs = timeoutMs
     this.#endsAt = process.env.mono() + timeoutMs
+    this.#answeredAt = process.claims.answeredAt(execution.runId)
+    this.#deadlineByClaim = process.claims.deadlineByClaim(execution.runId)
   }
 
   /** The end of its time, by the time of the world; too early if the machine is going to sleep. */
@@ -35,11 +40,9 @@ export class SimLimit {
 
   /** Records that its signal was aborted because its time is over. */
   recordTimeout(): void {
-    const process = this.#process
-    const { runId } = this.#execution
-    const { now, env } = process
-    const leftMs = process.claims.answeredAt(runId) + this.#timeoutMs - env.mono()
+    const { now, env } = this.#process
+    const leftMs = this.#answeredAt + this.#timeoutMs - env.mono()
     this.#execution.timedOutAt = now
-    this.#execution.limitAt = Math.min(now + leftMs, process.claims.deadlineByClaim(runId))
+    this.#execution.limitAt = Math.min(now + leftMs, this.#deadlineByClaim)
   }
 }
