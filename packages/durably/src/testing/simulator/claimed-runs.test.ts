@@ -4,6 +4,7 @@ import { heartbeat, held, LEASE_MS } from '../store-contract/world.ts'
 import { virtualEnv } from '../virtual-env.ts'
 import { ClaimedRuns } from './claimed-runs.ts'
 import { MachineClock } from './machine-clock.ts'
+import { withVerbs } from './with-verbs.ts'
 
 const SLEPT_MS = 5000
 const JUMP_MS = 600_000
@@ -16,7 +17,9 @@ async function ownerThatSlept() {
   const clock = new MachineClock(1, 'w0', base)
   const claims = new ClaimedRuns({ base, clock, storeMs, leaseMs: LEASE_MS })
   const store = memoryStore({ env: { ...base, wall: storeMs } })
-  const owner = await held({ env: base, store: { ...store, runs: claims.rememberedFrom(store.runs) } })
+  let isCutOff = false
+  const runs = withVerbs(store.runs, { apply: (writes) => (isCutOff ? Promise.reject(new Error('lost')) : store.runs.apply(writes)) })
+  const owner = await held({ env: base, store: { ...store, runs: claims.rememberedFrom(runs) } })
   clock.sleep(SLEPT_MS)
   await base.advance(SLEPT_MS)
   return {
@@ -26,6 +29,14 @@ async function ownerThatSlept() {
     askForTime: async () => {
       await owner.succeed(heartbeat())
       await base.advance(20)
+      await owner.world.store.runs.get(owner.run.id)
+    },
+    /** The same, but before the answer comes it sends another write, which does not reach the store. */
+    askForTimeAndWrite: async (answerMs: number) => {
+      await owner.succeed(heartbeat())
+      await base.advance(answerMs)
+      isCutOff = true
+      await owner.succeed(heartbeat()).catch(() => undefined)
       await owner.world.store.runs.get(owner.run.id)
     },
     setStoreClockBy: (ms: number) => {
@@ -68,4 +79,10 @@ test('an owner goes by the last answer of the store, also when its clock jumps a
   const answered = storeMs()
   setStoreClockBy(JUMP_MS)
   expect(begin().earliest).toBe(answered)
+})
+
+test('the time of an answer counts from the write that the store has accepted, not from one that was sent after it', async () => {
+  const { storeMs, begin, askForTimeAndWrite } = await ownerThatSlept()
+  await askForTimeAndWrite(60_000)
+  expect(begin().earliest).toBe(storeMs())
 })

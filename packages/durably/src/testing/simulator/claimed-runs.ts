@@ -25,8 +25,8 @@ interface Claimed {
   answeredAt: number
   /** The difference between the store's clock and that of the world at the answer. */
   jumpedMs: number
-  /** The last write of the lease, and when it was first sent. */
-  written: { number: number; sent: Sent } | null
+  /** When each write of the lease was first sent, by its number. */
+  written: Map<number, Sent>
   /** What the store said each time that it was asked for its time. */
   told: Told[]
 }
@@ -102,20 +102,21 @@ export class ClaimedRuns {
   #remember(runs: RunRow[], sent: Sent): RunRow[] {
     const { base, clock } = this.#deps
     const answer = { answered: momentOf(clock), answeredAt: base.mono(), jumpedMs: this.#jumpedMs() }
-    for (const row of runs) this.#claimed.set(row.id, { row, sent, ...answer, written: null, told: [] })
+    for (const row of runs) this.#claimed.set(row.id, { row, sent, ...answer, written: new Map(), told: [] })
     return runs
   }
 
   #writes({ claim, number }: OwnerWrite): void {
     const claimed = this.#claimed.get(claim.runId)
-    if (claimed && claimed.row.leaseGeneration === claim.generation && claimed.written?.number !== number)
-      claimed.written = { number, sent: this.#now() }
+    if (claimed && claimed.row.leaseGeneration === claim.generation && !claimed.written.has(number))
+      claimed.written.set(number, this.#now())
   }
 
   #told(row: RunRow | null): RunRow | null {
     const claimed = row === null ? undefined : this.#claimed.get(row.id)
-    if (!row || !claimed?.written || row.leaseGeneration !== claimed.row.leaseGeneration) return row
-    const { sent } = claimed.written
+    // The row has the time of the last write that was accepted; a later one may have been sent since.
+    const sent = row === null ? undefined : claimed?.written.get(row.leaseWrites)
+    if (!row || !claimed || !sent || row.leaseGeneration !== claimed.row.leaseGeneration) return row
     const said = this.#extendedAt(row)
     // A row that is marked, or has no lease any more, does not have the time.
     if (row.leaseExpiresAt !== null && row.continuationState === null)
