@@ -86,7 +86,7 @@ export function loaded<T>(env: Env, load: () => Promise<T>): Promise<T> {
     if (cause instanceof DurablyError) throw cause
     throw new DurablyError(
       'store_unavailable',
-      'some code of durably could not be loaded; the next call tries again. Is the page offline, or were its files replaced? Then reload it',
+      'code of durably could not be loaded; the next call tries again. Unless the page is offline, reload it',
       { cause },
     )
   })

@@ -99,3 +99,14 @@ describe('postgres(url, { schema })', () => {
     expect(await run(store, RELATIONS)).toEqual([{ schema: 'theirs', relations: 1 }])
   })
 })
+
+// Postgres then changes the row in its place and writes no index ("heap-only tuple"), unless the page is full.
+test('no index has a column that a step or a heartbeat changes', async () => {
+  const store = openStore(postgres(await temporaryDatabase()))
+  await store.migrate()
+  const indexes = await run(store, `SELECT indexdef FROM pg_indexes WHERE tablename = 'runs'`)
+  const changed =
+    /lease_expires_at|lease_writes|heartbeat_at|updated_at|current_step_index|recoveries|last_event_sequence|progress|streams|effects|continuation/
+  expect(indexes.length).toBeGreaterThan(10)
+  expect(indexes.filter(({ indexdef }) => changed.test(String(indexdef)))).toEqual([])
+})

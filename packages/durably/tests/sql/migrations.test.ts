@@ -177,7 +177,7 @@ describe('migrate', () => {
       [
         ' ON "runs" (job_name, run_at, id) WHERE status = \'pending\'',
         ' ON "logs" (run_id, id)',
-        ' ON "runs" (lease_expires_at) WHERE status = \'running\'',
+        ' ON "runs" (id) WHERE status = \'running\'',
         ' ON "runs" (finished_at, id) WHERE finished_at IS NOT NULL',
         ' ON "runs" (status, id)',
         ' ON "runs" (job_name, status, id)',

@@ -9,16 +9,17 @@ import { QUERIES } from './list-queries.ts'
 import { migratedStore } from './place.ts'
 import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
-/** Scans of a parameter, of a page that was already limited, of the register of workers (`w`), of a page of schedules (`s`), and of nothing at all. */
+/** Scans of a parameter, of a page that was already limited, of the running runs and the one row of their leases, of the register of workers (`w`), of a page of schedules (`s`), and of nothing at all. */
 const BOUNDED_SCAN =
-  /SCAN (e|c|job|json_each|token|wanted|first|ended|below|page|walk|moved|lost)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN w USING INDEX sqlite_autoindex_workers_1|SCAN one$|SCAN s LEFT-JOIN$|SCAN CONSTANT ROW/
+  /SCAN (e|c|job|json_each|token|wanted|first|ended|below|page|walk|moved|lost)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN r USING INDEX runs_lease_end$|SCAN w USING INDEX sqlite_autoindex_workers_1|SCAN one$|SCAN leases$|SCAN s LEFT-JOIN$|SCAN CONSTANT ROW/
 /**
  * The winner among one candidate, or one oldest run, per registered job; the lines of one call; a page of each status and job; the
  * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run; a page of each job that a leader assigns, what is
- * assigned to one worker, a page of schedules, and the
+ * assigned to one worker, a page of schedules, the running runs whose lease is over, and the
  * runs of a schedule that have not ended.
  */
 const BOUNDED_SORT = [
+  /INDEXED BY "runs_lease_end" WHERE r\.status = 'running'/,
   /^UPDATE \S+ AS r SET\s+status = 'running'/,
   /^INSERT INTO "logs"/,
   /UNION ALL SELECT \* FROM \(SELECT r\.\* FROM/,

@@ -16,6 +16,7 @@ import { inboxSettings } from './0012-inbox-settings.ts'
 import { heldKeys } from './0013-held-keys.ts'
 import { audit } from './0014-audit.ts'
 import { preferredWorkers } from './0015-preferred-workers.ts'
+import { renewalsInNoIndex } from './0016-renewals-in-no-index.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   heldKeys,
   audit,
   preferredWorkers,
+  renewalsInNoIndex,
 ]
 
 /**
@@ -43,4 +45,16 @@ export const MIGRATIONS: readonly Migration[] = [
  * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, or drops indexes that no
  * statement of that code names. Others need their own code.
  */
-export const OLDEST_CODE: { readonly [version: number]: number } = { 6: 5, 7: 5, 8: 5, 9: 5, 10: 5, 11: 5, 12: 5, 13: 5, 14: 5, 15: 5 }
+export const OLDEST_CODE: { readonly [version: number]: number } = {
+  6: 5,
+  7: 5,
+  8: 5,
+  9: 5,
+  10: 5,
+  11: 5,
+  12: 5,
+  13: 5,
+  14: 5,
+  15: 5,
+  16: 5,
+}

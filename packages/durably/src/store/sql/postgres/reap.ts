@@ -1,6 +1,6 @@
 // A reap as one statement. A run that its owner is writing to is skipped: its lease is being renewed.
 import { type RawBuilder, sql } from 'kysely'
-import { REAP_MAX, type RunStore } from '../../runs.ts'
+import type { RunStore } from '../../runs.ts'
 import { eventType, isActive, isTerminal, target } from '../shared/guards.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { lostRuns, type ReapedBy, type ReapValues, reapValues, takenBack, toReaped } from '../shared/reap.ts'
@@ -18,12 +18,8 @@ export function reapRuns({ statement, session, env, tables: t, into, syntax, eve
   const reap = (by: ReapedBy) =>
     statement<ReapValues>((p) => {
       const now = syntax.now(p)
-      // Rows cannot be locked inside a UNION, so each page is a part of its own.
-      const [late, far = sql`SELECT * FROM late WHERE false`] = lostRuns({ tables: t, syntax }, p, by)
-      return sql`${syntax.clock(p)}, late AS (${late}), far AS (${far}),
-      lost AS (SELECT id AS lost_id, lease_end FROM (SELECT * FROM late UNION ALL SELECT * FROM far) AS both_ends
-        ORDER BY lease_end, id LIMIT ${sql.lit(REAP_MAX)}),
-      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now, by)} FROM lost WHERE r.id = lost.lost_id RETURNING r.*, lost.lease_end)
+      return sql`${syntax.clock(p)}, lost AS (${lostRuns({ tables: t, syntax }, p, by)}),
+      reaped AS (UPDATE ${t.runs} AS r SET ${takenBack(p, now, by)} FROM lost WHERE r.id = lost.id RETURNING r.*, lost.lease_end)
       ${eventLog ? events(p) : sql``}, ${parents(now)}
       SELECT * FROM reaped ORDER BY lease_end, id`
     })

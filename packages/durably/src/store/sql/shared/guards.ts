@@ -45,10 +45,13 @@ export function isOneOf(column: RawBuilder<unknown>, values: readonly string[]):
   return others.length === 0 ? sql`${column} = ${first}` : sql`${column} IN (${sql.join([first, ...others])})`
 }
 
-/** A lease that ends later was written by a broken clock. */
-export function farAhead(now: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`${now} + ${sql.lit(LEASE_MS_MAX)}`
+/** A lease that ends then is over. One that ends further ahead than any lease can was written by a broken clock. */
+export function isOver(leaseEnd: RawBuilder<unknown>, now: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(${leaseEnd} <= ${now} OR ${leaseEnd} > ${now} + ${sql.lit(LEASE_MS_MAX)})`
 }
+
+/** Has the running runs, by id: the end of a lease is in no index, because each renewal would write it (ADR 0028). */
+export const RUNNING_INDEX = 'runs_lease_end'
 
 export interface OwnerParams {
   runId: string

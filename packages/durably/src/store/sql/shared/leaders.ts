@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { LeaderStore } from '../../cluster/leaders.ts'
 import { forgetOld } from './audit.ts'
 import type { SqlDeps } from './deps.ts'
-import { farAhead } from './guards.ts'
+import { isOver } from './guards.ts'
 import type { Row } from './session.ts'
 import { setting } from './setting.ts'
 
@@ -24,7 +24,7 @@ export function sqlLeaders(deps: SqlDeps): LeaderStore {
       VALUES ('leader', 1, ${p('workerId')}, ${p('token')}, ${now}, ${now} + ${leaseMs})
       ON CONFLICT (name) DO UPDATE SET epoch = CASE WHEN ${isMine} THEN l.epoch ELSE l.epoch + 1 END, worker_id = excluded.worker_id,
         token = excluded.token, elected_at = CASE WHEN ${isMine} THEN l.elected_at ELSE excluded.elected_at END, expires_at = excluded.expires_at
-      WHERE ${isMine} OR l.expires_at <= ${now} OR l.expires_at > ${farAhead(now)}`
+      WHERE ${isMine} OR ${isOver(sql`l.expires_at`, now)}`
   })
   const read = statement<{ now: number }>(
     (p) => sql`${syntax.clock(p)} SELECT l.*, l.expires_at - ${syntax.now(p)} AS expires_in FROM ${t.leaders} AS l WHERE l.name = 'leader'`,

@@ -1,7 +1,8 @@
 // What an owner write binds. Every statement of the write picks from the same values by name.
 import type { CompiledQuery } from 'kysely'
 import { type Env, iso } from '../../../model/env.ts'
-import { eventsOf, type OwnerWrite } from '../../owner-write.ts'
+import type { StepRow } from '../../../model/step.ts'
+import { eventsOf, type OwnerVerb, type OwnerWrite } from '../../owner-write.ts'
 import type { OwnerParams } from './guards.ts'
 import { jsonRows } from './json-rows.ts'
 import { logValues } from './log-values.ts'
@@ -40,6 +41,11 @@ export interface WriteValues extends OwnerParams {
   endsStream: number
 }
 
+/** What one verb or another has. */
+type VerbValues = Partial<
+  Pick<WriteValues, 'leaseMs' | 'runAt' | 'waitingFor' | 'signals' | 'output' | 'error' | 'failure' | 'reason'> & Pick<OwnerVerb, 'type'>
+>
+
 /** The statements of one owner write. The first one updates the run; it returns a row if the write was accepted. */
 export type OwnerQueries = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
 
@@ -48,7 +54,9 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
   const now = env.wall()
   const at = iso(now)
   const events = eventsOf(write, at)
-  const step = verb.type === 'recordStep' ? verb.step : null
+  const { leaseMs = null, runAt = null, waitingFor = null, signals = null }: VerbValues = verb
+  const { output = null, error = null, failure = null, reason = null }: VerbValues = verb
+  const step: Partial<StepRow> = verb.type === 'recordStep' ? verb.step : {}
   return {
     runId: claim.runId,
     generation: claim.generation,
@@ -65,23 +73,23 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     progress,
     streams,
     effects,
-    leaseMs: 'leaseMs' in verb ? verb.leaseMs : null,
-    runAt: 'runAt' in verb ? verb.runAt : null,
-    waitingFor: 'waitingFor' in verb ? verb.waitingFor : null,
-    signals: 'signals' in verb ? verb.signals : null,
-    output: 'output' in verb ? verb.output : null,
-    error: 'error' in verb ? verb.error : null,
-    failure: 'failure' in verb ? verb.failure : null,
-    reason: 'reason' in verb ? verb.reason : null,
-    stepId: step?.id ?? null,
-    stepName: step?.name ?? null,
-    stepIndex: step?.index ?? null,
-    stepStatus: step?.status ?? null,
-    stepOutput: step?.output ?? null,
-    stepError: step?.error ?? null,
-    stepFailure: step?.failure ?? null,
-    stepStartedAt: step?.startedAt ?? null,
-    stepCompletedAt: step?.completedAt ?? null,
+    leaseMs,
+    runAt,
+    waitingFor,
+    signals,
+    output,
+    error,
+    failure,
+    reason,
+    stepId: step.id ?? null,
+    stepName: step.name ?? null,
+    stepIndex: step.index ?? null,
+    stepStatus: step.status ?? null,
+    stepOutput: step.output ?? null,
+    stepError: step.error ?? null,
+    stepFailure: step.failure ?? null,
+    stepStartedAt: step.startedAt ?? null,
+    stepCompletedAt: step.completedAt ?? null,
     endsStream: verb.type === 'recordStep' && verb.endsStream ? 1 : 0,
   }
 }

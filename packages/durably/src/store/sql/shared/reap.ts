@@ -6,7 +6,7 @@ import type { RunRow } from '../../../model/run.ts'
 import { crashLoopError, DEADLINE_ERROR } from '../../loss-errors.ts'
 import { lossOf, REAP_MAX, type Reaped, type ReapRequest } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
-import { canMove, eventType, farAhead, target } from './guards.ts'
+import { canMove, eventType, isOver, RUNNING_INDEX, target } from './guards.ts'
 import type { Param } from './statement.ts'
 
 export interface ReapValues {
@@ -31,15 +31,14 @@ type Fragment = RawBuilder<unknown>
 /** Which runs are taken back: those whose lease is over, or those that are held under `tokens`. */
 export type ReapedBy = 'lease' | 'tokens'
 
-/** The lost runs in the order of their leases, each with its `lease_end`. Leases that are over are at both ends of one index. */
-export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax'>, p: P, by: ReapedBy): Fragment[] {
+/** The lost runs in the order of their leases, each with its `lease_end`. Only running ones are read, and sorted: there are few at any time. */
+export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax'>, p: P, by: ReapedBy): Fragment {
   const now = syntax.now(p)
   const lost = (from: Fragment, when: Fragment) =>
     sql`SELECT r.id, r.lease_expires_at AS lease_end FROM ${from} WHERE ${canMove('reclaim')} AND ${when}
     ORDER BY r.lease_expires_at, r.${syntax.creationOrder} LIMIT ${sql.lit(REAP_MAX)} ${syntax.skipLocked}`
-  if (by === 'tokens') return [lost(sql`${t.runs} AS r`, sql`r.lease_owner IN (SELECT value FROM ${syntax.texts(p('tokens'))} AS named)`)]
-  const byLease = sql`${t.runs} AS r ${syntax.by(t.index('runs_lease_end'))}`
-  return [lost(byLease, sql`r.lease_expires_at <= ${now}`), lost(byLease, sql`r.lease_expires_at > ${farAhead(now)}`)]
+  if (by === 'tokens') return lost(sql`${t.runs} AS r`, sql`r.lease_owner IN (SELECT value FROM ${syntax.texts(p('tokens'))} AS named)`)
+  return lost(sql`${t.runs} AS r ${syntax.by(t.index(RUNNING_INDEX))}`, isOver(sql`r.lease_expires_at`, now))
 }
 
 type Reclaim = Reaped['move']

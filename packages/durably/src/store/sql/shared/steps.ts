@@ -33,7 +33,7 @@ export function sqlSteps({ statement, session, tables: t, syntax }: SqlDeps): St
   // A page is limited before it is joined, so that it is read in order.
   const listOwned = both<OwnedValues>(
     (p, page) =>
-      sql`SELECT page.* FROM ${t.runs} AS r LEFT JOIN (${page}) AS page ON true WHERE ${isHeld(p)} ORDER BY page."index", page.place`,
+      sql`SELECT page.* FROM ${t.runs} AS r ${syntax.by(t.index('runs_lease_owner'))} LEFT JOIN (${page}) AS page ON true WHERE ${isHeld(p)} ORDER BY page."index", page.place`,
   )
   const find = statement<{ runId: string; ids: string }>(
     (p) =>

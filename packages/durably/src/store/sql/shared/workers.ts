@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { WORKER_STATES, type WorkerEntry, type WorkerRow, type WorkerStore } from '../../cluster/workers.ts'
 import { recorded } from './audit.ts'
-import { farAhead } from './guards.ts'
+import { isOver } from './guards.ts'
 import type { LazyDeps } from './lazy-deps.ts'
 import type { Row } from './session.ts'
 
@@ -20,7 +20,7 @@ export function sqlWorkers(deps: LazyDeps): WorkerStore {
         version = excluded.version, heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at,
         state = CASE WHEN ${isSame} THEN w.state ELSE excluded.state END,
         attached_at = CASE WHEN ${isSame} THEN w.attached_at ELSE excluded.attached_at END
-      WHERE ${isSame} OR w.state = 'detached' OR w.expires_at <= ${now} OR w.expires_at > ${farAhead(now)}`
+      WHERE ${isSame} OR w.state = 'detached' OR ${isOver(sql`w.expires_at`, now)}`
   })
   const stateOf = statement<Pick<WorkerEntry, 'id' | 'token'>>(
     (p) => sql`SELECT state FROM ${t.workers} WHERE id = ${p('id')} AND token = ${p('token')}`,

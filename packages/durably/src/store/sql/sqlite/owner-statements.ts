@@ -1,15 +1,13 @@
 // The statements of owner writes, each of which changes one table. Their order, and the reasons for it, are in apply.ts.
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { SqlDeps } from '../shared/deps.ts'
 import { isActive } from '../shared/guards.ts'
 import { awokenParent, endsRun, isAccepted, movedRun, moveOf, type OwnerMove, STEP_EVENTS, STREAM_EVENTS } from '../shared/owner-moves.ts'
 import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
 import type { Param, Statement } from '../shared/statement.ts'
 
-/** A1: the run of the write, if the statement before this one wrote something. */
-function previousWrote(p: Param<WriteValues>): RawBuilder<unknown> {
-  return sql`r.id = ${p('runId')} AND changes() > 0`
-}
+/** A1: the statement before this one wrote something. */
+const previousWrote = sql`changes() > 0`
 
 export function ownerQueries(deps: SqlDeps): OwnerQueries {
   const { statement, tables: t, into, syntax, eventLog } = deps
@@ -22,17 +20,13 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
         sql`UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, p('now'))} WHERE ${isAccepted(move, deps, p)} RETURNING ${cancelOfOwned(p)} AS cancel_requested_at`,
     )
   /** The update for each kind of write, compiled when it is first used. */
-  const updates = new Map<OwnerMove, Statement<WriteValues>>()
-  function updateFor(move: OwnerMove): Statement<WriteValues> {
-    const known = updates.get(move) ?? update(move)
-    updates.set(move, known)
-    return known
-  }
+  const updates: { [move in OwnerMove]?: Statement<WriteValues> } = {}
+  const updateFor = (move: OwnerMove) => (updates[move] ??= update(move))
   const step = statement<WriteValues>(
     (p) => sql`INSERT INTO ${into.steps}
-        SELECT ${p('stepId')}, r.id, ${p('stepName')}, ${p('stepIndex')}, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')}, ${p('stepFailure')},
-          ${p('stepStartedAt')}, ${p('stepCompletedAt')}, r.lease_generation
-        FROM ${t.runs} AS r WHERE ${previousWrote(p)}
+        SELECT ${p('stepId')}, ${p('runId')}, ${p('stepName')}, ${p('stepIndex')}, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')}, ${p('stepFailure')},
+          ${p('stepStartedAt')}, ${p('stepCompletedAt')}, ${p('generation')}
+        WHERE ${previousWrote}
         ON CONFLICT DO NOTHING`,
   )
   /** A2. Deleting 0 rows would make changes() look like a refusal, so it finds the events by the step's own event. */
@@ -46,20 +40,20 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
   const events = statement<WriteValues>(
     (p) => sql`INSERT INTO ${into.events}
         SELECT r.id, r.last_event_sequence - ${p('eventCount')} + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2
-        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('events'))} AS e WHERE ${previousWrote(p)}
+        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('events'))} AS e WHERE r.id = ${p('runId')} AND ${previousWrote}
         ON CONFLICT DO NOTHING`,
   )
   const logs = statement<WriteValues>(
     (p) => sql`INSERT INTO ${into.logs}
-        SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
-        FROM ${t.runs} AS r CROSS JOIN ${syntax.elements(p('logs'))} AS e WHERE ${previousWrote(p)}
+        SELECT e.value ->> 0, ${p('runId')}, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
+        FROM ${syntax.elements(p('logs'))} AS e WHERE ${previousWrote}
         ON CONFLICT DO NOTHING`,
   )
 
   /** A1. It also writes the run that ended, unchanged, so that changes() is not 0 for the next statement when the parent is not active. */
   const parent = statement<WriteValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET ${awokenParent(p('now'), sql`(r.id = ${p('parentRunId')})`)}
-        WHERE (r.id = ${p('runId')} OR (r.id = ${p('parentRunId')} AND ${isActive()})) AND changes() > 0`,
+        WHERE (r.id = ${p('runId')} OR (r.id = ${p('parentRunId')} AND ${isActive()})) AND ${previousWrote}`,
   )
 
   return ({ verb }, values) => {

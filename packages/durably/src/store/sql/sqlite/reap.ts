@@ -1,6 +1,6 @@
 // A reap as a batch: every statement selects the same lost runs again, and the update of the runs comes last.
 import { type CompiledQuery, sql } from 'kysely'
-import { REAP_MAX, type RunStore } from '../../runs.ts'
+import type { RunStore } from '../../runs.ts'
 import { isActive } from '../shared/guards.ts'
 import type { LazyDeps } from '../shared/lazy-deps.ts'
 import { lostRuns, type ReapedBy, type ReapValues, reapValues, reclaimEnds, reclaimEvent, takenBack, toReaped } from '../shared/reap.ts'
@@ -26,10 +26,7 @@ function reapQueries(
   by: ReapedBy,
 ): (values: ReapValues) => CompiledQuery[] {
   /** Nothing before the update changes a lease, so every statement means the same runs. */
-  const lost = (p: P) => {
-    const pages = lostRuns({ tables: t, syntax }, p, by).map((page) => sql`SELECT * FROM (${page})`)
-    return sql`SELECT id FROM (${sql.join(pages, sql` UNION ALL `)}) LIMIT ${sql.lit(REAP_MAX)}`
-  }
+  const lost = (p: P) => sql`SELECT id FROM (${lostRuns({ tables: t, syntax }, p, by)})`
 
   const order = statement<ReapValues>(lost)
   const events = statement<ReapValues>(
