@@ -2,11 +2,10 @@
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
-import { jsonRows } from '../shared/json-rows.ts'
 import { endsRun, moveOf, outcomeOf } from '../shared/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
 import type { Row } from '../shared/session.ts'
-import { OwnerStatements } from './owner-statements.ts'
+import { type GroupRow, OwnerStatements } from './owner-statements.ts'
 
 interface PreparedWrite {
   write: OwnerWrite
@@ -20,24 +19,11 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   function queryOf(round: readonly PreparedWrite[]) {
     const [first, ...others] = round
     if (first && others.length === 0) return statements.single(first.write, first.values)(first.values)
-    const rows = round.map(({ write, values }, position) => ({ position, move: moveOf(write.verb), ...values }))
     const group = statements.group(
       round.map(({ write }) => write),
       round.map(({ values }) => values),
     )
-    return group({ writes: jsonRows(rows), now: env.wall() })
-  }
-
-  function appliedBefore(refused: readonly PreparedWrite[]) {
-    const rows = refused.map(({ values: { runId, generation, token, number, stepId } }, position) => ({
-      position,
-      runId,
-      generation,
-      token,
-      number,
-      stepId,
-    }))
-    return statements.applied({ writes: jsonRows(rows), now: env.wall() })
+    return group(rowsOf(round), env.wall())
   }
 
   return async (writes) => {
@@ -49,9 +35,13 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
       note(found, round, results[i] ?? [])
     })
     const refused = members.filter((member) => !found.has(member))
-    if (refused.length > 0) note(found, refused, await session.read(appliedBefore(refused), 'urgent'))
+    if (refused.length > 0) note(found, refused, await session.read(statements.applied(rowsOf(refused), env.wall()), 'urgent'))
     return members.map((member) => outcomeOf(found.get(member)))
   }
+}
+
+function rowsOf(members: readonly PreparedWrite[]): GroupRow[] {
+  return members.map(({ write, values }, position) => ({ position, move: moveOf(write.verb), ...values }))
 }
 
 function note(found: Map<PreparedWrite, Row>, asked: readonly PreparedWrite[], rows: readonly Row[]): void {

@@ -1,14 +1,15 @@
 // Owner writes as one statement: the guarded update of a run takes its lock, and the rest is selected from what it
 // returned, so a refused write writes nothing and a takeover waits until the step is committed.
-//   G1. A single write binds its values; several writes are the rows `w` of one JSON parameter. Nothing else differs.
+//   G1. A single write binds its values; several writes are the rows `w`, and each column of these is an array that is bound. Only the
+//       columns that a statement reads are sent. Nothing else differs.
 //   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are the parents of runs that end.
-import { type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { cancelOf, isActive } from '../shared/guards.ts'
 import { awokenParent, endsRun, isAccepted, movedRun, moveOf, type OwnerMove, STREAM_EVENTS, wasApplied } from '../shared/owner-moves.ts'
 import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
-import type { Param, Statement } from '../shared/statement.ts'
+import type { Param, Statement, Value } from '../shared/statement.ts'
 
 type P = Param<WriteValues>
 type Fragment = RawBuilder<unknown>
@@ -23,26 +24,28 @@ interface Form {
   parents: boolean
 }
 
-export interface GroupValues {
-  /** A JSON array of `WriteValues`, each with its `position` and its `move`. */
-  writes: string
-  now: number
+/** One write of a group. */
+export interface GroupRow extends WriteValues {
+  position: number
+  move: OwnerMove
 }
+
+type GroupQuery = (rows: readonly GroupRow[], now: number) => CompiledQuery
 
 export class OwnerStatements {
   readonly #deps: SqlDeps
   readonly #single = new Map<string, Statement<WriteValues>>()
-  readonly #group = new Map<string, Statement<GroupValues>>()
+  readonly #group = new Map<string, GroupQuery>()
 
   /** Finds out which of the writes that were not accepted had been applied before (W2). */
-  readonly applied: Statement<GroupValues>
+  readonly applied: GroupQuery
 
   constructor(deps: SqlDeps) {
     this.#deps = deps
-    const { statement, tables: t } = deps
-    this.applied = statement<GroupValues>(
-      (p) =>
-        sql`SELECT w.position, ${cancelOf(t)} AS cancel_requested_at FROM ${writesOf(p)} JOIN ${t.runs} AS r ON ${wasApplied(deps, w)}`,
+    const { tables: t } = deps
+    this.applied = groupQuery(
+      deps,
+      (w) => sql`SELECT ${w('position')}, ${cancelOf(t)} AS cancel_requested_at FROM w JOIN ${t.runs} AS r ON ${wasApplied(deps, w)}`,
     )
   }
 
@@ -51,9 +54,9 @@ export class OwnerStatements {
     return remembered(this.#single, form, () => singleStatement(this.#deps, form))
   }
 
-  group(writes: readonly OwnerWrite[], values: readonly WriteValues[]): Statement<GroupValues> {
+  group(writes: readonly OwnerWrite[], values: readonly WriteValues[]): GroupQuery {
     const form = formOf(writes, values, this.#deps)
-    return remembered(this.#group, form, () => groupStatement(this.#deps, form))
+    return remembered(this.#group, form, () => groupQuery(this.#deps, (w) => groupedWrites(this.#deps, form, w)))
   }
 }
 
@@ -91,30 +94,46 @@ function singleStatement(deps: SqlDeps, form: Form): Statement<WriteValues> {
   })
 }
 
-/** A value of a write out of the rows `w`. */
-const w: P = (name) => sql`w.${sql.id(name)}`
+/** A column of the rows `w`. */
+type W = Param<GroupRow>
 
-function writesOf(p: Param<GroupValues>): Fragment {
-  return sql`json_to_recordset(${p('writes')}::json) AS w(position integer, move text, ${COLUMNS})`
+/** `build` is what follows the rows `w` in a WITH clause. The columns that it asks for are those that the rows have (G1). */
+function groupQuery({ statement, syntax }: SqlDeps, build: (w: W) => Fragment): GroupQuery {
+  const names = new Set<keyof GroupRow>()
+  const body = build((name) => {
+    names.add(name)
+    return sql`w.${sql.id(name)}`
+  })
+  const columns = [...names]
+  const grouped = statement<GroupValues>((p) => {
+    const arrays = columns.map((name) => sql`${p(name)}::${sql.raw(TYPES[name])}[]`)
+    return sql`${syntax.clock(p)}, w AS MATERIALIZED (SELECT * FROM unnest(${sql.join(arrays)}) AS w(${sql.join(columns.map((name) => sql.id(name)))})) ${body}`
+  })
+  const arraysOf = (rows: readonly GroupRow[]) => columns.map((name) => [name, rows.map((row) => textOf(row[name]))] as const)
+  return (rows, now) => grouped({ now, ...Object.fromEntries(arraysOf(rows)) })
 }
 
-function groupStatement(deps: SqlDeps, form: Form): Statement<GroupValues> {
-  const { statement, tables: t, syntax } = deps
-  return statement<GroupValues>((p) => {
-    const movedBy = form.moves.map(
-      (move) => sql`${sql.id(`moved_${move}`)} AS (
-        UPDATE ${t.runs} AS r SET ${movedRun(move, t, w, syntax.now(p))} FROM w JOIN locked ON locked.id = w."runId"
-        WHERE w.move = ${sql.lit(move)} AND ${isAccepted(move, deps, w)} RETURNING w.position, ${returned(t, w)})`,
-    )
-    const isEnd = sql`w.move IN (${sql.join(form.moves.filter(endsRun).map((move) => sql.lit(move)))})`
-    const moved = form.moves.map((move) => sql`SELECT * FROM ${sql.id(`moved_${move}`)}`)
-    return sql`${syntax.clock(p)},
-      w AS MATERIALIZED (SELECT * FROM ${writesOf(p)}),
-      locked AS MATERIALIZED (SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (
-        SELECT w."runId" FROM w ${form.parents ? sql`UNION ALL SELECT w."parentRunId" FROM w WHERE ${isEnd}` : sql``}) ORDER BY r.id FOR NO KEY UPDATE),
+/** The array of each column, and the time. */
+type GroupValues = { now: number } & Record<string, Value>
+
+function textOf(value: string | number | null): string | null {
+  return value === null ? null : String(value)
+}
+
+function groupedWrites(deps: SqlDeps, form: Form, w: W): Fragment {
+  const { tables: t, syntax } = deps
+  const now = syntax.now(w)
+  const movedBy = form.moves.map(
+    (move) => sql`${sql.id(`moved_${move}`)} AS (
+        UPDATE ${t.runs} AS r SET ${movedRun(move, t, w, now)} FROM w JOIN locked ON locked.id = ${w('runId')}
+        WHERE ${w('move')} = ${sql.lit(move)} AND ${isAccepted(move, deps, w)} RETURNING ${w('position')}, ${returned(t, w)})`,
+  )
+  const isEnd = sql`${w('move')} IN (${sql.join(form.moves.filter(endsRun).map((move) => sql.lit(move)))})`
+  const moved = form.moves.map((move) => sql`SELECT * FROM ${sql.id(`moved_${move}`)}`)
+  return sql`, locked AS MATERIALIZED (SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (
+        SELECT ${w('runId')} FROM w ${form.parents ? sql`UNION ALL SELECT ${w('parentRunId')} FROM w WHERE ${isEnd}` : sql``}) ORDER BY r.id FOR NO KEY UPDATE),
       ${sql.join(movedBy)}, moved AS (${sql.join(moved, sql` UNION ALL `)})
-      ${rest(deps, form, w, sql`moved AS r JOIN w ON w.position = r.position`, isEnd)} SELECT position, cancel_requested_at FROM moved`
-  })
+      ${rest(deps, form, w, sql`moved AS r JOIN w ON ${w('position')} = r.position`, isEnd)} SELECT position, cancel_requested_at FROM moved`
 }
 
 function returned(t: SqlDeps['tables'], p: P): Fragment {
@@ -152,7 +171,9 @@ function rest({ tables: t, into, syntax }: SqlDeps, form: Form, p: P, accepted: 
   return parts.length === 0 ? sql`` : sql`, ${sql.join(parts)}`
 }
 
-const TYPES: { [name in keyof WriteValues]: 'text' | 'integer' | 'bigint' } = {
+const TYPES: { [name in keyof GroupRow]: 'text' | 'integer' | 'bigint' } = {
+  position: 'integer',
+  move: 'text',
   runId: 'text',
   generation: 'integer',
   token: 'text',
@@ -187,4 +208,3 @@ const TYPES: { [name in keyof WriteValues]: 'text' | 'integer' | 'bigint' } = {
   stepCompletedAt: 'text',
   endsStream: 'integer',
 }
-const COLUMNS = sql.join(Object.entries(TYPES).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(type)}`))

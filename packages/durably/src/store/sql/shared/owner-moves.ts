@@ -34,23 +34,24 @@ function moved(move: OwnerMove, t: SqlDeps['tables'], p: P, now: Fragment): Frag
   const letGo = sql`lease_owner = NULL, lease_expires_at = NULL, assigned_worker_id = NULL, assigned_at = NULL, ${noMark}, version = version + 1`
   const finish = sql`${letGo}, finished_at = ${now}`
   /** A run that was asked to stop meanwhile, or got what it waits for, is claimed at once. */
-  const due = sql`run_at = CASE WHEN ${cancelOf(t)} IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN ${p('runAt')} ELSE run_at END, waiting_for = ${p('waitingFor')}`
-  const failure = sql`error = ${p('error')}, failure = ${p('failure')}, reason = ${p('reason')}`
+  const due = () =>
+    sql`run_at = CASE WHEN ${cancelOf(t)} IS NULL AND r.signals <= coalesce(${p('signals')}, r.signals) THEN ${p('runAt')} ELSE run_at END, waiting_for = ${p('waitingFor')}`
+  const failure = () => sql`attempts = attempts + 1, error = ${p('error')}, failure = ${p('failure')}`
   switch (move) {
     case 'renew':
       return renew
     case 'completeStep':
       return sql`${renew}, current_step_index = current_step_index + 1, recoveries = 0`
     case 'complete':
-      return sql`status = ${target('complete')}, output = ${p('output')}, ${failure}, ${finish}`
+      return sql`status = ${target('complete')}, output = ${p('output')}, error = NULL, failure = NULL, reason = NULL, ${finish}`
     case 'fail':
-      return sql`status = ${target('fail')}, attempts = attempts + 1, ${failure}, ${finish}`
+      return sql`status = ${target('fail')}, ${failure()}, reason = ${p('reason')}, ${finish}`
     case 'release':
       return sql`status = ${target('release')}, ${letGo}`
     case 'retryLater':
-      return sql`status = ${target('retryLater')}, attempts = attempts + 1, error = ${p('error')}, failure = ${p('failure')}, ${due}, ${letGo}`
+      return sql`status = ${target('retryLater')}, ${failure()}, ${due()}, ${letGo}`
     case 'park':
-      return sql`status = ${target('park')}, ${due}, ${letGo}`
+      return sql`status = ${target('park')}, ${due()}, ${letGo}`
     case 'abandon':
       // The request may be in the parent's row alone; then it is copied for the runs below.
       return sql`status = ${target('abandon')}, cancel_requested_at = ${cancelOf(t)}, ${finish}`
