@@ -7,7 +7,7 @@ export interface SpeedOptions {
   rounds: number
   /** No round is begun that would end later. */
   budgetMs: number
-  /** Whether BENCHMARKS.md is written: only with all rows. */
+  /** Whether BENCHMARKS.md is written: only with all rows, in their full sizes. */
   writes: boolean
 }
 
@@ -21,7 +21,7 @@ export function speedOptions(args: readonly string[]): SpeedOptions {
   const rows = values.only ? values.only.map(rowOf) : ROWS
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5))
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds must be a whole number of at least 1, got ${values.rounds}`)
-  return { quick: values.quick, rows, rounds, budgetMs: values.quick ? 2.5 * MINUTE : 27 * MINUTE, writes: !values.only }
+  return { quick: values.quick, rows, rounds, budgetMs: values.quick ? 2.5 * MINUTE : 27 * MINUTE, writes: !values.only && !values.quick }
 }
 
 function rowOf(id: string): Row {

@@ -1,4 +1,4 @@
-// `npm run bench`: Durably, the raw limit and the peers, row by row. With all rows it writes BENCHMARKS.md and its plot.
+// `npm run bench`: Durably, the raw limit and the peers, row by row. With all rows in their full sizes it writes BENCHMARKS.md and its plot.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +36,7 @@ try {
 function write(results: Results): void {
   const directory = join(ROOT, 'bench', 'results')
   mkdirSync(directory, { recursive: true })
-  const name = !options.writes ? 'part' : options.quick ? 'quick' : 'full'
+  const name = options.writes ? 'full' : options.quick ? 'quick' : 'part'
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(results, null, 1)}\n`)
   console.log(`wrote bench/results/${name}.json`)
   if (!options.writes) return

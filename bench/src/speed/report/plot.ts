@@ -28,11 +28,10 @@ export function plot({ rows, machine }: Results): string {
     y += GAP - 16
   }
   const height = y + 10
-  const kind = machine.quick ? 'quick run, rough figures' : 'full run'
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11" fill="${INK}">
 <title>How many times as fast as Durably each contender is, row by row</title>
 <rect width="${WIDTH}" height="${height}" fill="#ffffff"/>
-${text(8, 18, `How many times as fast as Durably (${kind}, ${machine.at.slice(0, 10)}, ${machine.node}, ${machine.cores} cores)`, { weight: 600 })}
+${text(8, 18, `How many times as fast as Durably (${machine.at.slice(0, 10)}, ${machine.node}, ${machine.cores} cores)`, { weight: 600 })}
 ${axis(height)}
 ${parts.join('\n')}
 </svg>
