@@ -13,7 +13,8 @@ import { isFaultFree } from './world-kinds.ts'
 
 export const FAULT_MS = 80_000
 /** Longer than any pause, a lease and the time until the next look. */
-export const HEAL_MS_MAX = 200_000
+const HEAL_MS_MAX = 200_000
+const HEAL_LOOK_MS = 5000
 /** The lease of the leader: pauses are as long as it, or longer. */
 export const LEASE_MS = 10_000
 const RESTART_MS_MAX = 15_000
@@ -64,6 +65,17 @@ export class DutyWorld {
 
   storeMs(): number {
     return this.base.wall() + this.#offsetMs
+  }
+
+  /** Without faults, until every process has been there and awake, and all was well, for longer than `quietMs`. */
+  async heal(quietMs: number, isWell: () => Promise<boolean>): Promise<void> {
+    this.plan.healed = true
+    const isAwake = ({ alive, wokeAt }: SimProcess) => alive && wokeAt <= this.base.mono()
+    let wellMs = 0
+    for (let healed = 0; healed < HEAL_MS_MAX && wellMs <= quietMs; healed += HEAL_LOOK_MS) {
+      await this.base.advance(HEAL_LOOK_MS)
+      wellMs = [...this.processes.values()].every(isAwake) && (await isWell()) ? wellMs + HEAL_LOOK_MS : 0
+    }
   }
 
   /** A process that is started again after it died. */

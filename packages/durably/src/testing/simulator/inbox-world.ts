@@ -4,11 +4,14 @@
 import { createDurably } from '../../durably.ts'
 import type { Violation } from '../invariants/index.ts'
 import { chance, oneOf, pick } from './chance.ts'
-import { DutyWorld, type DutyWorldOptions, FAULT_MS, HEAL_MS_MAX } from './duty-world.ts'
+import { DutyWorld, type DutyWorldOptions, FAULT_MS, LEASE_MS } from './duty-world.ts'
 import { InboxAudit } from './inbox-audit.ts'
 import type { SimProcess } from './sim-process.ts'
+import { STALL_LEASES_MAX } from './store-line.ts'
 
 const AGAIN_MS_MAX = 5000
+/** Longer than a sender stands still before it repeats itself, and than a lease. */
+const QUIET_MS = LEASE_MS * STALL_LEASES_MAX + AGAIN_MS_MAX
 const EVENTS = 40
 const KEYS = 15
 const JOBS = 8
@@ -46,14 +49,16 @@ class InboxWorld {
     for (let i = 0; i < EVENTS; i++) world.at(`event ${i}`, () => this.#send(i))
     for (let i = 0; i < JOBS; i++) world.at(`job ${i}`, () => this.#subscribe(i))
     await world.base.advance(FAULT_MS)
-    world.plan.healed = true
-    await world.base.advance(HEAL_MS_MAX)
+    await world.heal(QUIET_MS, async () => this.#undelivered === 0)
     await world.store.close()
     const { violations, events, refused } = this.#audit
-    const delivered = Array.from(events.values()).filter(({ isDelivered }) => isDelivered)
-    if (delivered.length < events.size)
-      violations.push({ invariant: 'I53', runId: null, what: `${events.size - delivered.length} events were never delivered` })
-    return { violations, faults: world.plan.happened, events: delivered.length, eventRefusals: refused }
+    const undelivered = this.#undelivered
+    if (undelivered > 0) violations.push({ invariant: 'I53', runId: null, what: `${undelivered} events were never delivered` })
+    return { violations, faults: world.plan.happened, events: events.size - undelivered, eventRefusals: refused }
+  }
+
+  get #undelivered(): number {
+    return Array.from(this.#audit.events.values()).filter(({ isDelivered }) => !isDelivered).length
   }
 
   #deliver({ store, env }: SimProcess, name: string): void {

@@ -7,11 +7,10 @@ import type { ScheduleRow } from '../../model/schedule.ts'
 import type { NewSchedule } from '../../store/cluster/schedules.ts'
 import type { Violation } from '../invariants/index.ts'
 import { oneOf, pick } from './chance.ts'
-import { DutyWorld, type DutyWorldOptions, FAULT_MS, HEAL_MS_MAX, LEASE_MS } from './duty-world.ts'
+import { DutyWorld, type DutyWorldOptions, FAULT_MS, LEASE_MS } from './duty-world.ts'
 import { ScheduleAudit } from './schedule-audit.ts'
 import type { SimProcess } from './sim-process.ts'
 
-const HEAL_LOOK_MS = 5000
 /** A lease, a second, and the longest pause between two looks. */
 const LATE_MS_MAX = LEASE_MS + 1000 + 5000
 const COMMANDS = 12
@@ -50,7 +49,8 @@ class ScheduleWorld {
     world.scheduleFaults()
     for (let i = 0; i < COMMANDS; i++) world.at(`command ${i}`, () => this.#defineAnew(i))
     await world.base.advance(FAULT_MS)
-    await this.#heal()
+    // Until no time is overdue, for longer than a time may be due.
+    await world.heal(LATE_MS_MAX, async () => (await this.#schedules()).every((one) => !this.#isOverdue(one)))
     await this.#judge()
     await world.store.close()
     const { violations, slots, leader, refused } = this.#audit
@@ -61,18 +61,6 @@ class ScheduleWorld {
   #fire({ store, env }: SimProcess, name: string): void {
     const pollingInterval = oneOf(this.#seed, `polling of ${name}`, [1000, 2000, 5000])
     createDurably({ store, env, workerId: name, logger: false, pollingInterval }).start()
-  }
-
-  /** Until every process has been there and awake, and no time overdue, for longer than a time may be due. */
-  async #heal(): Promise<void> {
-    this.#world.plan.healed = true
-    const isAwake = ({ alive, wokeAt }: SimProcess) => alive && wokeAt <= this.#world.base.mono()
-    let wellMs = 0
-    for (let healed = 0; healed < HEAL_MS_MAX && wellMs <= LATE_MS_MAX; healed += HEAL_LOOK_MS) {
-      await this.#world.base.advance(HEAL_LOOK_MS)
-      const isWell = [...this.#world.processes.values()].every(isAwake) && (await this.#schedules()).every((one) => !this.#isOverdue(one))
-      wellMs = isWell ? wellMs + HEAL_LOOK_MS : 0
-    }
   }
 
   async #schedules(): Promise<ScheduleRow[]> {
