@@ -35,8 +35,11 @@ const CROWD_SHARE = 0.1
 const LABELS_SHARE = 0.4
 const LANES_SHARE = 0.5
 const HOLDS_SHARE = 0.6
-const CROWD_MIN = 20
-const CROWD_MAX = 120
+const CROWD_MIN = 10
+const CROWD_MAX = 60
+/** Half of the size costs less than half of the time and finds nearly as much; but some errors need very many children at once. */
+const LARGE_CROWDS_SHARE = 0.33
+const LARGE_CROWD = 2
 const KINDS_OF_FAMILIES: readonly string[] = ['child', 'sleep', 'wait']
 const KINDS = ['sleep', 'wait', 'child', 'booking', 'race'] as const
 const EXTRAS = ['once', 'retry', 'timeout', 'due', 'deadline', 'steady', 'hopeless', 'later', 'spoiled', 'nested'] as const
@@ -253,7 +256,8 @@ class Planner {
 
   #crowd(name: string, i: number): PlannedCrowd {
     const seed = this.#seed
-    const size = pick(seed, `${name} size`, CROWD_MIN, CROWD_MAX)
+    const scale = chance(seed, 'large crowds') < LARGE_CROWDS_SHARE ? LARGE_CROWD : 1
+    const size = pick(seed, `${name} size`, CROWD_MIN * scale, CROWD_MAX * scale)
     return {
       kind: 'crowd',
       name: `k${i}`,
