@@ -95,7 +95,7 @@ test('the next version migrates a table without oldest_code, and says in it what
 
 // `runs_idempotent` refuses what the index refused that it replaces, `runs_slot` nothing of a run without a schedule, and `runs_running_key`, made
 // anew, nothing more of a run without `hold_key`. No statement names an
-// index that was dropped. The triggers do nothing for a run without labels and without files, and take note of one that is deleted.
+// index that was dropped and not made anew. The triggers do nothing for a run without labels and without files, and take note of one that is deleted.
 test('a migration that older code shall work on only adds', () => {
   const { db, tables } = openSql({ dialect: sqlite(':memory:') })
   for (const [version, oldest] of Object.entries(OLDEST_CODE)) {
@@ -105,4 +105,17 @@ test('a migration that older code shall work on only adds', () => {
         /^(CREATE (TABLE|INDEX|TRIGGER "(?:run_labels|archive)_\w+")|CREATE UNIQUE INDEX "runs_(idempotent|slot|running_key)"|DROP INDEX|ALTER TABLE \S+ ADD COLUMN (?!.*NOT NULL(?!.*DEFAULT)))/,
       )
   }
+})
+
+// They ask for the index by name, which has other columns since version 16.
+test('the statements by which older code on SQLite finds lost runs still find them', async () => {
+  const store = await migratedStore(sqlite(':memory:'))
+  await store.runs.create([newRun(), newRun()])
+  const [lost] = await store.runs.claim({ jobNames: ['job'], tokens: ['t'], leaseMs: 1000 })
+  await run(store, 'UPDATE runs SET lease_expires_at = 5 WHERE lease_owner IS NOT NULL')
+  const running = `FROM runs AS r INDEXED BY runs_lease_end WHERE r.status = 'running'`
+  expect(await run(store, `SELECT r.id ${running} AND r.lease_expires_at <= 5 ORDER BY r.lease_expires_at, r.rowid LIMIT 50`)).toEqual([
+    { id: lost?.id },
+  ])
+  expect(await run(store, `SELECT min(r.lease_expires_at) AS next ${running} AND r.lease_expires_at > 4`)).toEqual([{ next: 5 }])
 })
