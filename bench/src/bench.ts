@@ -23,8 +23,8 @@ if (Object.hasOwn(OTHERS, first)) {
   await import(`./${first}.js`)
 } else if (first === '--check') await import('./check/check.js')
 else if (/^(--(quick|only|rounds)\b.*)?$/.test(first)) await import('./speed/speed.js')
+else if (first === '--help' || first === '-h') console.log(USAGE)
 else {
-  const isAsked = first === '--help' || first === '-h'
-  console.log(isAsked ? USAGE : `unknown: ${first}\n\n${USAGE}`)
-  process.exitCode = isAsked ? 0 : 1
+  console.error(`unknown: ${first}\n\n${USAGE}`)
+  process.exitCode = 1
 }
