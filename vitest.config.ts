@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { playwright } from '@vitest/browser-playwright'
 import sqlocal from 'sqlocal/vite'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, type Reporter, type TestSpecification } from 'vitest/node'
 import { chromiumLaunchOptions, temporaryProfile } from './packages/durably/tests/browser/chromium.ts'
 
 /** Tests that run inside a page, and those that drive a whole browser from outside: kill it, open tabs. */
@@ -21,9 +21,16 @@ const IN_PAGE_PACKAGES = [
 
 /**
  * For tests of whole browsers and of several processes, which wait for each other by the clock: a machine that stops for seconds makes one of
- * thousands late. What fails twice is broken; Vitest prints which ones were tried again.
+ * thousands late. What fails twice is broken, and what was tried again is printed.
  */
 const SECOND_CHANCE = { retry: 1 }
+
+/** Vitest itself says nothing of a test that passed when it was tried again. */
+const sayWhatWasTriedAgain: Reporter = {
+  onTestCaseResult(test) {
+    if (test.diagnostic()?.flaky) console.log(`passed only when it was tried again: ${test.module.relativeModuleId} > ${test.fullName}`)
+  },
+}
 
 /** Without a profile Chromium keeps what an origin stores in its main process, and every access to a file in OPFS is a message to it. */
 const { profile, remove: removeProfile } = temporaryProfile()
@@ -51,6 +58,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    reporters: ['default', sayWhatWasTriedAgain],
     sequence: { sequencer: LongestFirst },
     // All of them, where Vitest would leave one for itself: of two that is half.
     maxWorkers: availableParallelism(),
