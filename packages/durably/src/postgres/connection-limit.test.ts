@@ -52,6 +52,10 @@ describe('the limit of connections', () => {
     leave('a')
     await turn()
     expect(inside).toEqual(['a', 'b'])
+    // Nobody is left waiting: that would be an error a minute later, in the middle of another test.
+    leave('b')
+    await turn()
+    expect(inside).toEqual(['a', 'b', 'c'])
   })
 
   test('a call that waits too long gets an error, and leaves no gap in the queue (C3)', async () => {
