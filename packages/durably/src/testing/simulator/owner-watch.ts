@@ -21,6 +21,12 @@ interface Contact {
   at: number
 }
 
+interface Group {
+  sent: Moment
+  /** By the time of the world. */
+  answeredAt: number
+}
+
 export class OwnerWatch {
   readonly violations: Violation[] = []
   readonly #process: SimProcess
@@ -29,8 +35,11 @@ export class OwnerWatch {
   readonly #contacts = new Map<string, Contact>()
   /** When each write was first sent: that one may have taken effect. */
   readonly #sent = new Map<string, Contact>()
-  /** The last group of writes: what is sent right after its answer may have waited since it was sent. */
-  #group: { sent: Moment; answeredAt: number } | null = null
+  /**
+   * Groups of writes that have no answer yet, or have just got it: what is sent now may have waited for any of them. Not only for the last
+   * one: a run that is given back at once does not go through the queue, and is sent while a slow group holds up the others.
+   */
+  readonly #groups = new Set<Group>()
   readonly #reported = new Set<JobExecution>()
 
   constructor(process: SimProcess, confirmMs: number) {
@@ -92,8 +101,8 @@ export class OwnerWatch {
     // Writes of a group that was rejected are sent again one after the other, and others wait until all of them are answered.
     const isAgain = writes.some((write) => this.#sent.has(keyOf(write)))
     for (const write of writes) if (!this.#sent.has(keyOf(write))) this.#sent.set(keyOf(write), contact)
-    const group = { sent: isAgain ? this.#waitingSince(now) : momentOf(env), answeredAt: Number.POSITIVE_INFINITY }
-    this.#group = group
+    const group: Group = { sent: isAgain ? this.#waitingSince(now) : momentOf(env), answeredAt: Number.POSITIVE_INFINITY }
+    this.#groups.add(group)
     try {
       const outcomes = await runs.apply(writes)
       for (const [i, write] of writes.entries())
@@ -109,8 +118,12 @@ export class OwnerWatch {
   }
 
   #waitingSince(now: number): Moment {
-    const before = this.#group
-    return before !== null && before.answeredAt >= now - 1 ? before.sent : momentOf(this.#process.env)
+    let since = momentOf(this.#process.env)
+    for (const group of this.#groups) {
+      if (group.answeredAt < now - 1) this.#groups.delete(group)
+      else if (group.sent.mono < since.mono) since = group.sent
+    }
+    return since
   }
 
   #claimed(rows: RunRow[]): RunRow[] {
