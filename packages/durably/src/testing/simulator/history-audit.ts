@@ -72,6 +72,11 @@ export class HistoryAudit {
     }
   }
 
+  hasFilesOf(runIds: { has(runId: string): boolean }): boolean {
+    for (const name of this.#deps.files.files.keys()) if (runIds.has(runIdOf(name))) return true
+    return false
+  }
+
   /** When all runs have ended and every worker had the time to tidy up. */
   judge(runs: readonly { id: string }[]): void {
     const known = new Set(runs.map(({ id }) => id))

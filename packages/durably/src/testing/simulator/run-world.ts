@@ -319,10 +319,17 @@ export class RunWorld {
     if (this.#fleet?.plan.isArchiving) await this.#tidyUp()
   }
 
-  /** Until nothing was deleted for so long that the files of all deleted runs are removed. */
+  /** Until nothing was deleted for so long that the files of all deleted runs are removed, also by a machine that slept meanwhile. */
   async #tidyUp(): Promise<void> {
     const { places } = this.#archive
-    for (let deleted = -1; deleted < places.size; await this.#base.advance(TIDYING_MS)) deleted = places.size
+    for (let deleted = -1; deleted < places.size || this.#isTidiedLater(); await this.#base.advance(TIDYING_MS)) deleted = places.size
+  }
+
+  /** The files that are left may be those which a worker removes when it has been awake for a while: its minute goes by its own clock. */
+  #isTidiedLater(): boolean {
+    const awakeSince = this.#base.mono() - TIDYING_MS
+    const isLate = [...this.#workers.values()].some(({ process: { alive, wokeAt } }) => alive && wokeAt > awakeSince)
+    return isLate && this.#fleet?.hasFilesOf(this.#archive.places) === true
   }
 
   /** How long to wait before the checks, so that writes of workers that lost their lease, and slow requests, still reach the store. */

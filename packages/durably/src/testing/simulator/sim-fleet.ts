@@ -149,6 +149,11 @@ export class SimFleet {
     for (const owner of this.#owners.values()) owner.look(open)
   }
 
+  /** Whether files of one of these runs are left. */
+  hasFilesOf(runIds: { has(runId: string): boolean }): boolean {
+    return this.#histories.hasFilesOf(runIds)
+  }
+
   /** `runs`: all that are left in the end. */
   judge(runs: readonly RunRow[]): Violation[] {
     if (this.plan.isArchiving) this.#histories.judge(runs)
