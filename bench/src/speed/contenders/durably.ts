@@ -1,7 +1,7 @@
-import { type Dialect, SqliteDialect } from 'kysely'
+import { type Dialect, type SqliteDatabase, SqliteDialect } from 'kysely'
 import { createDurably } from '../../../../packages/durably/dist/index.js'
 import { postgres } from '../../../../packages/durably/dist/postgres/index.js'
-import { sqlite } from '../../../../packages/durably/dist/sqlite/index.js'
+import { keepStatements, sqlite } from '../../../../packages/durably/dist/sqlite/index.js'
 import { anything } from '../../anything.ts'
 import type { Contender, OpenEngine } from '../contender.ts'
 import { engineContender } from '../engine-contender.ts'
@@ -52,9 +52,7 @@ function ownDialect(place: Place): Dialect {
 }
 
 /** The constructor that better-sqlite3 and libsql share. */
-type Database = new (
-  file: string,
-) => { pragma(text: string): unknown } & Extract<ConstructorParameters<typeof SqliteDialect>[0]['database'], object>
+type Database = new (file: string) => SqliteDatabase & { pragma(text: string): unknown }
 
 function dialectOver(load: () => Promise<Database>): (place: Place) => Promise<Dialect> {
   return async (place) => {
@@ -62,7 +60,7 @@ function dialectOver(load: () => Promise<Database>): (place: Place) => Promise<D
     const database = new (await load())(file)
     database.pragma('journal_mode = WAL')
     database.pragma(`synchronous = ${synchronous}`)
-    return new SqliteDialect({ database })
+    return new SqliteDialect({ database: keepStatements(database) })
   }
 }
 
@@ -76,12 +74,12 @@ export const durably = ours('Durably', 'the default settings; best: concurrency 
 export const durablyWithoutEvents = ours('Durably, eventLog: false', 'keeps no event log', openDurably(ownDialect, { eventLog: false }))
 export const durablyOnBetterSqlite = ours(
   'Durably on better-sqlite3',
-  'through Kysely’s SqliteDialect, as a user would bring it',
+  'through Kysely’s SqliteDialect and `keepStatements`, as the guide says',
   openDurably(onBetterSqlite, { eventLog: true }),
   ['better-sqlite3'],
 )
 export const durablyOnLibsql = ours(
   'Durably on libsql',
-  'through Kysely’s SqliteDialect, as a user would bring it',
+  'through Kysely’s SqliteDialect and `keepStatements`, as the guide says',
   openDurably(onLibsql, { eventLog: true }),
 )

@@ -7,6 +7,8 @@ import { NodeSqliteDriver } from './node-driver.ts'
 import { openDatabase } from './open-database.ts'
 import { type CachingDatabase, cachingDatabase } from './statement-cache.ts'
 
+export { keepStatements } from './keep-statements.ts'
+
 /** The options of `sqlite`. */
 export interface SqliteOptions {
   /**

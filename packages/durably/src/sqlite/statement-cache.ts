@@ -1,18 +1,12 @@
-// cachingDatabase — the database that Kysely's SqliteDialect asks for, on top of node:sqlite, with a cache of prepared statements.
-//   P1. At most STATEMENTS_MAX statements are cached; the least recently used one is evicted.
-//   P2. A cached statement has finished when its call returns. One whose rows are streamed (`iterate`) has not, so it is prepared for that
-//       call alone.
-//   P3. A write is acknowledged only if the file is still there: that is checked after each statement outside of a transaction, and
+// cachingDatabase — the database that Kysely's SqliteDialect asks for, on top of node:sqlite. Its statements are kept (keep-statements.ts).
+//   F1. A write is acknowledged only if the file is still there: that is checked after each statement outside of a transaction, and
 //       after the one that ends a transaction. What is streamed is not checked: Kysely streams only what it reads.
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
-import { LruMap } from '../model/lru-map.ts'
 import { saysNoTransaction } from '../store/sql/shared/transaction.ts'
 import { type Bindable, checkedParameters } from '../store/sql/sqlite/parameters.ts'
 import type { DatabaseSync, StatementSync } from './database-sync.ts'
+import { keepStatements } from './keep-statements.ts'
 import { sameFileCheck } from './same-file.ts'
-
-/** The store has about 40 statements; the rest is for the user's own queries on the same connection. */
-const STATEMENTS_MAX = 200
 
 export interface CachingDatabase extends SqliteDatabase {
   /** Whether a transaction is open on the connection. */
@@ -20,12 +14,11 @@ export interface CachingDatabase extends SqliteDatabase {
 }
 
 export function cachingDatabase(database: DatabaseSync): CachingDatabase {
-  const statements = new LruMap<string, SqliteStatement>(STATEMENTS_MAX)
   const checkFile = sameFileCheck(database)
   /** Whether a transaction is open. */
   let isOpen = false
 
-  /** P3. `transactionWord`: what the statement does to a transaction, if it begins or ends one. */
+  /** F1. `transactionWord`: what the statement does to a transaction, if it begins or ends one. */
   function checked<T>(transactionWord: string | undefined, execute: () => T): T {
     try {
       const result = execute()
@@ -40,23 +33,20 @@ export function cachingDatabase(database: DatabaseSync): CachingDatabase {
   }
 
   const inTransaction = () => database.isTransaction ?? isOpen
+  const kept = keepStatements({
+    prepare: (sql) => adapt(database, sql, checked),
+    close() {
+      // While statements are prepared, SQLite closes only when they are garbage collected, and an open transaction keeps its lock until then.
+      if (inTransaction()) undo(database)
+      database.close()
+    },
+  })
   return {
     get inTransaction() {
       return inTransaction()
     },
-    prepare(sql) {
-      const known = statements.get(sql)
-      if (known) return known
-      const statement = adapt(database, sql, checked)
-      statements.set(sql, statement)
-      return statement
-    },
-    close() {
-      // While statements are prepared, SQLite closes only when they are garbage collected, and an open transaction keeps its lock until then.
-      if (inTransaction()) undo(database)
-      statements.clear()
-      database.close()
-    },
+    prepare: kept.prepare,
+    close: kept.close,
   }
 }
 
@@ -79,7 +69,7 @@ function adapt(
     reader: returnsRows(statement, sql),
     all: (parameters) => checked(transactionWord, () => statement.all(...checkedParameters(parameters))),
     run: (parameters) => checked(transactionWord, () => statement.run(...checkedParameters(parameters))),
-    iterate: (parameters) => database.prepare(sql).iterate(...(checkedParameters(parameters) as Bindable[])),
+    iterate: (parameters) => statement.iterate(...(checkedParameters(parameters) as Bindable[])),
   }
 }
 

@@ -3,9 +3,9 @@
 import { createRequire } from 'node:module'
 import { createClient } from '@libsql/client'
 import { LibsqlDialect } from '@libsql/kysely-libsql'
-import { type Dialect, SqliteDialect } from 'kysely'
+import { type Dialect, type SqliteDatabase, SqliteDialect } from 'kysely'
 import LibsqlDatabase from 'libsql'
-import { sqlite } from '../../src/sqlite/index.ts'
+import { keepStatements, sqlite } from '../../src/sqlite/index.ts'
 
 export interface SqliteDriver {
   name: string
@@ -23,8 +23,14 @@ const ALL: readonly SqliteDriver[] = [
     missing: null,
     dialect: (file) => new SqliteDialect({ database: async () => new LibsqlDatabase(file) }),
   },
+  {
+    name: 'libsql, statements kept',
+    missing: null,
+    dialect: (file) => new SqliteDialect({ database: async () => keepStatements(new LibsqlDatabase(file)) }),
+  },
   { name: 'LibsqlDialect', missing: null, dialect: (file) => new LibsqlDialect({ url: `file:${file}` }) },
-  betterSqlite3(),
+  betterSqlite3('better-sqlite3 through SqliteDialect', (database) => database),
+  betterSqlite3('better-sqlite3, statements kept', keepStatements),
 ]
 
 /** The same dialect, with a client of the user's own; it takes a connection per call, so a test cannot hold a lock through it. */
@@ -39,11 +45,14 @@ export const NEWER_CLIENT: SqliteDriver = {
 export const DRIVERS = ALL.filter(({ missing }) => missing === null)
 export const MISSING = ALL.filter(({ missing }) => missing !== null)
 
-function betterSqlite3(): SqliteDriver {
-  const name = 'better-sqlite3 through SqliteDialect'
+function betterSqlite3(name: string, wrap: (database: SqliteDatabase) => SqliteDatabase): SqliteDriver {
   try {
     const Database = require('better-sqlite3')
-    return { name, missing: null, dialect: (file) => new SqliteDialect({ database: async () => new Database(file) }) }
+    return {
+      name,
+      missing: null,
+      dialect: (file) => new SqliteDialect({ database: async () => wrap(new Database(file, { timeout: 250 })) }),
+    }
   } catch {
     return { name, missing: 'better-sqlite3 is not installed', dialect: () => ({}) as Dialect }
   }

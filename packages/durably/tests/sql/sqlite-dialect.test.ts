@@ -128,6 +128,20 @@ describe('the statement cache', () => {
     await db.destroy()
   })
 
+  test('prepares a query anew after it has failed', async () => {
+    const { database, prepared } = await watched()
+    const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: cachingDatabase(database) }) })
+    await rows(db, 'CREATE TABLE once (a UNIQUE)')
+    const insert = 'INSERT INTO once VALUES (1)'
+    await rows(db, insert)
+    await expect(rows(db, insert)).rejects.toThrow('UNIQUE')
+    expect(prepared(insert)).toBe(1)
+    await rows(db, 'DELETE FROM once')
+    await rows(db, insert)
+    expect(prepared(insert)).toBe(2)
+    await db.destroy()
+  })
+
   test('knows a query that returns rows, also where columns() is missing', async () => {
     const { database } = await watched({ withoutColumns: true })
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: cachingDatabase(database) }) })
