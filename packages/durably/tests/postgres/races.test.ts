@@ -106,6 +106,64 @@ describe('a zombie and the takeover of its run', () => {
   })
 })
 
+describe('a group of writes that waits for one of its runs', () => {
+  const ACCEPTED = { ok: true, cancelRequested: false }
+
+  /** Sends a step of three runs in one call, and lets it wait until the middle one has changed. */
+  async function changedMeanwhile(change: string) {
+    const { store, url } = await migratedPostgres()
+    const owners = [await claimed(store), await claimed(store), await claimed(store)]
+    const [, middle] = owners
+    const changing = await session(url)
+    await changing.query('BEGIN')
+    await changing.query(`UPDATE runs SET ${change} WHERE id = $1`, [middle?.runId])
+    const writes = owners.map((owner) => recordStep(owner, 1))
+    const outcomes = store.runs.apply(writes)
+    await untilOneWaits(url)
+    await changing.query('COMMIT')
+    return { store, outcomes: await outcomes, middle: middle?.runId ?? '', writes }
+  }
+
+  test('a takeover that comes first refuses that write, with all that is attached, and no other', async () => {
+    const { store, outcomes, middle, writes } = await changedMeanwhile(`lease_generation = lease_generation + 1, lease_owner = 'next'`)
+    expect(outcomes).toEqual([ACCEPTED, { ok: false }, ACCEPTED])
+    expect(await store.steps.list(middle)).toEqual([])
+    expect((await store.events.list(middle)).map(({ type }) => type)).toEqual(['run:trigger', 'run:start'])
+    expect(await store.runs.get(middle)).toMatchObject({ currentStepIndex: 0, leaseWrites: 0, leaseOwner: 'next' })
+    expect(await store.runs.apply(writes)).toEqual([ACCEPTED, { ok: false }, ACCEPTED])
+  })
+
+  test('what others may change is kept: a request to stop, and the event that came with it', async () => {
+    const { store, outcomes, middle } = await changedMeanwhile('cancel_requested_at = 1, last_event_sequence = last_event_sequence + 1')
+    expect(outcomes).toEqual([ACCEPTED, { ok: true, cancelRequested: true }, ACCEPTED])
+    expect((await store.events.list(middle)).map(({ seq, type }) => `${seq} ${type}`)).toEqual([
+      '1 run:trigger',
+      '2 run:start',
+      '4 step:start',
+      '5 step:complete',
+    ])
+    expect(await store.runs.get(middle)).toMatchObject({ currentStepIndex: 1, leaseWrites: 1, lastEventSequence: 5 })
+  })
+
+  test('the same group sent again while the first one is under way is written once', async () => {
+    const url = await temporaryDatabase()
+    // Two that deadlock wait for each other until their queries time out, so the call below rejects.
+    await ask(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '10min'`)
+    const { store } = await migratedPostgres(url)
+    const other = openStore(postgres(url))
+    const owners = await Promise.all(Array.from({ length: 5 }, () => claimed(store)))
+    for (let number = 1; number <= ROUNDS; number++) {
+      const writes = owners.map((owner) => recordStep(owner, number))
+      const sent = [store, other, store].map(({ runs }, i) => runs.apply(i === 1 ? writes.toReversed() : writes))
+      expect((await Promise.all(sent)).flat(), `round ${number}`).toEqual(Array(15).fill(ACCEPTED))
+    }
+    for (const { runId } of owners) {
+      expect(await store.steps.list(runId)).toHaveLength(ROUNDS)
+      expect(await store.runs.get(runId)).toMatchObject({ currentStepIndex: ROUNDS, lastEventSequence: 2 + 2 * ROUNDS })
+    }
+  }, 60_000)
+})
+
 describe('a client and a worker', () => {
   test('a cancel that waited for a claim asks the running run to stop', async () => {
     const { store, url } = await migratedPostgres()

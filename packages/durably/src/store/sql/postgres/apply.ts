@@ -1,33 +1,23 @@
 // Owner writes: a group of them is one statement, as long as no two of them change the same run.
-import type { OwnerWrite } from '../../owner-write.ts'
 import type { RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
 import { endsRun, moveOf, outcomeOf } from '../shared/owner-moves.ts'
-import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
+import { valuesOf } from '../shared/owner-values.ts'
 import type { Row } from '../shared/session.ts'
-import { type GroupRow, OwnerStatements } from './owner-statements.ts'
-
-interface PreparedWrite {
-  write: OwnerWrite
-  values: WriteValues
-}
+import { OwnerStatements, type PreparedWrite } from './owner-statements.ts'
 
 export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   const { session, env } = deps
   const statements = new OwnerStatements(deps)
 
   function queryOf(round: readonly PreparedWrite[]) {
-    const [first, ...others] = round
-    if (first && others.length === 0) return statements.single(first.write, first.values)(first.values)
-    const group = statements.group(
-      round.map(({ write }) => write),
-      round.map(({ values }) => values),
-    )
-    return group(rowsOf(round), env.wall())
+    const [first] = round
+    if (first && round.length === 1) return statements.single(first)(first.values)
+    return statements.group(round)(round, env.wall())
   }
 
   return async (writes) => {
-    const members = writes.map((write) => ({ write, values: valuesOf(write, env) }))
+    const members = writes.map((write) => ({ move: moveOf(write.verb), write, values: valuesOf(write, env) }))
     const rounds = roundsOf(members)
     const results = await session.write(rounds.map(queryOf), 'urgent')
     const found = new Map<PreparedWrite, Row>()
@@ -35,13 +25,9 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
       note(found, round, results[i] ?? [])
     })
     const refused = members.filter((member) => !found.has(member))
-    if (refused.length > 0) note(found, refused, await session.read(statements.applied(rowsOf(refused), env.wall()), 'urgent'))
+    if (refused.length > 0) note(found, refused, await session.read(statements.applied(refused, env.wall()), 'urgent'))
     return members.map((member) => outcomeOf(found.get(member)))
   }
-}
-
-function rowsOf(members: readonly PreparedWrite[]): GroupRow[] {
-  return members.map(({ write, values }, position) => ({ position, move: moveOf(write.verb), ...values }))
 }
 
 function note(found: Map<PreparedWrite, Row>, asked: readonly PreparedWrite[], rows: readonly Row[]): void {
@@ -69,6 +55,6 @@ function roundsOf(members: readonly PreparedWrite[]): PreparedWrite[][] {
 }
 
 /** Whether the write changes this run: its own, or the parent of a run that ends. */
-function changesRun({ write, values }: PreparedWrite, runId: string): boolean {
-  return values.runId === runId || (values.parentRunId === runId && endsRun(moveOf(write.verb)))
+function changesRun({ move, values }: PreparedWrite, runId: string): boolean {
+  return values.runId === runId || (values.parentRunId === runId && endsRun(move))
 }

@@ -80,15 +80,13 @@ function claimStatement(deps: SqlDeps, candidatesMax: number, candidatesOf: type
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
     const events = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p)})` : sql``
     return sql`${syntax.clock(p)},
-      tokens AS MATERIALIZED (SELECT key, value FROM ${syntax.texts(p('tokens'))} AS token),
-      mine AS MATERIALIZED (SELECT r.* FROM tokens JOIN ${t.runs} AS r ON r.lease_owner = tokens.value),
+      tokens AS MATERIALIZED (SELECT ARRAY(SELECT json_array_elements_text(${p('tokens')}::json)) AS list),
+      mine AS MATERIALIZED (SELECT r.* FROM tokens CROSS JOIN unnest(tokens.list) AS token JOIN ${t.runs} AS r ON r.lease_owner = token),
       candidates AS MATERIALIZED (${candidates}),
       picked AS MATERIALIZED (
         SELECT r.id, c.run_at FROM candidates AS c JOIN ${t.runs} AS r ON r.id = c.id
         WHERE ${canMove('claim')} ORDER BY c.run_at, c.id LIMIT ${p('wanted')}::bigint ${syntax.skipLocked}),
-      given AS (
-        SELECT picked.id AS given_id, tokens.value AS given_token
-        FROM (SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM picked) AS picked JOIN tokens ON tokens.key = picked.place),
+      given AS (SELECT id AS given_id, (SELECT list FROM tokens)[row_number() OVER (ORDER BY run_at, id)] AS given_token FROM picked),
       claimed AS (
         UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`given_token`, syntax.now(p))} FROM given WHERE r.id = given_id RETURNING r.*)
       ${events}

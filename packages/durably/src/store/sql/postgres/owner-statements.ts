@@ -1,12 +1,14 @@
-// Owner writes as one statement: the guarded update of a run takes its lock, and the rest is selected from what it
-// returned, so a refused write writes nothing and a takeover waits until the step is committed.
-//   G1. A single write binds its values; several writes are the rows `w`, and each column of these is an array that is bound. Only the
-//       columns that a statement reads are sent. Nothing else differs.
+// Owner writes as one statement: a run is locked under the guards of the write, and the rest is selected from what was locked, so a refused
+// write writes nothing and a takeover waits until the step is committed.
+//   G1. A single write binds its values, and the guarded update of its run takes the lock. Several writes are the rows `w`, and each column of
+//       these is an array that is bound. Only the columns that a statement reads are sent.
 //   G2. Several runs are locked in the order of their ids, so that two groups cannot deadlock; so are the parents of runs that end.
+//   G3. Postgres keeps the plan of a group while the tables grow, so a group joins no table: it asks for one run after another (LATERAL), and
+//       whether a step is completed already is found out by the unique indexes, as the step is inserted.
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { SqlDeps } from '../shared/deps.ts'
-import { cancelOf, isActive } from '../shared/guards.ts'
+import { cancelOf, isActive, isMine } from '../shared/guards.ts'
 import { awokenParent, endsRun, isAccepted, movedRun, moveOf, type OwnerMove, STREAM_EVENTS, wasApplied } from '../shared/owner-moves.ts'
 import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
 import type { Param, Statement, Value } from '../shared/statement.ts'
@@ -24,13 +26,19 @@ interface Form {
   parents: boolean
 }
 
-/** One write of a group. */
-export interface GroupRow extends WriteValues {
+export interface PreparedWrite {
+  write: OwnerWrite
+  move: OwnerMove
+  values: WriteValues
+}
+
+/** One write of a group, as a row. Its position is its place in the group. */
+interface GroupRow extends WriteValues {
   position: number
   move: OwnerMove
 }
 
-type GroupQuery = (rows: readonly GroupRow[], now: number) => CompiledQuery
+type GroupQuery = (members: readonly PreparedWrite[], now: number) => CompiledQuery
 
 export class OwnerStatements {
   readonly #deps: SqlDeps
@@ -49,13 +57,13 @@ export class OwnerStatements {
     )
   }
 
-  single(write: OwnerWrite, values: WriteValues): Statement<WriteValues> {
-    const form = formOf([write], [values], this.#deps)
+  single(write: PreparedWrite): Statement<WriteValues> {
+    const form = formOf([write], this.#deps)
     return remembered(this.#single, form, () => singleStatement(this.#deps, form))
   }
 
-  group(writes: readonly OwnerWrite[], values: readonly WriteValues[]): GroupQuery {
-    const form = formOf(writes, values, this.#deps)
+  group(members: readonly PreparedWrite[]): GroupQuery {
+    const form = formOf(members, this.#deps)
     return remembered(this.#group, form, () => groupQuery(this.#deps, (w) => groupedWrites(this.#deps, form, w)))
   }
 }
@@ -63,7 +71,7 @@ export class OwnerStatements {
 /** For `transact`: the write as one statement. */
 export function ownerQueries(deps: SqlDeps): OwnerQueries {
   const statements = new OwnerStatements(deps)
-  return (write, values) => [statements.single(write, values)(values)]
+  return (write, values) => [statements.single({ write, move: moveOf(write.verb), values })(values)]
 }
 
 function remembered<T>(statements: Map<string, T>, form: Form, compile: () => T): T {
@@ -73,14 +81,14 @@ function remembered<T>(statements: Map<string, T>, form: Form, compile: () => T)
   return known
 }
 
-function formOf(writes: readonly OwnerWrite[], values: readonly WriteValues[], { eventLog }: SqlDeps): Form {
+function formOf(members: readonly PreparedWrite[], { eventLog }: SqlDeps): Form {
   return {
-    moves: [...new Set(writes.map(({ verb }) => moveOf(verb)))].sort(),
-    steps: writes.some(({ verb }) => verb.type === 'recordStep'),
-    streams: eventLog && writes.some(({ verb }) => verb.type === 'recordStep' && verb.endsStream),
-    events: eventLog && values.some(({ eventCount }) => eventCount > 0),
-    logs: values.some(({ logCount }) => logCount > 0),
-    parents: writes.some(({ verb }, i) => endsRun(moveOf(verb)) && values[i]?.parentRunId !== null),
+    moves: [...new Set(members.map(({ move }) => move))].sort(),
+    steps: members.some(({ write }) => write.verb.type === 'recordStep'),
+    streams: eventLog && members.some(({ write }) => write.verb.type === 'recordStep' && write.verb.endsStream),
+    events: eventLog && members.some(({ values }) => values.eventCount > 0),
+    logs: members.some(({ values }) => values.logCount > 0),
+    parents: members.some(({ move, values }) => endsRun(move) && values.parentRunId !== null),
   }
 }
 
@@ -90,7 +98,8 @@ function singleStatement(deps: SqlDeps, form: Form): Statement<WriteValues> {
     const [move = 'renew'] = form.moves
     const moved = sql`moved AS (
       UPDATE ${t.runs} AS r SET ${movedRun(move, t, p, syntax.now(p))} WHERE ${isAccepted(move, deps, p)} RETURNING ${returned(t, p)})`
-    return sql`${syntax.clock(p)}, ${moved} ${rest(deps, form, p, sql`moved AS r`)} SELECT cancel_requested_at FROM moved`
+    const step = form.steps ? sql`, step AS (${recordedStep(deps, p, sql`moved`)} ON CONFLICT (id) DO NOTHING)` : sql``
+    return sql`${syntax.clock(p)}, ${moved} ${step} ${rest(deps, form, p, sql`moved AS r`)} SELECT cancel_requested_at FROM moved`
   })
 }
 
@@ -109,8 +118,16 @@ function groupQuery({ statement, syntax }: SqlDeps, build: (w: W) => Fragment): 
     const arrays = columns.map((name) => sql`${p(name)}::${sql.raw(TYPES[name])}[]`)
     return sql`${syntax.clock(p)}, w AS MATERIALIZED (SELECT * FROM unnest(${sql.join(arrays)}) AS w(${sql.join(columns.map((name) => sql.id(name)))})) ${body}`
   })
-  const arraysOf = (rows: readonly GroupRow[]) => columns.map((name) => [name, rows.map((row) => textOf(row[name]))] as const)
-  return (rows, now) => grouped({ now, ...Object.fromEntries(arraysOf(rows)) })
+  return (members, now) => {
+    const arrays: Record<string, Value> = {}
+    for (const name of columns) arrays[name] = members.map((member, position) => textOf(columnOf(member, position, name)))
+    return grouped({ ...arrays, now })
+  }
+}
+
+function columnOf({ move, values }: PreparedWrite, position: number, name: keyof GroupRow): string | number | null {
+  if (name === 'position') return position
+  return name === 'move' ? move : values[name]
 }
 
 /** The array of each column, and the time. */
@@ -122,18 +139,56 @@ function textOf(value: string | number | null): string | null {
 
 function groupedWrites(deps: SqlDeps, form: Form, w: W): Fragment {
   const { tables: t, syntax } = deps
-  const now = syntax.now(w)
+  const handedOn = new Set<keyof GroupRow>(['position', 'move'])
+  /** A column of an accepted write: the update of its run hands it on. */
+  const r: W = (name) => {
+    handedOn.add(name)
+    return sql`r.${sql.id(name)}`
+  }
+  const others = rest(deps, form, r, sql`moved AS r`, endsAnyOf(form, r))
+  const columns = sql.join([...handedOn].map(w))
   const movedBy = form.moves.map(
     (move) => sql`${sql.id(`moved_${move}`)} AS (
-        UPDATE ${t.runs} AS r SET ${movedRun(move, t, w, now)} FROM w JOIN locked ON locked.id = ${w('runId')}
-        WHERE ${w('move')} = ${sql.lit(move)} AND ${isAccepted(move, deps, w)} RETURNING ${w('position')}, ${returned(t, w)})`,
+        UPDATE ${t.runs} AS r SET ${movedRun(move, t, w, syntax.now(w))} FROM locked AS w
+        WHERE ${is(move, w)} AND NOT w.is_parent ${move === 'completeStep' ? isInserted(w) : sql``} AND r.id = ${w('runId')}
+        RETURNING ${returned(t, w)}, ${columns})`,
   )
-  const isEnd = sql`${w('move')} IN (${sql.join(form.moves.filter(endsRun).map((move) => sql.lit(move)))})`
   const moved = form.moves.map((move) => sql`SELECT * FROM ${sql.id(`moved_${move}`)}`)
-  return sql`, locked AS MATERIALIZED (SELECT r.id FROM ${t.runs} AS r WHERE r.id IN (
-        SELECT ${w('runId')} FROM w ${form.parents ? sql`UNION ALL SELECT ${w('parentRunId')} FROM w WHERE ${isEnd}` : sql``}) ORDER BY r.id FOR NO KEY UPDATE),
-      ${sql.join(movedBy)}, moved AS (${sql.join(moved, sql` UNION ALL `)})
-      ${rest(deps, form, w, sql`moved AS r JOIN w ON ${w('position')} = r.position`, isEnd)} SELECT position, cancel_requested_at FROM moved`
+  const step = form.steps
+    ? sql`step AS (${recordedStep(deps, w, sql`locked AS w`)} AND NOT w.is_parent ON CONFLICT DO NOTHING RETURNING run_id),`
+    : sql``
+  return sql`, ${lockedRuns(deps, form, w)}, ${step} ${sql.join(movedBy)}, moved AS (${sql.join(moved, sql` UNION ALL `)})
+      ${others} SELECT position, cancel_requested_at FROM moved`
+}
+
+/** G2: the rows `w` whose runs may be changed, and those of the parents of runs that end. */
+function lockedRuns(deps: SqlDeps, form: Form, w: W): Fragment {
+  const accepted = form.moves.map((move) => sql`${is(move, w)} AND ${move === 'completeStep' ? isMine(w) : isAccepted(move, deps, w)}`)
+  const parents = form.parents ? sql`UNION ALL SELECT ${w('parentRunId')}, true, w.* FROM w WHERE ${endsAnyOf(form, w)}` : sql``
+  return sql`locked AS MATERIALIZED (
+        SELECT w.* FROM (SELECT ${w('runId')} COLLATE "C" AS id, false AS is_parent, w.* FROM w ${parents} ORDER BY id) AS w
+        CROSS JOIN LATERAL (
+          SELECT FROM ${deps.tables.runs} AS r WHERE r.id = w.id AND (w.is_parent OR ${sql.join(accepted, sql` OR `)}) FOR NO KEY UPDATE) AS r)`
+}
+
+function is(move: OwnerMove, w: W): Fragment {
+  return sql`${w('move')} = ${sql.lit(move)}`
+}
+
+function endsAnyOf(form: Form, w: W): Fragment {
+  return sql`${w('move')} IN (${sql.join(form.moves.filter(endsRun).map((move) => sql.lit(move)))})`
+}
+
+/** G3. A group has one write of each run. */
+function isInserted(w: W): Fragment {
+  return sql`AND ${w('runId')} = ANY (ARRAY(SELECT run_id FROM step))`
+}
+
+function recordedStep({ into }: SqlDeps, p: P, accepted: Fragment): Fragment {
+  return sql`INSERT INTO ${into.steps}
+      SELECT ${p('stepId')}, ${p('runId')}, ${p('stepName')}, ${p('stepIndex')}::integer, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')},
+        ${p('stepFailure')}, ${p('stepStartedAt')}, ${p('stepCompletedAt')}, ${p('generation')}::integer FROM ${accepted}
+      WHERE ${p('stepId')}::text IS NOT NULL`
 }
 
 function returned(t: SqlDeps['tables'], p: P): Fragment {
@@ -143,12 +198,6 @@ function returned(t: SqlDeps['tables'], p: P): Fragment {
 /** What is written beside the runs, out of the accepted ones `r`. */
 function rest({ tables: t, into, syntax }: SqlDeps, form: Form, p: P, accepted: Fragment, isEnd: Fragment = sql`true`): Fragment {
   const parts: Fragment[] = []
-  if (form.steps) {
-    parts.push(sql`step AS (INSERT INTO ${into.steps}
-      SELECT ${p('stepId')}, r.id, ${p('stepName')}, ${p('stepIndex')}::integer, ${p('stepStatus')}, ${p('stepOutput')}, ${p('stepError')},
-        ${p('stepFailure')}, ${p('stepStartedAt')}, ${p('stepCompletedAt')}, r.lease_generation FROM ${accepted}
-      WHERE ${p('stepId')}::text IS NOT NULL ON CONFLICT (id) DO NOTHING)`)
-  }
   if (form.streams) {
     parts.push(sql`forgotten AS (DELETE FROM ${t.events} AS e USING (
         SELECT r.id, r.seq_before, ${p('stepName')}::text AS stream FROM ${accepted} WHERE ${p('endsStream')}::integer = 1) AS r

@@ -1,0 +1,83 @@
+// A connection keeps the plan of a statement while the tables grow, until they are analysed again. So what a worker sends all the time must
+// look its rows up one by one, also by a plan that was made when the tables were empty.
+import { CompiledQuery, type Kysely, sql } from 'kysely'
+import { expect, test } from 'vitest'
+import type { OwnerVerb } from '../../src/store/owner-write.ts'
+import { applyWrites } from '../../src/store/sql/postgres/apply.ts'
+import type { DurablyTables } from '../../src/store/sql/shared/schema.ts'
+import { NO_ATTACHMENTS } from '../../src/testing/store-contract/world.ts'
+import { migratedPostgres } from './place.ts'
+import { capturing, explain, rowsRead } from './plans.ts'
+
+const GROUP = 10
+const ROWS = 20_000
+/** Its run when it is locked and when it is updated, and what is asked of them beside. */
+const ROWS_PER_WRITE = 5
+
+const VERBS: Record<string, (i: number) => OwnerVerb> = {
+  'record steps': (i) => ({
+    type: 'recordStep',
+    leaseMs: 30_000,
+    step: { ...STEP, id: `step ${i}`, runId: `run ${i}` },
+  }),
+  'end runs': () => ({ type: 'complete', output: null }),
+}
+
+const STEP_COLUMNS = sql`steps (id, run_id, name, index, status, output, error, failure, started_at, completed_at, lease_generation)`
+
+const STEP = {
+  name: 'step',
+  index: 0,
+  status: 'completed' as const,
+  output: '1',
+  error: null,
+  failure: null,
+  leaseGeneration: 1,
+  startedAt: '',
+  completedAt: '',
+}
+
+test.each(Object.keys(VERBS))('a plan to %s that was made for empty tables reads no more when they have grown', async (verb) => {
+  const { store } = await migratedPostgres()
+  const { deps, sent } = capturing(store.db)
+  const writes = Array.from({ length: GROUP }, (_, i) => ({
+    claim: { runId: `run ${i}`, generation: 1, token: `token ${i}` },
+    number: 1,
+    verb: VERBS[verb]?.(i) ?? { type: 'release' as const },
+    ...NO_ATTACHMENTS,
+  }))
+  await applyWrites({ ...deps, eventLog: true, into: { ...deps.into, steps: STEP_COLUMNS } })(writes)
+  const [query] = sent
+  await store.db.connection().execute(async (db) => {
+    const run = (sql: string) => db.executeQuery(CompiledQuery.raw(sql))
+    await run('SET plan_cache_mode = force_generic_plan')
+    await run(`PREPARE kept AS ${query?.sql}`)
+    const execute = `EXECUTE kept (${query?.parameters.map(literal).join(', ')})`
+    await run(execute)
+    await fill(db)
+    const nodes = await explain(db, CompiledQuery.raw(execute))
+    const read = nodes.map((node) => [node['Node Type'], node['Actual Rows'], node['Rows Removed by Filter']])
+    expect(rowsRead(nodes), JSON.stringify(read)).toBeLessThanOrEqual(ROWS_PER_WRITE * GROUP)
+    const { rows } = await run("SELECT id FROM runs WHERE id LIKE 'run %' AND lease_writes = 1")
+    expect(rows).toHaveLength(GROUP)
+  })
+})
+
+/** The runs of the writes, and many that have ended, each with a step. */
+async function fill(db: Kysely<DurablyTables>): Promise<void> {
+  const run = (sql: string) => db.executeQuery(CompiledQuery.raw(sql))
+  const columns = 'id, job_name, status, heartbeat_at, created_at, updated_at, run_at, last_event_sequence'
+  await run(`INSERT INTO runs (${columns}, lease_owner, lease_generation, lease_expires_at)
+    SELECT 'run ' || i, 'job', 'running', '', '', '', i, 0, 'token ' || i, 1, 1 FROM generate_series(0, ${GROUP - 1}) AS i`)
+  await run(
+    `INSERT INTO runs (${columns}, finished_at) SELECT 'ended ' || i, 'job', 'completed', '', '', '', i, 0, i FROM generate_series(1, ${ROWS}) AS i`,
+  )
+  await run(`INSERT INTO steps (id, run_id, name, index, status, started_at, lease_generation)
+    SELECT 'of ended ' || i, 'ended ' || i, 'step', 0, 'completed', '', 1 FROM generate_series(1, ${ROWS}) AS i`)
+}
+
+/** As a text whose type Postgres takes from the parameter. */
+function literal(value: unknown): string {
+  const text = Array.isArray(value) ? `{${value.map((element) => (element === null ? 'NULL' : JSON.stringify(element)))}}` : String(value)
+  return `'${text.replaceAll("'", "''")}'`
+}
