@@ -31,12 +31,12 @@ export const SQL_MUTANTS: Mutant[] = [
     replace: "AND p.job_name = job.value AND p.run_at <= ${p('now')} + 60000",
   },
   {
-    name: 'sql-plain-run-has-no-key',
+    name: 'sql-loses-idempotency-key',
     guard: 'SQL: a run with an idempotency key is stored with it',
     store: 'sqlite',
     file: 'store/sql/sqlite/create.ts',
-    find: 'const values = [idempotencyKey, concurrencyKey, deadlineMs',
-    replace: 'const values = [concurrencyKey, deadlineMs',
+    find: 'run.idempotencyKey,',
+    replace: 'null,',
   },
   {
     name: 'sql-key-held-only-while-running',

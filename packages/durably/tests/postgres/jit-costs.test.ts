@@ -30,6 +30,8 @@ const VERBS: Record<string, (deps: SqlDeps) => Promise<unknown>> = {
   'record 100 steps': (deps) => applyWrites(deps)(range(100).map((i) => write(i, recordStep(i)))),
   'end 100 runs': (deps) => applyWrites(deps)(range(100).map((i) => write(i, { type: 'complete', output: null }))),
   'create 100 runs': (deps) => createRuns(deps)(range(100).map((i) => newRun({ env: virtualEnv() }, { id: String(i) }))),
+  'create 100 runs with keys': (deps) =>
+    createRuns(deps)(range(100).map((i) => newRun({ env: virtualEnv() }, { id: String(i), idempotencyKey: String(i) }))),
   reap: (deps) => reapRuns({ ...deps, runRow, reader, jsonRows, chunked, logValues, awokenParent })({ maxRecoveries: 10 }),
 }
 

@@ -18,6 +18,25 @@ describe.each(DRIVERS)('$name', ({ dialect }) => {
     expect(sent).toMatchObject({ statements: 5, commits: 1 })
   })
 
+  test('a run without a key is not looked for', async () => {
+    const { counting, store } = await setup()
+    const sent = { statements: 4, commits: 1, selects: 0 }
+    expect(await count(counting, () => store.runs.create([newRun()]))).toMatchObject(sent)
+    expect(await count(counting, () => store.runs.create([newRun(), newRun({ concurrencyKey: 'k' })]))).toMatchObject(sent)
+  })
+
+  test('runs that are created in one turn share a commit, also if the store is closed in that turn', async () => {
+    const { counting, store } = await setup()
+    const runs = Array.from({ length: 10 }, () => newRun())
+    const sent = await count(counting, async () => {
+      const creating = runs.map((run) => store.runs.create([run]))
+      await store.close()
+      const created = (await Promise.all(creating)).flat()
+      expect(created.map(({ run }) => run.id)).toEqual(runs.map(({ id }) => id))
+    })
+    expect(sent).toMatchObject({ statements: 4, commits: 1, selects: 0 })
+  })
+
   test('creating 1,000 runs takes as many statements as creating one', async () => {
     const { counting, store } = await setup()
     const runs = Array.from({ length: 1000 }, (_, i) => newRun({ idempotencyKey: i % 2 ? `${i}` : null }))
@@ -28,7 +47,7 @@ describe.each(DRIVERS)('$name', ({ dialect }) => {
     const { counting, store } = await setup()
     const payload = JSON.stringify('x'.repeat(3 * 1024 * 1024))
     const runs = Array.from({ length: 3 }, () => newRun({ payload }))
-    expect(await count(counting, () => store.runs.create(runs))).toMatchObject({ statements: 11, commits: 1 })
+    expect(await count(counting, () => store.runs.create(runs))).toMatchObject({ statements: 8, commits: 1 })
   })
 
   test('a claim is one commit', async () => {

@@ -12,7 +12,7 @@ test('the write of an owner goes before the statements that wait, and those keep
   const note = (what: string, done: Promise<unknown>) => done.then(() => order.push(what))
   // While a transaction of the user has the connection, all of them wait.
   const waiting = await store.db.transaction().execute(async () => {
-    const creates = [1, 2, 3].map((n) => note(`create ${n}`, store.runs.create([newRun()])))
+    const creates = [1, 2, 3].map((n) => note(`create ${n}`, store.runs.create([newRun(), newRun()])))
     return [...creates, note('owner', store.runs.apply([recordStep(claim, 1)]))].map((done) => ({ done }))
   })
   await Promise.all(waiting.map(({ done }) => done))

@@ -1,81 +1,90 @@
 // Rows go in as one JSON parameter, so 1,000 runs take as many statements as one.
 //   J1. Most runs are plain: they have no keys, no parent, no deadline, no labels. For these a statement with fewer columns takes half the time. The columns
-//       of a plain run come first, so all other statements read both kinds of rows alike.
+//       of a plain run come first, so all other statements read both kinds of rows alike. A single plain run needs no JSON.
+//   J2. A new run is not looked for. If one is there, because this was sent before and the answer was lost, the insert fails, and all are created
+//       by create-known.ts. One that fails in the middle is undone by SQLite, which keeps a journal of each statement for that. It costs as much as
+//       the insert of a run, so a single plain run does without (`OR FAIL`): it is one row, and has nothing to undo.
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
+import { hasCode } from '../../../model/errors.ts'
+import { lazyCode, once } from '../../../model/lazy.ts'
 import type { RunRow } from '../../../model/run.ts'
 import { newRow, timesOf } from '../../new-row.ts'
-import { notStored } from '../../not-stored.ts'
-import type { Created, NewRun, RunStore } from '../../runs.ts'
+import type { NewRun, RunStore } from '../../runs.ts'
 import type { SqlDeps } from '../shared/deps.ts'
-import { canMove } from '../shared/guards.ts'
+import { isPlain } from '../shared/is-plain.ts'
+import { isStoredAsGiven } from '../shared/is-stored-as-given.ts'
 import { chunkedRuns, jsonRows } from '../shared/json-rows.ts'
 import { runRow } from '../shared/rows.ts'
 
-export function createRuns({ statement, session, env, tables: t, into, syntax, eventLog }: SqlDeps): RunStore['create'] {
-  /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
-  const insertInto = (columns: RawBuilder<unknown>, values: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
-    statement<{ rows: string }>(
-      (
-        p,
-      ) => sql`INSERT INTO ${t.runs} (id, job_name, payload, created_at, heartbeat_at, updated_at, run_at, status, last_event_sequence${columns})
-      SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 3, e.value ->> 3, e.value ->> 4, 'pending', 1${values}
-      FROM ${syntax.elements(p('rows'))} AS e WHERE ${condition}
-      ON CONFLICT DO NOTHING`,
-    )
-  const insertPlain = insertInto(sql``, sql``, sql`true`)
-  const insertRuns = insertInto(
-    sql`, idempotency_key, concurrency_key, deadline_at, parent_run_id, parent_step, labels, unchecked, hold_key, prefer_worker_id`,
-    sql`, e.value ->> 5, e.value ->> 6, e.value ->> 7, e.value ->> 8, e.value ->> 9, e.value ->> 11, e.value ->> 12, e.value ->> 13, e.value ->> 14`,
-    sql`e.value ->> 10 IS NULL
-        OR EXISTS (SELECT 1 FROM ${t.runs} AS r WHERE r.id = e.value ->> 8 AND ${canMove('complete')} AND r.lease_owner = e.value ->> 10)`,
-  )
-  /** Stands after `insertRuns`: how many it has inserted. */
-  const countStored = statement<Record<never, never>>(() => sql`SELECT changes() AS stored`)
-  /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
-  const insertEvents = statement<{ ids: string; at: string }>(
-    (p) => sql`INSERT INTO ${into.events}
-      SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
-      FROM ${syntax.texts(p('ids'))} AS e JOIN ${t.runs} AS r ON r.id = e.value WHERE true
-      ON CONFLICT DO NOTHING`,
-  )
-  const selectRuns = statement<{ rows: string }>(
-    (p) => sql`SELECT e.value ->> 0 AS asked, r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = coalesce(
-        (SELECT same.id FROM ${t.runs} AS same WHERE same.id = e.value ->> 0),
-        (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = e.value ->> 8 AND child.parent_step = e.value ->> 9),
-        (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = e.value ->> 1 AND known.idempotency_key = e.value ->> 5))`,
-  )
-
-  return async (runs, { within } = {}) => {
-    if (runs.length === 0) return []
-    const now = env.wall()
-    const at = iso(now)
-    const arePlain = runs.every(isPlain)
-    const insert = arePlain ? insertPlain : insertRuns
-    const chunks = chunkedRuns(runs).map((chunk) => ({
-      rows: jsonRows(chunk.map(arePlain ? (run) => plainRow(run, now) : (run) => toRow(run, now))),
-      ids: jsonRows(chunk.map(({ id }) => id)),
-    }))
-    const events = (ids: string) => (eventLog ? [insertEvents({ ids, at })] : [])
-    const write = (queries: CompiledQuery[]) => (within ? session.writeWithin(within, queries) : session.write(queries))
-    if (!runs.some(mayBeKnown) && !chunks.some(mayBeChanged)) {
-      const counts = await write(chunks.flatMap(({ rows, ids }) => [insert({ rows }), countStored({}), ...events(ids)]))
-      const stored = counts.flat().reduce((sum, row) => sum + Number(row.stored), 0)
-      // Otherwise some are there already: this was sent before, and its answer was lost.
-      if (stored === runs.length) return runs.map((run) => ({ run: firstRow(run, now), created: true }))
-    }
-    const inserts = chunks.flatMap(({ rows, ids }) => [insert({ rows }), ...events(ids)])
-    const results = await write([...inserts, ...chunks.map(({ rows }) => selectRuns({ rows }))])
-    const found = new Map(results.slice(inserts.length).flatMap((rows) => rows.map((row) => [row.asked, runRow(row)])))
-    return runs.map((given) => answer(given, found.get(given.id)))
-  }
+/** What create-known.ts gets: see `LazyDeps`. */
+export interface CreateDeps extends SqlDeps {
+  /** The table, and the columns that stand in the rows of `valuesOf`. */
+  columns: RawBuilder<unknown>
+  values: RawBuilder<unknown>
+  valuesOf: typeof valuesOf
+  chunkedRuns: typeof chunkedRuns
+  jsonRows: typeof jsonRows
+  runRow: typeof runRow
 }
 
-/** J1. */
-function isPlain(run: NewRun): boolean {
-  const { idempotencyKey, concurrencyKey, deadlineMs, deadlineAt, parentRunId, parentStep, parentToken, labels } = run
-  const values = [idempotencyKey, concurrencyKey, deadlineMs, deadlineAt, parentRunId, parentStep, parentToken, labels]
-  return values.every((value) => value === null) && !run.unchecked && !run.holdKey && !run.preferWorkerId
+const lazyCreate = lazyCode(async () => (await import('./create-known.ts')).createUnlessKnown)
+
+export function createRuns(deps: SqlDeps): RunStore['create'] {
+  const { statement, session, env, tables: t, into, syntax, eventLog } = deps
+  const columnsWith = (others: RawBuilder<unknown>) =>
+    sql`${t.runs} (id, job_name, payload, created_at, heartbeat_at, updated_at, run_at, status, last_event_sequence${others})`
+  const plainColumns = columnsWith(sql``)
+  const plainValues = sql`e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3, e.value ->> 3, e.value ->> 3, e.value ->> 4, 'pending', 1`
+  const columns = columnsWith(
+    sql`, idempotency_key, concurrency_key, deadline_at, parent_run_id, parent_step, labels, unchecked, hold_key, prefer_worker_id`,
+  )
+  const values = sql`${plainValues}, e.value ->> 5, e.value ->> 6, e.value ->> 7, e.value ->> 8, e.value ->> 9, e.value ->> 11, e.value ->> 12, e.value ->> 13, e.value ->> 14`
+  const insertInto = (columns: RawBuilder<unknown>, values: RawBuilder<unknown>) =>
+    statement<{ rows: string }>((p) => sql`INSERT INTO ${columns} SELECT ${values} FROM ${syntax.elements(p('rows'))} AS e`)
+  const insertPlain = insertInto(plainColumns, plainValues)
+  const insertRuns = insertInto(columns, values)
+  const insertOne = statement<Pick<RunRow, 'id' | 'jobName' | 'payload' | 'createdAt' | 'runAt'>>(
+    (p) => sql`INSERT OR FAIL INTO ${plainColumns}
+      VALUES (${p('id')}, ${p('jobName')}, ${p('payload')}, ${p('createdAt')}, ${p('createdAt')}, ${p('createdAt')}, ${p('runAt')}, 'pending', 1)`,
+  )
+  const insertEvents = statement<{ ids: string; at: string }>(
+    (p) => sql`INSERT INTO ${into.events} SELECT e.value, 1, 'run:trigger', '{}', ${p('at')} FROM ${syntax.texts(p('ids'))} AS e`,
+  )
+  const insertEvent = statement<{ id: string; at: string }>(
+    (p) => sql`INSERT INTO ${into.events} VALUES (${p('id')}, 1, 'run:trigger', '{}', ${p('at')})`,
+  )
+  const createUnlessKnown = once(async () => (await lazyCreate(env))({ ...deps, columns, values, valuesOf, chunkedRuns, jsonRows, runRow }))
+
+  /** Undefined if something of it would not be stored as it was given. */
+  function insertsOf(runs: readonly NewRun[], now: number): CompiledQuery[] | undefined {
+    const at = iso(now)
+    const arePlain = runs.every(isPlain)
+    const [run] = runs
+    if (run && runs.length === 1 && arePlain) {
+      const { id, jobName, payload, createdAt } = run
+      if (!isStoredAsGiven(jobName) || !isStoredAsGiven(payload)) return undefined
+      const insert = insertOne({ id, jobName, payload, createdAt, runAt: timesOf(run, now).runAt })
+      return eventLog ? [insert, insertEvent({ id, at })] : [insert]
+    }
+    const queries: CompiledQuery[] = []
+    for (const chunk of chunkedRuns(runs)) {
+      const rows = jsonRows(chunk.map((run) => (arePlain ? plainValuesOf(run, now) : valuesOf(run, now))))
+      // `jsonRows` puts this character in the place of what cannot be stored.
+      if (rows.includes('\uFFFD')) return undefined
+      queries.push((arePlain ? insertPlain : insertRuns)({ rows }))
+      if (eventLog) queries.push(insertEvents({ ids: jsonRows(chunk.map(({ id }) => id)), at }))
+    }
+    return queries
+  }
+
+  return async (runs, options) => {
+    if (runs.length === 0) return []
+    const now = env.wall()
+    const inserts = options?.within !== undefined || runs.some(mayBeKnown) ? undefined : insertsOf(runs, now)
+    if (!inserts || !(await isAccepted(session.write(inserts)))) return (await createUnlessKnown())(runs, options)
+    return runs.map((run) => ({ run: firstRow(run, now), created: true }))
+  }
 }
 
 /** By something else than its id. */
@@ -83,25 +92,31 @@ function mayBeKnown({ idempotencyKey, parentStep }: NewRun): boolean {
   return idempotencyKey !== null || parentStep !== null
 }
 
-/** By `jsonRows`, which puts this character in the place of what cannot be stored. */
-function mayBeChanged({ rows }: { rows: string }): boolean {
-  return rows.includes('\uFFFD')
+/** False if the database refuses the data: a run is there already. */
+async function isAccepted(writing: Promise<unknown>): Promise<boolean> {
+  try {
+    await writing
+    return true
+  } catch (error) {
+    if (hasCode(error, 'store_rejected')) return false
+    throw error
+  }
 }
 
-/** The row as `insertRuns` has stored it. Reading it from the database costs as much as storing it. */
+/** The row as it is stored. Reading it from the database costs as much as storing it. */
 function firstRow(run: NewRun, now: number): RunRow {
   const row = newRow(run, now)
   row.lastEventSequence = 1
   return row
 }
 
-function plainRow(run: NewRun, now: number) {
+function plainValuesOf(run: NewRun, now: number) {
   return [run.id, run.jobName, run.payload, run.createdAt, timesOf(run, now).runAt]
 }
 
-function toRow(run: NewRun, now: number) {
+function valuesOf(run: NewRun, now: number) {
   return [
-    ...plainRow(run, now),
+    ...plainValuesOf(run, now),
     run.idempotencyKey,
     run.concurrencyKey,
     timesOf(run, now).deadlineAt,
@@ -113,9 +128,4 @@ function toRow(run: NewRun, now: number) {
     run.holdKey ? 1 : null,
     run.preferWorkerId,
   ]
-}
-
-function answer(given: NewRun, run: RunRow | undefined): Created {
-  if (!run) throw notStored(given)
-  return { run, created: run.id === given.id }
 }

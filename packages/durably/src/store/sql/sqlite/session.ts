@@ -60,7 +60,9 @@ export class SqliteSession implements Session {
     return this.#writes.run(() => this.#retryWhileBusy(() => this.#transport.transact(work)))
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    // Runs that were created in this turn are sent before by grouped-create.ts.
+    await null
     this.#closing ??= this.#writes.run(() => this.#connection.run(() => this.#end()))
     return this.#closing
   }

@@ -1,6 +1,7 @@
 import type { OpenLeadership } from '../../leadership.ts'
 import type { OpenedSql, SqlStore } from '../open-sql.ts'
 import { assembleStore } from '../shared/assemble-store.ts'
+import { groupedCreate } from '../shared/grouped-create.ts'
 import type { Session } from '../shared/session.ts'
 import { applyWrites } from './apply.ts'
 import { claimRuns, claims } from './claim.ts'
@@ -36,7 +37,7 @@ export function sqliteStore(
     session,
     syntax: sqliteSyntax,
     runVerbs: (deps) => ({
-      create: createRuns(deps),
+      create: groupedCreate(createRuns(deps)),
       claim: claimRuns(deps),
       apply: applyWrites(deps),
     }),
