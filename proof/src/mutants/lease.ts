@@ -106,7 +106,7 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'rejected-not-taken-back',
     guard: 'what was attached to data that the store rejects is detached before the next write',
     file: 'worker/lease/owner.ts',
-    find: 'detach?.()\n          this.attachments.putBack(gathered)',
+    find: 'detach?.()\n            this.attachments.putBack(gathered)',
     replace: 'this.attachments.putBack(gathered)',
   },
   {

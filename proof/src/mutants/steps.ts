@@ -119,7 +119,7 @@ export const STEP_MUTANTS: Mutant[] = [
     name: 'tried-too-soon',
     guard: 'a step that failed is tried again when its delay is over',
     file: 'worker/steps/function-step.ts',
-    find: 'if (wait) return { wait }',
+    find: 'if (wait) return Promise.resolve({ wait })',
     replace: '',
   },
   {

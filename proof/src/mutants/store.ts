@@ -118,8 +118,8 @@ export const STORE_MUTANTS: Mutant[] = [
     name: 'no-reset',
     guard: 'a claim resets the open streams of the attempt before it',
     file: 'store/memory/claim.ts',
-    find: '...decodeStreams(row.streams).map(',
-    replace: '...decodeStreams(null).map(',
+    find: 'of decodeStreams(row.streams))',
+    replace: 'of decodeStreams(null))',
   },
   {
     name: 'stream-unfenced',

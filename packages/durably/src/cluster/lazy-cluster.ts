@@ -68,15 +68,13 @@ export function lazyDuties(deps: DutiesDeps): LazyDuties {
     join(given) {
       options = given
     },
-    fits: (runsOn = {}) => Object.entries(runsOn).every(([name, value]) => options?.labels[name] === value),
+    fits: (runsOn) => !runsOn || Object.entries(runsOn).every(([name, value]) => options?.labels[name] === value),
     async perform(workerId, due) {
       const againInMs = this.isWithheld ? Number.POSITIVE_INFINITY : due.dutyInMs
       if (this.isWithheld || (againInMs > 0 && !due.hasEvents && !options)) return { isDone: false, againInMs }
       return (await make(workerId)).duties.perform(due)
     },
-    async claim(request) {
-      return options ? ((await make(request.workerId)).fleet?.claim(request) ?? []) : deps.runs.claim(request)
-    },
+    claim: (request) => (options ? make(request.workerId).then(({ fleet }) => fleet?.claim(request) ?? []) : deps.runs.claim(request)),
     resign: async () => made?.duties.resign(),
   }
 }

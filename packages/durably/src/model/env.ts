@@ -107,17 +107,13 @@ export async function within(env: Clock, ms: number, done: Promise<unknown>): Pr
   return Promise.race([done.then(() => true), late]).finally(() => env.clear(timer))
 }
 
-/** The time as text. Times are near each other, so what those of one minute share is kept. */
+/** The time as text. The last one is kept: on a busy worker many rows and events have the same time. */
 export function iso(ms: number): string {
-  const whole = Math.trunc(ms)
-  const minute = Math.floor(whole / 60_000)
-  if (minute !== lastMinute.minute) lastMinute = { minute, text: new Date(minute * 60_000).toISOString().slice(0, -7) }
-  const rest = whole - minute * 60_000
-  const seconds = Math.floor(rest / 1000)
-  return `${lastMinute.text}${`${seconds}`.padStart(2, '0')}.${`${rest - seconds * 1000}`.padStart(3, '0')}Z`
+  if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() }
+  return lastTime.text
 }
 
-let lastMinute = { minute: Number.NaN, text: '' }
+let lastTime = { ms: Number.NaN, text: '' }
 
 /** A call of the system's generator costs much more than its bytes, so they are drawn many at a time. */
 function pooledChance(): () => number {

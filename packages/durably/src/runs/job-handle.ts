@@ -8,7 +8,7 @@ import type { RunFilter } from '../model/run-filter.ts'
 import type { SignalArguments, Signals } from '../model/signal.ts'
 import type { RunCommands, SignalOptions } from './run-commands.ts'
 import type { RunReader } from './run-reader.ts'
-import { type BatchTriggerInput, checkBatch, type TriggerDeps, type TriggerOptions, triggerAll } from './trigger.ts'
+import { type BatchTriggerInput, checkBatch, type TriggerDeps, type TriggerOptions, triggerAll, triggerRow } from './trigger.ts'
 import { type WaitDeps, waitForRun } from './wait-for-run.ts'
 
 /** The options of `triggerAndWait`: those of `trigger`, and how long to wait. */
@@ -54,11 +54,8 @@ export function jobHandle<TName extends string, TInput, TOutput>(
   job: Job & { name: TName },
   deps: JobHandleDeps,
 ): JobHandle<TName, TInput, TOutput> {
-  const triggerOne = async (input: unknown, options: TriggerOptions = {}) => {
-    const [run] = await triggerAll<TOutput>(deps.trigger, job, [{ payload: input, options }])
-    if (!run) throw new Error('S2: create must answer for each run')
-    return run
-  }
+  const runOf = (row: RunRow) => toRun<TOutput>(row, deps.codec, deps.trigger.env.wall())
+  const triggerOne = (payload: unknown, options: TriggerOptions = {}) => triggerRow(deps.trigger, job, { payload, options }, runOf)
   return {
     name: job.name,
     trigger: triggerOne,

@@ -212,6 +212,8 @@ function oneTransaction(inputs: readonly BatchTriggerInput<unknown>[]): unknown 
 function newRun({ env, codec }: TriggerDeps, job: Job, payload: unknown, options: ChildOptions, what: string): NewRun {
   checkKeys('trigger', options, TRIGGER_OPTIONS)
   const id = env.id()
+  const { delayMs, runAt, deadlineMs, deadlineAt } = times(options)
+  const parent = options[PARENT]
   return {
     id,
     jobName: job.name,
@@ -221,11 +223,14 @@ function newRun({ env, codec }: TriggerDeps, job: Job, payload: unknown, options
     holdKey: false,
     // The id's own time, so that ids and creation times give the same order (ADR 0003).
     createdAt: iso(timeOfId(id)),
-    ...times(options),
-    parentRunId: options[PARENT]?.runId ?? null,
-    parentStep: options[PARENT]?.step ?? null,
-    parentToken: options[PARENT]?.token ?? null,
-    labels: options[PARENT]?.labels ?? null,
+    delayMs,
+    runAt,
+    deadlineMs,
+    deadlineAt,
+    parentRunId: parent?.runId ?? null,
+    parentStep: parent?.step ?? null,
+    parentToken: parent?.token ?? null,
+    labels: parent?.labels ?? null,
     unchecked: job.isForeign === true,
   }
 }

@@ -59,15 +59,19 @@ export function checkHandler(handler: unknown): void {
   throw new DurablyError('invalid_argument', 'a task handler is an object with a taskType and an execute(payload, context) function')
 }
 
-export async function executeTask<TPayload, TInput>(
+/** What the handler returns is not stored. */
+export function executeTask<TPayload, TInput>(
   handler: TaskHandler<TPayload, TInput>,
   payload: unknown,
   context: TaskContext,
 ): Promise<void> {
   const { input, taskType } = handler
-  const read = input ? await validate(input, payload, 'invalid_input', () => `payload of task ${JSON.stringify(taskType)}`) : payload
-  await handler.execute(read as TPayload, context)
+  const execute = (read: unknown) => Promise.resolve(handler.execute(read as TPayload, context)).then(nothing)
+  if (!input) return execute(payload)
+  return Promise.resolve(validate(input, payload, 'invalid_input', () => `payload of task ${JSON.stringify(taskType)}`)).then(execute)
 }
+
+function nothing(): void {}
 
 /** The part of a job that is needed to enqueue a task. */
 export function taskJob(taskType: string): Job {

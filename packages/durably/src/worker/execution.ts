@@ -14,8 +14,7 @@ import { encodeWaits } from '../model/wait.ts'
 import { type OwnerWrite, ownEventType, ownPayload } from '../store/owner-write.ts'
 import { JobWait, type NotAwaited } from './job-wait.ts'
 import { limitCode } from './lazy-limits.ts'
-import { Heartbeat } from './lease/heartbeat.ts'
-import type { HeartbeatTimer } from './lease/heartbeat-timer.ts'
+import { Heartbeat, type HeartbeatDeps } from './lease/heartbeat.ts'
 import { Owner, type OwnerDeps } from './lease/owner.ts'
 import { type Claimed, RunClock } from './lease/run-clock.ts'
 import { Parking } from './steps/parking.ts'
@@ -30,11 +29,12 @@ const NO_WAITS = encodeWaits([])
 const IGNORED_ABORT_MS = 500
 
 /** The same for all runs of a worker. */
-export interface ExecutionDeps extends OwnerDeps {
+export interface ExecutionDeps extends OwnerDeps, HeartbeatDeps {
   runEvents: RunEvents
-  heartbeatTimer: HeartbeatTimer
-  heartbeatMs: number
 }
+
+/** What an event of an execution says, with its lease generation. */
+type LeasedPayload = RecordedPayload & Required<Pick<RecordedPayload, 'generation'>>
 
 /** Why an execution must stop. */
 type Interruption = ErrorCode & ('cancel_requested' | 'lease_lost' | 'shutdown' | 'timeout' | 'parked' | 'job_failed')
@@ -102,10 +102,7 @@ export class Execution {
   }
 
   leaseLost(why: string): void {
-    this.interrupt(
-      'lease_lost',
-      `the lease of run ${this.run.id} is lost: ${why}; the worker that claims the run next goes on from its last recorded step`,
-    )
+    this.interrupt('lease_lost', `the lease of run ${this.run.id} is lost: ${why}; its next worker goes on from the last recorded step`)
   }
 
   cancelRequested(): void {
@@ -279,19 +276,18 @@ export class Execution {
   beforeWrite(): void {
     const progress = this.#progress
     this.#progress = null
-    if (progress) this.emitAndAttach('run:progress', { progress })
+    if (progress) this.emitAndAttach('run:progress', { generation: this.generation, progress })
     this.heartbeat.carried()
   }
 
   /** Emits an event at once, and attaches it to the next write. */
-  emitAndAttach(type: EventType, facts: RecordedPayload): void {
-    this.attach(type, facts)
-    this.#deps.runEvents.emit(type, () => ({ run: this.run, payload: facts }))
+  emitAndAttach(type: EventType, payload: LeasedPayload): void {
+    this.attach(type, payload)
+    this.#deps.runEvents.emit(type, () => ({ run: this.run, payload }))
   }
 
   /** Attaches an event to the next write. */
-  attach(type: EventType, facts: RecordedPayload): void {
-    const payload = { generation: this.generation, ...facts }
+  attach(type: EventType, payload: LeasedPayload): void {
     this.owner.attachments.addEvent({ type, payload, createdAt: iso(this.#deps.env.wall()) })
   }
 

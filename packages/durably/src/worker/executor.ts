@@ -1,10 +1,10 @@
 // Executor — executes claimed runs.
+import { Alarm } from '../model/alarm.ts'
 import { wrapped } from '../model/wrapper.ts'
 import type { ActiveExecutions, Slot } from './active-executions.ts'
 import { executeRun } from './execute-run.ts'
 import { Execution, type ExecutionDeps } from './execution.ts'
 import { CommitQueue } from './lease/commit-queue.ts'
-import { HeartbeatTimer } from './lease/heartbeat-timer.ts'
 import type { Claimed } from './lease/run-clock.ts'
 import type { JobContextDeps } from './steps/job-context.ts'
 import { lazyChildSteps } from './steps/lazy-steps.ts'
@@ -13,15 +13,17 @@ import type { WorkerDeps } from './worker-deps.ts'
 export class Executor {
   readonly #deps: JobContextDeps & ExecutionDeps
   readonly #active: ActiveExecutions
-  readonly #heartbeatTimer: HeartbeatTimer
+  readonly #beats: Alarm
   readonly #onFree: () => void
 
   /** `onFree`: a slot has become free. */
   constructor(deps: WorkerDeps, active: ActiveExecutions, onFree: () => void) {
     const commits = new CommitQueue({ runs: deps.store.runs, env: deps.env, writers: () => active.size })
-    this.#heartbeatTimer = new HeartbeatTimer(deps.env, () => active.executions())
+    this.#beats = new Alarm(deps.env, () => {
+      for (const { heartbeat } of active.executions()) heartbeat.beatIfDue()
+    })
     const children = lazyChildSteps({ runs: deps.store.runs, ...deps })
-    this.#deps = { commits, children, heartbeatTimer: this.#heartbeatTimer, ...deps }
+    this.#deps = { commits, children, beats: this.#beats, ...deps }
     this.#active = active
     this.#onFree = onFree
   }
@@ -44,7 +46,7 @@ export class Executor {
 
   /** Clears the timer of the heartbeats until the next launch. */
   rest(): void {
-    this.#heartbeatTimer.rest()
+    this.#beats.clear()
   }
 
   /** This process lost the run without noticing and has claimed it again: the earlier execution must not go on beside the new one. */

@@ -21,7 +21,7 @@ export function persistEvent({ worker, logLines, codec, env }: PersistEventDeps,
   if (!execution || execution.owner.sealed) return logLines.append(row)
   execution.owner.attachments.addLog(row)
   // Other events are in the event log themselves; for a log line the event log has a reference to its row.
-  if (event.type === 'log:write') execution.attach('log:write', { logId: row.id })
+  if (event.type === 'log:write') execution.attach('log:write', { generation: execution.generation, logId: row.id })
   execution.heartbeat.carrySoon()
 }
 

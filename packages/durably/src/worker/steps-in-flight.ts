@@ -1,28 +1,30 @@
-/** Shared by executions without steps: a Map of their own would cost more than a small task. */
-const NO_STEPS = new Map<string, never>()
+interface StepInFlight {
+  readonly name: string
+  readonly settled: Promise<unknown>
+}
 
-/** The steps of one execution that have started and not settled yet. */
+/** The steps of one execution that have started and not settled yet. An array, because a Map makes a new table whenever its last item leaves. */
 export class StepsInFlight {
-  #byName: Map<string, Promise<unknown>> = NO_STEPS
+  readonly #steps: StepInFlight[] = []
 
   get isEmpty(): boolean {
-    return this.#byName.size === 0
+    return this.#steps.length === 0
   }
 
   get names(): string[] {
-    return [...this.#byName.keys()]
+    return this.#steps.map(({ name }) => name)
   }
 
   track<T>(name: string, step: Promise<T>): Promise<T> {
-    if (this.#byName === NO_STEPS) this.#byName = new Map()
-    this.#byName.set(name, step)
-    const settle = () => void this.#byName.delete(name)
+    const one = { name, settled: step }
+    this.#steps.push(one)
+    const settle = () => void this.#steps.splice(this.#steps.indexOf(one), 1)
     step.then(settle, settle)
     return step
   }
 
   /** Waits also for steps that start meanwhile. */
   async settled(): Promise<void> {
-    while (!this.isEmpty) await Promise.allSettled(this.#byName.values())
+    while (!this.isEmpty) await Promise.allSettled(this.#steps.map(({ settled }) => settled))
   }
 }

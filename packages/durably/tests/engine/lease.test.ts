@@ -189,7 +189,7 @@ describe.each(WORLDS)('the lease on %s', (world) => {
     await env.advance(36_000)
     expect(await reason.opened).toMatchObject({
       code: 'lease_lost',
-      message: expect.stringMatching(/for a whole lease, 30000 ms \(staleThreshold\); the worker that claims the run next goes on/),
+      message: expect.stringMatching(/for a whole lease, 30000 ms \(staleThreshold\); its next worker goes on from the last recorded step/),
     })
     expect(await store.runs.get(id)).toMatchObject({ status: 'running', error: null })
     expect(await store.steps.list(id)).toEqual([])

@@ -1,3 +1,4 @@
+import type { RecordedEvent } from '../../model/event.ts'
 import type { RunRow } from '../../model/run.ts'
 import { decodeStreams } from '../../model/stream.ts'
 import { canMove } from '../../model/transitions.ts'
@@ -12,7 +13,7 @@ export function claim(tables: Tables, request: ClaimRequest, first = () => first
   const sentBefore = adopt(tables, tokens)
   if (sentBefore.length > 0) return sentBefore
   const claimed: RunRow[] = []
-  /** `cancelRequestedAt` of each run that this claim has taken, as it was before: one statement of a database sees no other value. */
+  /** `cancelRequestedAt` of each run in which this claim has changed it, as it was before: one statement of a database sees no other value. */
   const asked = new Map<string, number | null>()
   for (const token of tokens) {
     const row = claimOne(tables, request, first(), token, asked)
@@ -44,19 +45,15 @@ function claimOne(
     const before = row.cancelRequestedAt
     const parentAsked = row.parentRunId === null ? undefined : asked.get(row.parentRunId)
     row.cancelRequestedAt = parentAsked === undefined ? tables.cancelOf(row) : (before ?? parentAsked)
-    asked.set(row.id, before)
+    if (row.cancelRequestedAt !== before) asked.set(row.id, before)
     row.heartbeatAt = tables.nowIso
     row.startedAt ??= nowMs
   }
   const createdAt = tables.nowIso
-  tables.move(record, 'claim', own, [
-    { type: eventOf('claim'), payload: { generation, workerId }, createdAt },
-    ...decodeStreams(row.streams).map(({ stepName, kept }) => ({
-      type: 'stream:reset' as const,
-      payload: { stepName, to: kept },
-      createdAt,
-    })),
-  ])
+  const events: RecordedEvent[] = [{ type: eventOf('claim'), payload: { generation, workerId }, createdAt }]
+  for (const { stepName, kept } of decodeStreams(row.streams))
+    events.push({ type: 'stream:reset', payload: { stepName, to: kept }, createdAt })
+  tables.move(record, 'claim', own, events)
   return { ...row }
 }
 

@@ -68,7 +68,7 @@ export class CommitQueue {
     this.#busy = true
     const number = ++this.#group
     if (this.#waiting.length > 0) this.#watchSlow()
-    void this.#commit(group).then(() => this.#over(number))
+    void this.#commit(group, () => this.#over(number))
   }
 
   #watchSlow(): void {
@@ -99,7 +99,7 @@ export class CommitQueue {
     return [...group.values()]
   }
 
-  async #commit(group: readonly Member[]): Promise<void> {
+  async #commit(group: readonly Member[], over?: () => void): Promise<void> {
     try {
       const outcomes = await this.#deps.runs.apply(group.map(({ write }) => write))
       group.forEach(({ resolve }, i) => {
@@ -109,6 +109,7 @@ export class CommitQueue {
       if (group.length > 1 && hasCode(error, 'store_rejected')) await this.#commitApart(group)
       else for (const { reject } of group) reject(error)
     }
+    over?.()
   }
 
   /** B4. */

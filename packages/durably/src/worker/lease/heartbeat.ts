@@ -4,8 +4,8 @@
 //   H2. If the store accepts nothing for a whole lease, and `confirmFor` after it, the lease counts as lost, so a silent store cannot leave two owners running.
 //       A beat that only waits behind other writes of its run is not late while those are accepted.
 //   H3. After a long pause of the process a beat is sent first: if nobody took the run meanwhile, it goes on (R1 decides).
+import type { Alarm } from '../../model/alarm.ts'
 import type { Env } from '../../model/env.ts'
-import type { HeartbeatTimer } from './heartbeat-timer.ts'
 import type { LeaseAge } from './lease-age.ts'
 import type { Owner } from './owner.ts'
 
@@ -13,9 +13,10 @@ import type { Owner } from './owner.ts'
 const CARRY_WITHIN_MS = 100
 
 /** The same for all runs of a worker. */
-interface HeartbeatDeps {
+export interface HeartbeatDeps {
   env: Env
-  heartbeatTimer: HeartbeatTimer
+  /** Has each heartbeat asked whether it is due: one for all runs, most of which end before theirs is. */
+  beats: Alarm
   leaseMs: number
   confirmMs: number
   heartbeatMs: number
@@ -131,6 +132,6 @@ export class Heartbeat {
   }
 
   #arm(): void {
-    this.#deps.heartbeatTimer.by(this.#nextAt)
+    this.#deps.beats.setAtMost(this.#nextAt)
   }
 }

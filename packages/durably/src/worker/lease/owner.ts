@@ -102,14 +102,10 @@ export class Owner {
    * this write and not with one of them. If the store rejects the data, the function that it returned detaches it before the next write
    * starts, because that one would store what never happened.
    */
-  async write(verb: Writing, attach?: Attach): Promise<boolean> {
-    if (this.#isWriting) await this.#untilFree()
+  write(verb: Writing, attach?: Attach): Promise<boolean> {
+    if (this.#isWriting) return this.#untilFree().then(() => this.#send(verb, attach))
     this.#isWriting = true
-    try {
-      return await this.#send(verb, attach)
-    } finally {
-      this.#startNext()
-    }
+    return this.#send(verb, attach)
   }
 
   /** Runs a transaction of the user when the earlier writes have ended; later ones wait until it has ended. */
@@ -126,7 +122,7 @@ export class Owner {
           this.#execution.beforeWrite()
           return this.#assemble(verb, this.attachments.take())
         },
-        send: (verb) => this.#send(verb),
+        send: (verb) => this.#send(verb, undefined, true),
         settle: (...answer) => this.#settle(...answer),
         report: (error) => this.#report(error),
       })
@@ -189,45 +185,50 @@ export class Owner {
     this.#deps.report(error, this.claim.runId)
   }
 
-  async #send(verb: Writing, attach?: Attach): Promise<boolean> {
+  /** `isPart`: of a transaction of the user. The next write waits until that has ended. */
+  async #send(verb: Writing, attach?: Attach, isPart?: boolean): Promise<boolean> {
     const { env, turn } = this.#deps
     const lease = this.#lease
-    // The lease is renewed as of the first time that the write is sent, because that one may have taken effect.
-    let sent = lease.now()
-    if (turn.isUsedUp(sent.mono)) {
-      await turn.yield()
-      sent = lease.now()
-    }
-    if (this.isOver) return false
-    const { gathered, own, detach } = this.#takeAttached(attach)
-    let write = this.#assemble(verb, joined(gathered, own))
-    let rejection: unknown
-    for (let attempt = 1; !this.isOver; attempt++) {
-      try {
-        const answer = await this.#submit(write)
-        if (answer === 'lost' || !this.#settle(write, answer, sent, attempt > 1 && endsLease(write.verb))) return false
-        if (rejection) this.#reportDropped(rejection)
-        return true
-      } catch (error) {
-        if (hasCode(error, 'store_rejected')) {
-          if (!rejection && hasTelemetry(gathered)) {
-            rejection = error
-            // Another write, with a number of its own; the one that was rejected has left nothing behind.
-            write = this.#assemble(verb, joined(withoutTelemetry(gathered), own))
-            attempt = 0
-            continue
-          }
-          detach?.()
-          this.attachments.putBack(gathered)
-          throw error
-        }
-        this.#report(error)
-        if (hasCode(error, 'store_closed') || isBroken(error)) this.lose('the store cannot be used any more')
-        else if (lease.ms() >= this.#holdMs) this.loseToSilence()
-        else await sleep(env, backoffMs(env, attempt))
+    try {
+      // The lease is renewed as of the first time that the write is sent, because that one may have taken effect.
+      let sent = lease.now()
+      if (turn.isUsedUp(sent.mono)) {
+        await turn.yield()
+        sent = lease.now()
       }
+      if (this.isOver) return false
+      const { gathered, own, detach } = this.#takeAttached(attach)
+      let write = this.#assemble(verb, joined(gathered, own))
+      let rejection: unknown
+      for (let attempt = 1; !this.isOver; attempt++) {
+        try {
+          const answer = await this.#submit(write)
+          if (answer === 'lost' || !this.#settle(write, answer, sent, attempt > 1 && endsLease(write.verb))) return false
+          if (rejection) this.#reportDropped(rejection)
+          return true
+        } catch (error) {
+          if (hasCode(error, 'store_rejected')) {
+            if (!rejection && hasTelemetry(gathered)) {
+              rejection = error
+              // Another write, with a number of its own; the one that was rejected has left nothing behind.
+              write = this.#assemble(verb, joined(withoutTelemetry(gathered), own))
+              attempt = 0
+              continue
+            }
+            detach?.()
+            this.attachments.putBack(gathered)
+            throw error
+          }
+          this.#report(error)
+          if (hasCode(error, 'store_closed') || isBroken(error)) this.lose('the store cannot be used any more')
+          else if (lease.ms() >= this.#holdMs) this.loseToSilence()
+          else await sleep(env, backoffMs(env, attempt))
+        }
+      }
+      return false
+    } finally {
+      if (!isPart) this.#startNext()
     }
-    return false
   }
 
   /** What others have attached, and what the write itself attaches. */
@@ -285,6 +286,7 @@ export class Owner {
     const renews = writing.type === 'heartbeat' || writing.type === 'recordStep'
     const verb = (renews ? { leaseMs: this.#deps.leaseMs, ...writing } : writing) as OwnerVerb
     this.sealed ||= !renews
-    return { claim: this.claim, number: ++this.#number, verb, ...attached }
+    const { events, logs, progress, streams, effects } = attached
+    return { claim: this.claim, number: ++this.#number, verb, events, logs, progress, streams, effects }
   }
 }

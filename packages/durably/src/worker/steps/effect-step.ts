@@ -28,7 +28,9 @@ export async function settleEffect(steps: StepRunner, call: StepCall, { effect, 
   const startedIn = execution.effects.startedIn(name)
   if (effect !== 'once' || startedIn === undefined) return null
   try {
-    const decision = reconcile ? await steps.callFunction(call, reconcile) : await decisionOf(steps, decisionName(name, startedIn))
+    const decision = reconcile
+      ? await steps.callFunction(call, async (step) => reconcile(step))
+      : await decisionOf(steps, decisionName(name, startedIn))
     execution.throwIfInterrupted()
     if (decision === undefined) return { wait: { name: decisionName(name, startedIn), kind: 'signal', dueAt: null } }
     if (!isDecision(decision)) throw new DurablyError('invalid_argument', `step ${JSON.stringify(name)}: ${NOT_A_DECISION}`)

@@ -12,8 +12,8 @@ import type { Codec } from '../../model/codec.ts'
 import type { Duration } from '../../model/duration.ts'
 import { type Env, iso, type Scope } from '../../model/env.ts'
 import { DurablyError, hasCode } from '../../model/errors.ts'
-import { failureOf } from '../../model/failure.ts'
-import type { Job } from '../../model/job.ts'
+import { type Failure, failureOf } from '../../model/failure.ts'
+import type { Job, StepContext } from '../../model/job.ts'
 import { checkName } from '../../model/name.ts'
 import type { RetryPolicy } from '../../model/retry-policy.ts'
 import type { SignalRow } from '../../model/signal.ts'
@@ -28,8 +28,7 @@ import type { Attach } from '../lease/owner.ts'
 import { ChildNames } from './child-names.ts'
 import { FailedSteps } from './failed-steps.ts'
 import type { LazyChildSteps } from './lazy-steps.ts'
-import type { StepBody } from './step-body.ts'
-import { stepLogger } from './step-logger.ts'
+import { RunningStep } from './running-step.ts'
 import type { StepScope, StepWrapper } from './step-wrapper.ts'
 
 export interface StepRunnerDeps {
@@ -71,7 +70,7 @@ export class StepRunner {
   readonly #completed: Map<string, StepRow>
   readonly #called = new Set<string>()
   /** The names of the steps whose function has not returned yet. */
-  readonly #running = new Set<string>()
+  readonly #running: string[] = []
 
   constructor(deps: StepRunnerDeps) {
     this.deps = deps
@@ -124,41 +123,40 @@ export class StepRunner {
   }
 
   /** Emits `step:start`, right before a function of the user is called. The caller has called `assureLease` before. */
-  start(call: StepCall): StepCall {
+  start(call: StepCall): void {
     const { execution, env } = this.deps
     // The execution may have been interrupted while the lease was renewed.
     execution.throwIfInterrupted(call.expired)
-    const { name, index, expired } = call
     // Renewing the lease may have taken long.
-    const started = { name, index, startedAt: env.wall(), expired }
-    execution.emitAndAttach('step:start', { stepName: name, stepIndex: index })
-    return started
+    call.startedAt = env.wall()
+    execution.emitAndAttach('step:start', { generation: execution.generation, stepName: call.name, stepIndex: call.index })
   }
 
   /** Calls a function of the user as the body of a step. */
-  async callFunction(call: StepCall, fn: StepBody['call'], { timeout, isTransaction = false }: CallOptions = {}): Promise<unknown> {
-    const { stepScope, stepWrappers, execution, emitter } = this.deps
+  async callFunction(
+    call: StepCall,
+    fn: (step: StepContext) => Promise<unknown>,
+    { timeout, isTransaction = false }: CallOptions = {},
+  ): Promise<unknown> {
+    const { stepScope, stepWrappers, execution } = this.deps
     const { name } = call
-    const idempotencyKey = `${execution.run.id}:${name}`
     const scope: StepScope = { execution, stepName: name, isTransaction }
-    this.#running.add(name)
+    this.#running.push(name)
     try {
       const work = (expired?: AbortSignal) => {
-        const signal = expired ? AbortSignal.any([execution.signal, expired]) : execution.signal
-        const step = {
-          signal,
-          log: stepLogger(emitter, execution.run.id, () => name),
-          attempt: this.failed.times(name) + 1,
-          idempotencyKey,
-        }
+        const step = new RunningStep(this.deps, name, this.failed.times(name) + 1, expired)
         scope.expired = expired
-        return stepScope.run(scope, () => wrapped(stepWrappers, { signal, ...this.#stepInfo(call) }, async () => fn(step)))
+        const callIt = () => fn(step)
+        if (stepWrappers.length === 0) return stepScope.run(scope, callIt)
+        const { id: runId, jobName } = execution.run
+        const info = { runId, jobName, stepName: name, stepIndex: call.index, signal: step.signal }
+        return stepScope.run(scope, () => wrapped(stepWrappers, info, callIt))
       }
       const returned = await (timeout !== undefined || call.expired ? this.#withinTime(call, timeout, work) : work())
       if (scope.hasRejectedCall) execution.throwIfInterrupted()
       return returned
     } finally {
-      this.#running.delete(name)
+      this.#running.splice(this.#running.indexOf(name), 1)
       // What the function has left running is no longer inside the transaction.
       scope.isTransaction = false
     }
@@ -173,7 +171,7 @@ export class StepRunner {
   /** Records the value, and returns it as a replay will see it (J3). */
   async record(call: StepCall, output: string | null, { endsStream = false, attach }: RecordOptions = {}): Promise<StepOutcome> {
     const { execution } = this.deps
-    const step = this.row(call, { status: 'completed', output })
+    const step = this.row(call, output)
     // Called when it is the turn of this write: what is attached here is stored with the record, and taken back if the store rejects it.
     const attachOwn = () => {
       call.expired?.throwIfAborted()
@@ -221,8 +219,7 @@ export class StepRunner {
 
   #recordFailure(call: StepCall, error: unknown, { mayHaveTakenPlace, willRetry }: FailureFacts): Promise<boolean> {
     const { execution, store } = this.deps
-    const failure = failureOf(error, store)
-    const step = this.row(call, { status: 'failed', error: failure.message, failure: JSON.stringify(failure) })
+    const step = this.row(call, null, failureOf(error, store))
     // An effect that threw may be tried again, so it is closed. One that ran out of time may still take place, so it stays open.
     const attach = () => (mayHaveTakenPlace || hasCode(error, 'timeout') ? undefined : this.#closeEffect(call))
     return execution.owner.write({ type: 'recordStep', step, willRetry }, attach)
@@ -235,27 +232,22 @@ export class StepRunner {
     return () => void (closed && effects.add(closed))
   }
 
-  /** What is stored of a step, with its `result`. */
-  row(call: StepCall, result: Pick<StepRow, 'status'> & Partial<StepRow>): StepRow {
+  /** What is stored of a step: its output, or how it has failed. */
+  row(call: StepCall, output: string | null, failure: Failure | null = null): StepRow {
     const { env, execution } = this.deps
     return {
       id: env.id(),
       runId: execution.run.id,
       name: call.name,
       index: call.index,
-      output: null,
-      error: null,
-      failure: null,
+      status: failure ? 'failed' : 'completed',
+      output,
+      error: failure?.message ?? null,
+      failure: failure && JSON.stringify(failure),
       startedAt: iso(call.startedAt),
       completedAt: iso(env.wall()),
       leaseGeneration: execution.generation,
-      ...result,
     }
-  }
-
-  #stepInfo(call: StepCall) {
-    const { id, jobName } = this.deps.execution.run
-    return { runId: id, jobName, stepName: call.name, stepIndex: call.index }
   }
 
   /** Without AsyncLocalStorage, as in a browser, the step is known only while a single function runs. */

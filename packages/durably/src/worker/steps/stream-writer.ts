@@ -221,7 +221,7 @@ export class StreamWriter {
 
   #attachChunk(payload: RecordedPayload): void {
     const { execution, stepName } = this.#deps
-    execution.attach('stream:chunk', { stepName, ...payload })
+    execution.attach('stream:chunk', { generation: execution.generation, stepName, ...payload })
   }
 }
 

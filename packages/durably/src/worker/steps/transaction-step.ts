@@ -17,7 +17,8 @@ export async function transactionStep(steps: StepRunner, call: StepCall, options
   checkKeys('ctx.transaction', options, TRANSACTION_OPTIONS)
   const limitMs = transactionLimitMs(steps.deps.leaseMs, options.timeout)
   await steps.deps.execution.assureLease()
-  return transact(steps, steps.start(call), fn, limitMs)
+  steps.start(call)
+  return transact(steps, call, fn, limitMs)
 }
 
 async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: number): Promise<StepOutcome> {
@@ -32,9 +33,9 @@ async function transact(steps: StepRunner, call: StepCall, fn: Body, limitMs: nu
       const undone = new Promise((_, reject) => {
         execution.undo = reject
       })
-      const work = Promise.race([undone, steps.callFunction(call, () => fn(trx as Transaction), { isTransaction: true })])
+      const work = Promise.race([undone, steps.callFunction(call, async () => fn(trx as Transaction), { isTransaction: true })])
       output = codec.encode(await withinTransactionLimit(env, name, limitMs, work), `the result of transaction ${JSON.stringify(name)}`)
-      return { type: 'recordStep', step: steps.row(call, { status: 'completed', output }) }
+      return { type: 'recordStep', step: steps.row(call, output) }
     })
   } catch (error) {
     return steps.fail(call, error)
