@@ -5,6 +5,7 @@ const OTHERS = {
   'task-queue': 'the task queue in memory against other queues',
   browser: 'durable steps in Chromium',
   'fleet-cost': 'what ten worker processes cost one Postgres',
+  limits: 'what must stay small however much there is: late timers, claims behind blocked runs, long runs, memory',
 }
 
 const USAGE = `usage:
