@@ -1,7 +1,7 @@
 // Execution — one claimed run in this process: its lease, its signal, and whether it may go on.
 //   X1. After the first reason to stop, calls of `ctx` reject, and what the job returns is ignored.
 //   X2. Nothing ends while a step is in flight: two executions of one step must not overlap. Only a step that ignores its
-//       signal is left behind: it is not waited for any more, when the time is over or the job has thrown.
+//       signal is left behind: it is not waited for any more, when the time is over or the job has thrown. One that has returned is recorded.
 //   X3. A timer does not fire while the machine sleeps, so deadlines are also checked before every function.
 // The signal, the clock, streams, effects and waits are created on first use, because most executions never need them.
 import type { EventRun } from '../events/run-event.ts'
@@ -63,6 +63,8 @@ export class Execution {
   /** Why it must stop; `null` while it may go on. */
   interrupted: DurablyError | null = null
   readonly #inFlight = new StepsInFlight()
+  /** Resolves when each stream that has returned so far has the place of its record among the writes. */
+  finishing: Promise<void> | undefined
   /** When it was asked to stop. */
   #interruptedAt = Number.POSITIVE_INFINITY
   /** It holds its slot for longer than a lease and may never end by itself. */
@@ -252,7 +254,7 @@ export class Execution {
     if (hasThrown && !this.interrupted) this.#stopWaitingSoon('job_failed', `the job of run ${this.run.id} threw`)
     if (!this.willStopWaiting) return this.#inFlight.settled()
     // A step that ignores its signal is not waited for; its record will be refused.
-    return Promise.race([this.#inFlight.settled(), new Promise<NotAwaited>((resolve) => this.whenNotAwaited(resolve))])
+    return Promise.race([this.#inFlight.settled(), new Promise((resolve) => this.whenNotAwaited(() => resolve(this.finishing)))])
   }
 
   /** Reports once an execution that holds its slot for longer than a lease and may never end by itself. */

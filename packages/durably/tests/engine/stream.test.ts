@@ -957,6 +957,31 @@ describe.each(WORLDS)('a record that the database rejects on %s', (world) => {
 })
 
 describe.each(WORLDS)('a stream that is interrupted on %s', (world) => {
+  test('one that returned in time is recorded, even if the time of its run is over while its output is written', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    let calls = 0
+    const policy = { timeout: 1000, retry: retry.fixed({ maxAttempts: 2, delay: 0 }) }
+    const job = durably.defineJob({ name: 'job', input: anything, ...policy }, async (ctx) => {
+      const output = await ctx.stream('text', async (emit) => {
+        await emit('answer')
+        // Until its output is on the way.
+        await new Promise<void>((resolve) => env.timer(100, resolve))
+        return ++calls
+      })
+      if (ctx.attempt === 1) await new Promise(() => {})
+      return output
+    })
+    const release = faults.hold('apply.heartbeat')
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(5000)
+    release()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 1, attempts: 1 })
+    expect(calls).toBe(1)
+  })
+
   test.each(['here', 'elsewhere'])('a cancel from %s leaves everything readable that was put out before', async (where) => {
     const { begun, env, id, store, durably, another } = await streaming(world)
     const { emit } = await begun

@@ -4,6 +4,7 @@
 //   F6. The step's record is written with the whole output as one chunk, which replaces all chunks before.
 //   F7. What is left when the step fails or is interrupted is attached to the next write. A checkpoint that waits then is rejected: written
 //       after the failure, it would be a checkpoint of no attempt.
+//   F8. A function that returned in time is recorded, even if the time of its run is over while the record waits (X2 in execution.ts).
 import type { Emitter } from '../../events/emitter.ts'
 import { addChunk, joinChunks, lengthOf } from '../../model/chunks.ts'
 import type { Codec } from '../../model/codec.ts'
@@ -49,6 +50,8 @@ export class StreamWriter {
   #isClosed = false
   /** A chunk was refused because the run must stop. */
   #isIncomplete = false
+  /** Called when the record has its place among the writes, or there is none. */
+  #finished = () => {}
   /** The open stream as it was before the record that ends it. */
   #ended: OpenStream | undefined
 
@@ -88,6 +91,10 @@ export class StreamWriter {
   async finish(): Promise<boolean> {
     const { execution, stepName } = this.#deps
     this.#stop()
+    const finished = new Promise<void>((resolve) => {
+      this.#finished = resolve
+    })
+    execution.finishing = Promise.resolve(execution.finishing).then(() => finished)
     while (this.#flushing) await this.#flushing
     // A function that was asked to stop but returned has completed, unless the end of its output was refused.
     if (this.#isIncomplete || this.#failed !== undefined) this.#throwIfStopped()
@@ -102,12 +109,14 @@ export class StreamWriter {
     if (eventLog && (this.#ended || chunks.length > 0))
       this.#attachChunk({ from: 0, chunks: this.#encode(chunks), ...stateOf(this.#ended) })
     streamsOf(execution).delete(stepName)
+    this.#finished()
     return () => this.#setOpen(this.#ended)
   }
 
   /** F7. */
   giveUp(): void {
     this.#stop()
+    this.#finished()
     // After a rejected write the output would have a gap.
     if (this.#failed !== undefined) return
     try {
