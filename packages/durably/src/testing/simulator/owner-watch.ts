@@ -118,12 +118,16 @@ export class OwnerWatch {
   }
 
   #waitingSince(now: number): Moment {
-    let since = momentOf(this.#process.env)
+    let { mono, wall } = momentOf(this.#process.env)
     for (const group of this.#groups) {
       if (group.answeredAt < now - 1) this.#groups.delete(group)
-      else if (group.sent.mono < since.mono) since = group.sent
+      else {
+        // Each clock by itself: after the wall clock was set, the group that was sent first may have the later wall time.
+        mono = Math.min(mono, group.sent.mono)
+        wall = Math.min(wall, group.sent.wall)
+      }
     }
-    return since
+    return { mono, wall }
   }
 
   #claimed(rows: RunRow[]): RunRow[] {
