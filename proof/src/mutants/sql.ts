@@ -39,6 +39,30 @@ export const SQL_MUTANTS: Mutant[] = [
     replace: 'null,',
   },
   {
+    name: 'sql-group-of-triggers-loses-one',
+    guard: 'SQL: each of the runs that are created by one statement is stored',
+    store: 'sqlite',
+    file: 'store/sql/sqlite/create.ts',
+    find: 'const rows = jsonRows(chunk.map(',
+    replace: 'const rows = jsonRows(chunk.slice(chunk.length > 1 ? 1 : 0).map(',
+    // An event without its run would be refused.
+    also: [
+      {
+        file: 'store/sql/sqlite/create.ts',
+        find: 'insertEvents({ ids: jsonRows(chunk.map(',
+        replace: 'insertEvents({ ids: jsonRows(chunk.slice(chunk.length > 1 ? 1 : 0).map(',
+      },
+    ],
+  },
+  {
+    name: 'sql-group-of-triggers-mixes-answers',
+    guard: 'SQL: each caller whose run is created with others gets its own',
+    store: 'sqlite',
+    file: 'store/sql/shared/grouped-create.ts',
+    find: 'return (await created).slice(place, place + 1)',
+    replace: 'return (await created).slice(0, 1)',
+  },
+  {
     name: 'sql-key-held-only-while-running',
     guard: 'SQL: a run with holdKey has its key while it is pending, by the pick and by its index',
     store: 'sqlite',

@@ -54,7 +54,8 @@ The simulator runs the real engine on a store; time, the connection to the store
   stop, and every run must end. Every tenth seed has no fault.
 - **Special worlds.** The simulator also covers machines that are suspended, crowds of children over a narrow connection, and processes whose
   wall clock is set. In a fifth of the worlds the workers are tabs of one browser: they share its locks, one leads, and pauses are tabs that
-  are frozen or in the background.
+  are frozen or in the background. On SQL, in half of the worlds, runs that a process triggers at the same moment arrive
+  together and share a commit.
 - **How large worlds are.** Measured by what they find: the same 180 to 240 seeds for each of 16 mutants. With a third or a half of the runs a world costs less
   and finds less in the same proportion, 0.60 finds for each second of processor time in all three sizes; with twice as many runs it is 0.48, with
   workers that look for work less often 0.54. So the size was left, and more worlds a second would not be more proof.

@@ -49,6 +49,8 @@ const ROOM_FOR_CROWDS = 150
 const EXPLAINED_IN_FAULTS = 3
 /** The share of worlds in which the workers purge ended runs (`retention`). */
 const RETENTION_SHARE = 0.15
+/** The share of worlds on SQL in which runs that are created at the same moment arrive together, and share a commit. */
+const BUNDLES_SHARE = 0.5
 /** The share of worlds whose workers are tabs of one browser. */
 const TABS_SHARE = 0.2
 
@@ -188,6 +190,8 @@ export class RunWorld {
       plan: this.#callFaults,
       line: this.#sql?.line,
       leaseMs: this.#leaseMs,
+      // The memory store makes nothing of it.
+      bundlesCreates: this.#sql !== undefined && chance(this.#seed, 'bundles') < BUNDLES_SHARE,
       ...(isWorldOfCrowds(this.#seed) ? this.#narrowLine() : { latencyMs: oneOf(this.#seed, 'latency', [8, 8, 80]) }),
       onApplied: (...applied) => this.#applied(...applied),
       onDeath: (process) => this.#died(process),

@@ -30,6 +30,8 @@ export interface LineWorld {
   latencyMs?: number
   /** How many requests of a process can be under way at a time; any number unless given. */
   lineWidth?: number
+  /** Runs that a process creates at the same moment arrive together, as over one connection; otherwise each request takes its own time. */
+  bundlesCreates?: boolean
   /** Called when the store has carried out a request that arrived at `arrivedMs`. */
   onApplied: (process: string, verb: string, answer: Answer, args: readonly unknown[], arrivedMs: number) => void
 }
@@ -52,6 +54,8 @@ export class StoreLine {
   readonly #world: LineWorld
   readonly #caller: Caller
   readonly #narrow: NarrowLine | null
+  /** The last requests that were sent at the same moment, until they arrive. */
+  #bundle: { sentAt: number; requests: (() => void)[] } | null = null
   #calls = 0
 
   constructor(world: LineWorld, caller: Caller) {
@@ -147,7 +151,7 @@ export class StoreLine {
     return new Promise((resolve, reject) => {
       const refuse = (what: string) => caller.whenAwake(() => reject(new DurablyError('store_unavailable', what)))
       if (fault === 'crash before') return caller.kill()
-      base.timer(there, async () => {
+      this.#deliver(verb, there, async () => {
         if (fault === 'lose request') return refuse('the request was lost')
         if (intrusion?.before) await intrusion.before()
         const arrivedMs = storeMs()
@@ -165,6 +169,20 @@ export class StoreLine {
           else caller.whenAwake(() => ('error' in answer ? reject(answer.error) : resolve(answer.value)))
         })
       })
+    })
+  }
+
+  /** Calls `arrive` in so many milliseconds, or when the request arrives that was sent at the same moment. */
+  #deliver(verb: string, ms: number, arrive: () => void): void {
+    const { base, bundlesCreates } = this.#world
+    if (!bundlesCreates || verb !== 'runs.create') return void base.timer(ms, arrive)
+    const sentAt = base.mono()
+    if (this.#bundle?.sentAt === sentAt) return void this.#bundle.requests.push(arrive)
+    const bundle = { sentAt, requests: [arrive] }
+    this.#bundle = bundle
+    base.timer(ms, () => {
+      if (this.#bundle === bundle) this.#bundle = null
+      for (const request of bundle.requests) request()
     })
   }
 }
