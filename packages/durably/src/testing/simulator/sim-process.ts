@@ -7,6 +7,7 @@ import { chance } from './chance.ts'
 import { ClaimedRuns } from './claimed-runs.ts'
 import { MachineClock } from './machine-clock.ts'
 import { type LineWorld, StoreLine } from './store-line.ts'
+import { hasScopes } from './world-kinds.ts'
 
 export interface SimWorld extends LineWorld {
   store: Store
@@ -15,7 +16,6 @@ export interface SimWorld extends LineWorld {
   onDeath: (process: SimProcess) => void
 }
 
-const SCOPES_SHARE = 0.1
 const TICK_MS = 0.001
 
 interface Timer {
@@ -70,8 +70,8 @@ export class SimProcess {
       id: () => base.id(),
       random: () => chance(seed, `draw ${name} ${draws++}`),
       load: (code) => (this.#simulated.has(code) ? code : base.load(code)),
-      // A server can follow the asynchronous calls of a step, a browser cannot.
-      ...(base.scope && hasScopes(seed, name) && { scope: base.scope }),
+      // A server can follow the asynchronous calls of a step, a browser cannot: where there are scopes, half of the processes have them.
+      ...(base.scope && hasScopes(seed) && chance(seed, `scope of ${name}`) < 0.5 && { scope: base.scope }),
     }
   }
 
@@ -174,9 +174,4 @@ export class SimProcess {
     const timer: Timer = { handle: arm(ms > 0 ? Math.max(ms, TICK_MS) : 0), isCleared: false }
     return timer
   }
-}
-
-/** Few worlds have async scopes, which are slow, and there half of the processes have them, because not every runtime does. */
-function hasScopes(seed: number, name: string): boolean {
-  return chance(seed, 'scopes') < SCOPES_SHARE && chance(seed, `scope of ${name}`) < 0.5
 }

@@ -26,6 +26,11 @@ export function fleetSeed(seed: number): number {
   return Math.floor(chance(seed, 'seed of the fleet') * 2 ** 32)
 }
 
+/** In few worlds processes have async scopes: these slow down all promises. */
+export function hasScopes(seed: number): boolean {
+  return chance(seed, 'scopes') < 0.1
+}
+
 /** In half of the worlds few workers get much work at once; in the others the work arrives over time. */
 export function isRushHour(seed: number): boolean {
   return chance(seed, 'rush') < 0.5
