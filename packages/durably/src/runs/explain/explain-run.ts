@@ -36,7 +36,7 @@ export async function explainRun(deps: ExplainDeps, runId: string): Promise<Expl
   for (let run = row && (await see(row)); row && run; run = row && (await see(row))) {
     visited.add(row.id)
     const found = await diagnose(runs, row, process, env.wall())
-    chain.push({ ...found, run, row, failedAttempts: await failedAttempts(steps, row, found.waitingFor[0]) })
+    chain.push({ run, row, failedAttempts: await failedAttempts(steps, row, found.waitingFor[0]), ...found })
     row = found.next
     if (row && (visited.has(row.id) || chain.length === CHAIN_MAX)) row = null
   }

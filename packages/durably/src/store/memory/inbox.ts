@@ -49,7 +49,7 @@ export function deliverEvent(tables: Tables, { epoch, eventId, runs }: Delivery)
 function insert(tables: Tables, run: EventRun, payload: string | null): void {
   const nothing = { concurrencyKey: null, holdKey: false, labels: null, delayMs: null, runAt: null, deadlineMs: null, deadlineAt: null }
   const noParent = { parentRunId: null, parentStep: null, parentToken: null }
-  const row = newRow({ ...run, payload, unchecked: true, ...nothing, ...noParent }, tables.nowMs)
+  const row = newRow({ payload, unchecked: true, ...nothing, ...noParent, ...run }, tables.nowMs)
   tables.insert(row, [{ type: 'run:trigger', payload: {}, createdAt: tables.nowIso }])
 }
 

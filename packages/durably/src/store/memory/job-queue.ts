@@ -68,7 +68,8 @@ export class JobQueue {
 
   /** The first run that is due, even if its key is held. */
   firstDue(nowMs: number): RunRow | undefined {
-    const [a, b] = [this.#ready.first(), this.#behind.first()]
+    const a = this.#ready.first()
+    const b = this.#behind.first()
     const first = a && b ? (byTurn(a, b) < 0 ? a : b) : (a ?? b)
     return first === undefined || first.runAt > nowMs ? undefined : first
   }
@@ -76,7 +77,8 @@ export class JobQueue {
   /** When the next one falls due, of those that are not due yet. */
   nextRunAt(nowMs: number): number | undefined {
     const isLater = (run: RunRow) => run.runAt > nowMs
-    const [a, b] = [this.#ready.firstPast(isLater), this.#behind.firstPast(isLater)]
+    const a = this.#ready.firstPast(isLater)
+    const b = this.#behind.firstPast(isLater)
     return a && b ? Math.min(a.runAt, b.runAt) : (a ?? b)?.runAt
   }
 

@@ -3,19 +3,24 @@ import { leaseEnd } from './orders.ts'
 import type { Tables } from './tables.ts'
 
 export function probe(tables: Tables, jobNames: readonly string[]): Probe {
-  const { nowMs } = tables
-  const queues = jobNames.flatMap((jobName) => tables.queue(jobName) ?? [])
+  const { nowMs, schedules, undelivered } = tables
   const firstLease = tables.leases.first()
   const nextLease = tables.leases.firstPast((row) => leaseEnd(row) > nowMs)
   const brokenLease = tables.leases.firstPast((row) => leaseEnd(row) > nowMs + LEASE_MS_MAX)
-  const ahead = queues.flatMap((queue) => queue.nextRunAt(nowMs) ?? [])
-  if (nextLease && nextLease !== brokenLease) ahead.push(leaseEnd(nextLease))
-  const duties = Array.from(tables.schedules.values()).flatMap(({ paused, nextAt }) => (paused ? [] : nextAt - nowMs))
-  return {
-    due: queues.some((queue) => queue.hasDue(nowMs)),
-    stale: brokenLease !== undefined || (firstLease !== undefined && leaseEnd(firstLease) <= nowMs),
-    nextInMs: ahead.length === 0 ? null : Math.min(...ahead) - nowMs,
-    ...(duties.length > 0 && { dutyInMs: Math.min(...duties) }),
-    ...(tables.undelivered.size > 0 && { hasEvents: true }),
+  const stale = brokenLease !== undefined || (firstLease !== undefined && leaseEnd(firstLease) <= nowMs)
+  let due = false
+  let nextAt = nextLease && nextLease !== brokenLease ? leaseEnd(nextLease) : Number.POSITIVE_INFINITY
+  for (const jobName of jobNames) {
+    const queue = tables.queue(jobName)
+    if (!queue) continue
+    due ||= queue.hasDue(nowMs)
+    nextAt = Math.min(nextAt, queue.nextRunAt(nowMs) ?? nextAt)
   }
+  const found: Probe = { due, stale, nextInMs: nextAt === Number.POSITIVE_INFINITY ? null : nextAt - nowMs }
+  if (schedules.size > 0) {
+    const duties = Array.from(schedules.values()).flatMap((schedule) => (schedule.paused ? [] : schedule.nextAt - nowMs))
+    if (duties.length > 0) found.dutyInMs = Math.min(...duties)
+  }
+  if (undelivered.size > 0) found.hasEvents = true
+  return found
 }

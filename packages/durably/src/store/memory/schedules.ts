@@ -129,6 +129,6 @@ function insert(tables: Tables, scheduleId: string, { scheduledFor, ...run }: Sc
     parentStep: null,
     parentToken: null,
   }
-  const row: RunRow = { ...newRow({ ...run, ...nothing }, tables.nowMs), scheduleId, scheduledFor }
+  const row: RunRow = { ...newRow({ ...nothing, ...run }, tables.nowMs), scheduleId, scheduledFor }
   return tables.insert(row, [{ type: 'run:trigger', payload: {}, createdAt: tables.nowIso }]).row
 }

@@ -11,7 +11,7 @@ export function attend(tables: Tables, { lastsMs, ...entry }: WorkerEntry): Work
   const isSame = known?.token === entry.token
   if (known && !isSame && known.state !== 'detached' && isThere(known, nowMs)) return null
   const { state, attachedAt } = isSame ? known : { state: 'attached' as const, attachedAt: nowMs }
-  workers.set(entry.id, { ...entry, state, attachedAt, heartbeatAt: nowMs, expiresAt: nowMs + lastsMs })
+  workers.set(entry.id, { state, attachedAt, heartbeatAt: nowMs, expiresAt: nowMs + lastsMs, ...entry })
   return state
 }
 
@@ -31,7 +31,14 @@ export function workers(tables: Tables): WorkerRow[] {
   const assigned = countedBy(tables.assigned, ({ assignedWorkerId }) => assignedWorkerId)
   const running = countedBy(tables.leases.ascending(), ({ workerId }) => workerId)
   return Array.from(tables.workers.values(), ({ id, labels, capacity, jobNames, version, state, attachedAt, heartbeatAt, expiresAt }) => ({
-    ...{ id, labels, capacity, jobNames, version, state, attachedAt, heartbeatAt },
+    id,
+    labels,
+    capacity,
+    jobNames,
+    version,
+    state,
+    attachedAt,
+    heartbeatAt,
     expiresInMs: expiresAt - tables.nowMs,
     assigned: assigned.get(id) ?? 0,
     running: running.get(id) ?? 0,
