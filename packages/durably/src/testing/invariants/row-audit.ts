@@ -14,7 +14,6 @@ import type { Violation } from './history.ts'
 import { oneRunPerKey } from './ownership.ts'
 
 const LEGAL_MOVES = new Set(Object.values(TRANSITIONS).flatMap(({ from, to }) => from.map((status) => `${status} → ${to}`)))
-const NEVER_DECREASE = ['version', 'leaseGeneration', 'lastEventSequence', 'currentStepIndex'] as const
 
 export class RowAudit {
   readonly #runs = new Map<string, RunRow>()
@@ -64,14 +63,19 @@ export class RowAudit {
     if (!before) return
     if (wasTakenAway(before, run) && !isLeaseOver(before, nowMs) && !this.#isAbandoned(before))
       this.#broken('I6', run.id, `was ${run.status} before the lease of generation ${before.leaseGeneration} was over`)
-    for (const column of NEVER_DECREASE) {
-      if (run[column] < before[column]) this.#broken('I14', run.id, `${column} went from ${before[column]} to ${run[column]}`)
-    }
+    this.#lookForDecrease(run.id, 'version', before.version, run.version)
+    this.#lookForDecrease(run.id, 'leaseGeneration', before.leaseGeneration, run.leaseGeneration)
+    this.#lookForDecrease(run.id, 'lastEventSequence', before.lastEventSequence, run.lastEventSequence)
+    this.#lookForDecrease(run.id, 'currentStepIndex', before.currentStepIndex, run.currentStepIndex)
     if (run.version === before.version && run.status !== before.status)
       this.#broken('I14', run.id, `${before.status} became ${run.status} without a new version`)
     if (run.status !== before.status && run.version === before.version + 1 && !isLegal(before.status, run.status)) {
       this.#broken('I14', run.id, `${before.status} became ${run.status}: no such transition`)
     }
+  }
+
+  #lookForDecrease(runId: string, column: keyof RunRow, from: number, to: number): void {
+    if (to < from) this.#broken('I14', runId, `${column} went from ${from} to ${to}`)
   }
 
   #lookAtStep(step: StepRow): void {

@@ -73,12 +73,12 @@ export class StreamAudit {
     const fresh = events.filter(({ seq }) => seq > seen.sequence)
     for (const event of fresh) {
       seen.sequence = event.seq
-      const payload = JSON.parse(event.payload) as RecordedPayload
-      if (event.type === 'run:start') seen.owner = payload.generation ?? 0
+      if (event.type === 'run:start') seen.owner = payloadOf(event).generation ?? 0
       if (!isStreamEvent(event.type)) seen.lasting.push(event.seq)
       // A step that ends changes a view only where it was a stream.
       const isSeen = isStreamEvent(event.type) || (event.type === 'step:complete' && seen.view.streams !== emptyRunView.streams)
       if (!isSeen) continue
+      const payload = payloadOf(event)
       const full = fullEventOf(run, steps, event, payload)
       if (full) seen.view = reduceRun(seen.view, full)
       if (isStreamEvent(event.type)) this.#judgeEvent(run.id, seen, event, payload)
@@ -141,6 +141,10 @@ export const readLate = perHistory((history): StreamAudit => {
   late.look(history)
   return late
 })
+
+function payloadOf({ payload }: EventRow): RecordedPayload {
+  return JSON.parse(payload)
+}
 
 /** Most runs have no streams, and then both have the same empty object. */
 function seeTheSame(one: RunView, other: RunView): boolean {
