@@ -49,10 +49,11 @@ export function lazyPart<Opened, T extends object>(open: () => Opened | Promise<
       return there instanceof Promise ? there.then((loaded: Opened) => call(loaded, args)) : call(there, args)
     }
   }
-  // A proxy, because only the loaded object knows the names of its verbs.
-  const get = (made: Verbs, verb: string | symbol) => {
+  const made: Verbs = {}
+  // A proxy, because only the loaded object knows the names of its verbs. It lists none: those that were called are not all.
+  const get = (_: T, verb: string | symbol) => {
     made[verb] ??= lazily(verb)
     return made[verb]
   }
-  return new Proxy({} as Verbs, { get }) as unknown as T
+  return new Proxy({} as T, { get })
 }

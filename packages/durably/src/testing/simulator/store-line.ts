@@ -66,16 +66,15 @@ export class StoreLine {
 
   /** Some verbs, which are called over this line. */
   chapter<T extends object>(name: string, verbs: T): T {
-    const made = new Map<string | symbol, Verb>()
-    return new Proxy(verbs, {
-      get: (_, verb) => {
-        const known = made.get(verb)
-        if (known) return known
-        const call = this.#verb(`${name}.${String(verb)}`, Reflect.get(verbs, verb) as Verb)
-        made.set(verb, call)
-        return call
-      },
-    })
+    const made: Record<string | symbol, Verb> = {}
+    const verbOf = (verb: string | symbol) => {
+      made[verb] ??= this.#verb(`${name}.${String(verb)}`, Reflect.get(verbs, verb) as Verb)
+      return made[verb]
+    }
+    const names = Object.keys(verbs)
+    for (const verb of names) verbOf(verb)
+    // One that is loaded lazily lists no verbs: each is made when it is first called.
+    return names.length > 0 ? (made as T) : new Proxy(verbs, { get: (_, verb) => verbOf(verb) })
   }
 
   #verb(name: string, invoke: Verb): Verb {
