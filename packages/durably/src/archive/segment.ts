@@ -42,9 +42,27 @@ export async function unpackSegment({ hash }: Part, bytes: Uint8Array): Promise<
   return segment
 }
 
-async function through(bytes: Uint8Array, transform: ReadableWritablePair<Uint8Array, BufferSource>): Promise<Uint8Array> {
-  const piped = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(transform)
-  return new Uint8Array(await new Response(piped as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer())
+/** By hand, because a `Blob` before and a `Response` behind the stream cost more than gzip itself. */
+async function through(bytes: Uint8Array, { readable, writable }: ReadableWritablePair<Uint8Array, BufferSource>): Promise<Uint8Array> {
+  const writer = writable.getWriter()
+  const writing = writer.write(bytes as Uint8Array<ArrayBuffer>).then(() => writer.close())
+  const parts: Uint8Array[] = []
+  const reader = readable.getReader()
+  const reading = async () => {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value)
+  }
+  await Promise.all([reading(), writing])
+  return joined(parts)
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 /** 53 bits (cyrb53). It tells contents of the same run and range apart that differ by chance. */
