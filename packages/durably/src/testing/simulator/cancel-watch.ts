@@ -7,14 +7,14 @@ export class CancelWatch {
   readonly violations: Violation[] = []
   /** The runs that were cancelled since the last look, with the ids that were known then: a child may also be triggered after the cancel. */
   readonly #cancelled = new Map<string, ReadonlySet<string>>()
-  #known: ReadonlySet<string> = new Set()
+  #seen: readonly RunRow[] = []
 
   cancelled(runId: string): void {
-    this.#cancelled.set(runId, this.#known)
+    this.#cancelled.set(runId, new Set(this.#seen.map(({ id }) => id)))
   }
 
   look(runs: readonly RunRow[]): void {
-    this.#known = new Set(runs.map(({ id }) => id))
+    this.#seen = runs
     if (this.#cancelled.size === 0) return
     const children = grouped(runs, ({ parentRunId }) => parentRunId ?? '')
     for (const [id, known] of this.#cancelled) {

@@ -10,6 +10,8 @@ import type { CreatedNote } from '../invariants/index.ts'
 import type { SimLedger } from './sim-ledger.ts'
 import type { Answer } from './store-line.ts'
 
+const CLAIMS: ReadonlySet<string> = new Set(['runs.claim', 'cluster.claimAssigned', 'cluster.claimOpen'])
+
 interface Moment {
   /** The store's clock. */
   storeMs: number
@@ -121,5 +123,5 @@ function isDone(decision: unknown): boolean {
 }
 
 export function isClaim(verb: string): boolean {
-  return ['runs.claim', 'cluster.claimAssigned', 'cluster.claimOpen'].includes(verb)
+  return CLAIMS.has(verb)
 }
