@@ -17,7 +17,7 @@ const MIGRATIONS = /apply-migrations/
 /**
  * Of the files that are loaded lazily: other databases and drivers, and what a page never asks for that calls `start()` and whose jobs call only
  * `ctx.run`, `ctx.sleep`, `ctx.progress` and `ctx.log`, and lists of runs, of steps and of log lines, labels, counts, purges, archives, taking back lost runs, commands such as
- * `cancel`, runs with idempotency keys and children, signals, schedules, log lines that a plugin stores, deadlines and timeouts, and what is said after a clock was wrong (ADR 0009).
+ * `cancel`, runs with keys, labels, deadlines or parents, signals, schedules, log lines that a plugin stores, deadlines and timeouts, and what is said after a clock was wrong (ADR 0009).
  */
 const NOT_FOR_EVERY_PAGE =
   /postgres|sqlocal|foreign|stream|other-steps|user-transactions|processing|capabilities|explain|health|trouble-log|process\/attend|run-query|run-rows|run-list-watcher|many-runs|rare-queries|signals|log-line-writer|shared\/logs|worker\/limits|archive|tidying|run-commands|create-known|cluster/

@@ -34,7 +34,7 @@ export const SQL_MUTANTS: Mutant[] = [
     name: 'sql-loses-idempotency-key',
     guard: 'SQL: a run with an idempotency key is stored with it',
     store: 'sqlite',
-    file: 'store/sql/sqlite/create.ts',
+    file: 'store/sql/sqlite/create-known.ts',
     find: 'run.idempotencyKey,',
     replace: 'null,',
   },

@@ -1,14 +1,35 @@
-// Creates runs of which some may be there already: by their idempotency key, by the step of their parent, or because this was sent before and
-// the answer was lost. A page whose runs have no such keys, and no children, does without this code (ADR 0009).
+// Creates runs that are not plain (J1 in create.ts), and those of which some may be there already: by their idempotency key, by the step of
+// their parent, or because this was sent before and the answer was lost. A page whose runs are plain does without this code (ADR 0009).
 import { sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
+import { timesOf } from '../../new-row.ts'
 import { notStored } from '../../not-stored.ts'
 import type { Created, NewRun, RunStore } from '../../runs.ts'
 import { canMove } from '../shared/guards.ts'
+import type { JsonRow } from '../shared/json-rows.ts'
 import type { CreateDeps } from './create.ts'
 
-export function createUnlessKnown(deps: CreateDeps): RunStore['create'] {
-  const { statement, session, env, tables: t, into, syntax, eventLog, columns, values, chunkedRuns, jsonRows, valuesOf, runRow } = deps
+export function createOthers(deps: CreateDeps): RunStore['create'] {
+  const {
+    statement,
+    session,
+    env,
+    tables: t,
+    into,
+    syntax,
+    eventLog,
+    plainValuesOf,
+    createNew,
+    isPlain,
+    chunkedRuns,
+    jsonRows,
+    runRow,
+  } = deps
+  const columns = deps.columnsWith(
+    sql`, idempotency_key, concurrency_key, deadline_at, parent_run_id, parent_step, labels, unchecked, hold_key, prefer_worker_id`,
+  )
+  const values = sql`${deps.plainValues}, e.value ->> 5, e.value ->> 6, e.value ->> 7, e.value ->> 8, e.value ->> 9, e.value ->> 11, e.value ->> 12, e.value ->> 13, e.value ->> 14`
+  const insertNew = statement<{ rows: string }>((p) => sql`INSERT INTO ${columns} SELECT ${values} FROM ${syntax.elements(p('rows'))} AS e`)
   /** A known id, step or key is left alone: a batch that is sent again, or a second trigger of the same thing. */
   const insertRuns = statement<{ rows: string }>(
     (p) => sql`INSERT INTO ${columns} SELECT ${values} FROM ${syntax.elements(p('rows'))} AS e
@@ -30,7 +51,27 @@ export function createUnlessKnown(deps: CreateDeps): RunStore['create'] {
         (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = e.value ->> 1 AND known.idempotency_key = e.value ->> 5))`,
   )
 
+  function valuesOf(run: NewRun, now: number): JsonRow {
+    return [
+      ...plainValuesOf(run, now),
+      run.idempotencyKey,
+      run.concurrencyKey,
+      timesOf(run, now).deadlineAt,
+      run.parentRunId,
+      run.parentStep,
+      run.parentToken,
+      run.labels,
+      run.unchecked ? 1 : null,
+      run.holdKey ? 1 : null,
+      run.preferWorkerId ?? null,
+    ]
+  }
+
   return async (runs, { within } = {}) => {
+    // Plain runs come here after they were not accepted as new.
+    const mayBeNew = within === undefined && !runs.every(isPlain) && !runs.some(mayBeKnown)
+    const created = mayBeNew && (await createNew(runs, insertNew, valuesOf))
+    if (created) return created
     const now = env.wall()
     const chunks = chunkedRuns(runs).map((chunk) => ({
       rows: jsonRows(chunk.map((run) => valuesOf(run, now))),
@@ -43,6 +84,11 @@ export function createUnlessKnown(deps: CreateDeps): RunStore['create'] {
     const found = new Map(results.slice(inserts.length).flatMap((rows) => rows.map((row) => [row.asked, runRow(row)])))
     return runs.map((given) => answer(given, found.get(given.id)))
   }
+}
+
+/** By something else than its id. */
+function mayBeKnown({ idempotencyKey, parentStep }: NewRun): boolean {
+  return idempotencyKey !== null || parentStep !== null
 }
 
 function answer(given: NewRun, run: Created['run'] | undefined): Created {
