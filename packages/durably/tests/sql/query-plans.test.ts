@@ -11,7 +11,7 @@ import { claimed, newRun, realEnv, recordStep } from './runs.ts'
 
 /** Scans of a parameter, of a page that was already limited, of the running runs and the one row of their leases, of the register of workers (`w`), of a page of schedules (`s`), and of nothing at all. */
 const BOUNDED_SCAN =
-  /SCAN (e|c|job|json_each|token|wanted|first|ended|below|page|walk|moved|lost)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN r USING INDEX runs_lease_end$|SCAN w USING INDEX sqlite_autoindex_workers_1|SCAN one$|SCAN leases$|SCAN s LEFT-JOIN$|SCAN CONSTANT ROW/
+  /SCAN (e|c|job|json_each|token|wanted|first|ended|below|page|walk|moved|lost)( VIRTUAL TABLE| LEFT-JOIN$|$)|SCAN \(subquery|SCAN newest$|SCAN r USING INDEX runs_lease_end$|SCAN w USING INDEX sqlite_autoindex_workers_1|SCAN one$|SCAN leases$|SCAN s LEFT-JOIN$|SCAN CONSTANT ROW|SCAN 2-ROW VALUES CLAUSE/
 /**
  * The winner among one candidate, or one oldest run, per registered job; the lines of one call; a page of each status and job; the
  * runs of several jobs that have one idempotency key; a page of lost runs, or the family of one run; a page of each job that a leader assigns, what is

@@ -10,7 +10,7 @@ import { logValues } from './log-values.ts'
 export interface WriteValues extends OwnerParams {
   now: number
   at: string
-  /** Rows of `[type, payload, createdAt]`. */
+  /** Rows of `[type, payload, createdAt]`; none if there are few. */
   events: string
   eventCount: number
   logs: string
@@ -49,7 +49,8 @@ type VerbValues = Partial<
 /** The statements of one owner write. The first one updates the run; it returns a row if the write was accepted. */
 export type OwnerQueries = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
 
-export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
+/** `few`: for so many events no rows are needed. */
+export function valuesOf(write: OwnerWrite, env: Env, few = 0): WriteValues {
   const { claim, number, verb, logs, progress, streams, effects } = write
   const now = env.wall()
   const at = iso(now)
@@ -66,7 +67,7 @@ export function valuesOf(write: OwnerWrite, env: Env): WriteValues {
     number,
     now,
     at,
-    events: jsonRows(events.map(({ type, payload, createdAt }) => [type, JSON.stringify(payload), createdAt])),
+    events: events.length > few ? jsonRows(events.map(({ type, payload, createdAt }) => [type, JSON.stringify(payload), createdAt])) : '[]',
     eventCount: events.length,
     logs: jsonRows(logs.map(logValues)),
     logCount: logs.length,

@@ -16,7 +16,7 @@ import { cancelOf } from '../shared/guards.ts'
 import { outcomeOf, wasApplied } from '../shared/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
 import type { Session } from '../shared/session.ts'
-import { ownerQueries } from './owner-statements.ts'
+import { FEW_EVENTS, ownerQueries } from './owner-statements.ts'
 
 interface PreparedWrite {
   values: WriteValues
@@ -32,7 +32,7 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
 
   return async (writes) => {
     const members: PreparedWrite[] = writes.map((write) => {
-      const values = valuesOf(write, env)
+      const values = valuesOf(write, env, FEW_EVENTS)
       return { values, queries: queriesOf(write, values) }
     })
     const results = await session.write(
