@@ -2,13 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { createDurably } from '../../src/durably.ts'
 import { type Env, systemEnv } from '../../src/model/env.ts'
 import { sqlite } from '../../src/sqlite/index.ts'
+import { NodeSqliteDriver } from '../../src/sqlite/node-driver.ts'
 
-async function realWorld(options: { concurrency?: number } = {}) {
+async function realWorld(options: { concurrency?: number; env?: Env } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'durably-loop-'))
   const durably = createDurably({ dialect: sqlite(join(folder, 'test.db'), { durability: 'relaxed' }), env: countedTime(), ...options })
   await durably.migrate()
@@ -58,4 +59,24 @@ test('others have their turns while one run records many steps', async () => {
   await job.trigger(null)
   expect(await turnsDuring(durably.processUntilIdle())).toBeGreaterThan(30)
   expect(await durably.getRuns()).toMatchObject([{ status: 'completed', currentStepIndex: 300 }])
+})
+
+test('a run that was claimed begins before its worker looks for more', async () => {
+  const order: string[] = []
+  const executeNow = NodeSqliteDriver.prototype.executeNow
+  vi.spyOn(NodeSqliteDriver.prototype, 'executeNow').mockImplementation(function (this: NodeSqliteDriver, queries, onFailedRollback) {
+    if (queries.some(({ sql }) => sql.includes('next_duty_at'))) order.push('look')
+    return executeNow.call(this, queries, onFailedRollback)
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  const durably = await realWorld({ concurrency: 10, env: { ...systemEnv(), mono: () => 0 } })
+  const job = durably.defineJob({ name: 'job', input: z.unknown() }, async () => void order.push('begin'))
+  durably.start()
+  const reached = async (event: string) => {
+    while (!order.includes(event)) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await reached('look')
+  await job.trigger(null)
+  await reached('begin')
+  expect(order.slice(0, 2)).toEqual(['look', 'begin'])
 })

@@ -198,6 +198,8 @@ export class Worker {
           claimNext = claimed.length === wanted
           emptyHanded = claimed.length === 0
           failures = 0
+          // What was claimed begins before anything else is looked for.
+          if (!claimNext && !emptyHanded) await this.#deps.turn.yield()
         } else {
           const { due, reaped } = await this.#look()
           claimNext = reaped || (due && !emptyHanded)
