@@ -55,8 +55,8 @@ const KEY_UNGUARDED: RaceMutant = {
   name: 'sql-key-unguarded',
   guard: 'one running run per concurrency key, by the pick and by its index',
   file: 'store/sql/shared/claim.ts',
-  find: `(p.concurrency_key IS NULL OR \${holdsKey} OR NOT EXISTS (`,
-  replace: `(p.concurrency_key IS NULL OR p.id IS NOT NULL OR \${holdsKey} OR NOT EXISTS (`,
+  find: '(p.concurrency_key IS NULL OR p.concurrency_key NOT IN (',
+  replace: '(p.concurrency_key IS NULL OR p.id IS NOT NULL OR p.concurrency_key NOT IN (',
   dropIndex: 'runs_running_key',
 }
 

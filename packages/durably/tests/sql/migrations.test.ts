@@ -175,7 +175,7 @@ describe('migrate', () => {
     expect(rows.every(({ name, tbl_name }) => String(name).startsWith(tablePrefix) && String(tbl_name).startsWith(tablePrefix))).toBe(true)
     expect(indexes.map((sql) => sql.replaceAll(`"${tablePrefix}`, '"')).sort()).toEqual(
       [
-        ' ON "runs" (job_name, run_at, id) WHERE status = \'pending\'',
+        ' ON "runs" (job_name, run_at, id, concurrency_key) WHERE status = \'pending\'',
         ' ON "logs" (run_id, id)',
         ' ON "runs" (id) WHERE status = \'running\'',
         ' ON "runs" (finished_at, id) WHERE finished_at IS NOT NULL',

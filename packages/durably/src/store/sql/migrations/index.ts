@@ -17,6 +17,7 @@ import { heldKeys } from './0013-held-keys.ts'
 import { audit } from './0014-audit.ts'
 import { preferredWorkers } from './0015-preferred-workers.ts'
 import { renewalsInNoIndex } from './0016-renewals-in-no-index.ts'
+import { keysInTheOrderOfClaims } from './0017-keys-in-the-order-of-claims.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   audit,
   preferredWorkers,
   renewalsInNoIndex,
+  keysInTheOrderOfClaims,
 ]
 
 /**
@@ -57,4 +59,5 @@ export const OLDEST_CODE: { readonly [version: number]: number } = {
   14: 5,
   15: 5,
   16: 5,
+  17: 5,
 }

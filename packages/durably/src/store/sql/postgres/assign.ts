@@ -63,7 +63,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turn
     (_, p, most) => sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM (
       SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p
       WHERE p.assigned_worker_id = ${p('workerId')} AND p.status = 'pending' AND p.run_at <= ${syntax.now(p)}
-        AND p.job_name IN (SELECT value FROM ${syntax.texts(p('jobs'))} AS job) AND ${isKeyFree(t)} AND NOT EXISTS (SELECT 1 FROM mine)
+        AND p.job_name IN (SELECT value FROM ${syntax.texts(p('jobs'))} AS job) AND ${isKeyFree(t, syntax)} AND NOT EXISTS (SELECT 1 FROM mine)
       ORDER BY p.run_at, p.id LIMIT ${most}) AS c`,
   )
   const claimOpen = claimRuns(deps, (all, p, most) => dueRuns(all, p, most, isOpen(deps, p, syntax.now(p))))

@@ -27,11 +27,15 @@ import { isKeyTaken } from './classify-error.ts'
 /** After so many lost races a claim returns no runs: other processes work through the queue faster. */
 const RACES_MAX = 8
 
+interface LimitedValues extends ClaimValues {
+  wanted: number
+}
+
 /** `also`: a further condition of the run `p`. The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. */
 function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, most: RawBuilder<unknown>, also = sql``): RawBuilder<unknown> {
   return sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN LATERAL (
           SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p
-          WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)} AND ${isKeyFree(t)}${also}
+          WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${syntax.now(p)} AND ${isKeyFree(t, syntax)}${also}
           ORDER BY p.run_at, p.id LIMIT ${most}) AS c
         WHERE NOT EXISTS (SELECT 1 FROM mine)`
 }
@@ -39,10 +43,10 @@ function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, most: Ra
 /** `candidates`: what a claim chooses from, as `id`, `run_at` and `turn`. */
 export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'] {
   const { session, env } = deps
-  const compiled = new Map<number, Statement<ClaimValues>>()
+  const compiled = new Map<number, Statement<LimitedValues>>()
 
   /** With the limit as a part of the text Postgres keeps the plan. Sizes are rounded up, so that there are few texts. */
-  function claimUpTo(wanted: number): Statement<ClaimValues> {
+  function claimUpTo(wanted: number): Statement<LimitedValues> {
     const size = 2 ** Math.ceil(Math.log2(wanted))
     const known = compiled.get(size) ?? claimStatement(deps, size + SPARE_CANDIDATES, candidates)
     compiled.set(size, known)
@@ -71,17 +75,18 @@ export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'
   }
 }
 
-function claimStatement(deps: SqlDeps, candidatesMax: number, candidatesOf: typeof dueRuns): Statement<ClaimValues> {
+function claimStatement(deps: SqlDeps, candidatesMax: number, candidatesOf: typeof dueRuns): Statement<LimitedValues> {
   const { statement, tables: t, into, syntax, eventLog } = deps
   const most = sql.lit(candidatesMax)
-  return statement<ClaimValues>((p) => {
+  return statement<LimitedValues>((p) => {
     const candidates = sql`
       SELECT id, run_at FROM (${candidatesOf(deps, p, most)}) AS first_of_key
       WHERE turn = 1 ORDER BY run_at, id LIMIT ${most}`
     const events = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p)})` : sql``
     return sql`${syntax.clock(p)},
       tokens AS MATERIALIZED (SELECT ARRAY(SELECT json_array_elements_text(${p('tokens')}::json)) AS list),
-      mine AS MATERIALIZED (SELECT r.* FROM tokens CROSS JOIN unnest(tokens.list) AS token JOIN ${t.runs} AS r ON r.lease_owner = token),
+      mine AS MATERIALIZED (SELECT r.* FROM tokens CROSS JOIN unnest(tokens.list) AS token
+        CROSS JOIN LATERAL (SELECT * FROM ${t.runs} WHERE lease_owner = token LIMIT 1) AS r),
       candidates AS MATERIALIZED (${candidates}),
       picked AS MATERIALIZED (
         SELECT r.id, c.run_at FROM candidates AS c JOIN ${t.runs} AS r ON r.id = c.id

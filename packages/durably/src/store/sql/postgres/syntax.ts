@@ -16,6 +16,8 @@ export function postgresSyntax(whose: Clock): Syntax {
       sql`(SELECT value, ordinality - 1 AS key FROM unnest(ARRAY(SELECT json_array_elements_text(${json}::json))) WITH ORDINALITY AS text(value, ordinality))`,
     count: (json) => sql`coalesce(json_array_length(${json}::json), 0)`,
     member: (json, name) => sql`${json}::json ->> ${sql.lit(name)}`,
+    // To look a key up takes Postgres five times as long as to find that it is known.
+    knownKeys: sql`1000`,
     // Asked once per statement: the time would go on within it, and no index is searched for a moving value.
     clock: (p) => sql`WITH clock AS MATERIALIZED (SELECT ${whose === 'env' ? sql`${p('now')}::bigint` : DATABASE_CLOCK} AS now)`,
     now: () => sql`(SELECT now FROM clock)`,

@@ -4,7 +4,7 @@ import { iso } from '../../../model/env.ts'
 import type { AssignedRun, AssignRequest, UnassignedRun } from '../../cluster/assignments.ts'
 import type { ClaimValues } from './claim.ts'
 import type { SqlDeps } from './deps.ts'
-import { canMove, eventType, holdsKey, isKeyInUse } from './guards.ts'
+import { canMove, eventType, isKeyInUse } from './guards.ts'
 import type { LazyDeps } from './lazy-deps.ts'
 import type { Tables } from './schema.ts'
 import type { Row } from './session.ts'
@@ -27,6 +27,9 @@ export interface OrphanValues extends LeaderValues {
 }
 
 type Fragment = RawBuilder<unknown>
+
+/** The pending run `p` holds its concurrency key (`holdsKey`). */
+const holdsKey = sql`p.hold_key = 1 AND p.lease_generation > p.retry_generation`
 
 /** Neither another run has the key of the pending run `p`, nor is one of that key assigned. A run that holds its key does not wait for such a one: that one waits for it. */
 export function isKeyUnused(t: Pick<Tables, 'runs'>): Fragment {

@@ -4,7 +4,7 @@ import { iso } from '../../../model/env.ts'
 import type { OpenClaimRequest } from '../../cluster/assignments.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
-import { cancelOf, eventType, holdsKey, isKeyInUse, target } from './guards.ts'
+import { cancelOf, eventType, isKeyInUse, target } from './guards.ts'
 import { runRow } from './rows.ts'
 import type { Row } from './session.ts'
 import type { Param } from './statement.ts'
@@ -17,8 +17,7 @@ export interface ClaimValues {
   jobs: string
   /** The claim tokens, as a JSON array. */
   tokens: string
-  wanted: number
-  /** How many runs of a job it looks at. */
+  /** How many runs of a job it looks at, on SQLite. */
   candidates: number
   now: number
   leaseMs: number
@@ -63,19 +62,30 @@ export function heldUnder({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'synta
 export const turnOfKey = sql`row_number() OVER (
   PARTITION BY c.concurrency_key, CASE WHEN c.concurrency_key IS NULL THEN c.id END ORDER BY c.run_at, c.id)`
 
-/** No other run has the key of the pending run `p`. */
-export function isKeyFree(t: Pick<SqlDeps['tables'], 'runs'>): Fragment {
-  return sql`(p.concurrency_key IS NULL OR ${holdsKey} OR NOT EXISTS (
-        SELECT 1 FROM ${t.runs} AS k WHERE ${isKeyInUse} AND k.concurrency_key = p.concurrency_key))`
+/**
+ * No other run has the key of the pending run `p`. Of each run only what `runs_pick` has is read, and the keys of running runs are known beforehand:
+ * thousands of runs that wait for a key are passed over without a look at any other row (ADR 0029).
+ */
+export function isKeyFree({ runs }: SqlDeps['tables'], { knownKeys }: SqlDeps['syntax']): Fragment {
+  return sql`(p.concurrency_key IS NULL OR p.concurrency_key NOT IN (
+        SELECT concurrency_key FROM ${runs} WHERE status = 'running' AND concurrency_key IS NOT NULL LIMIT ${knownKeys})
+      AND NOT EXISTS (SELECT 1 FROM ${runs} AS k WHERE ${isKeyInUse} AND k.concurrency_key = p.concurrency_key AND k.id <> p.id))`
 }
 
-export function claimRequestValues({ jobNames, tokens, leaseMs, confirmMs, ...worker }: ClaimRequest, now: number): ClaimValues {
-  const workerId = worker.workerId ?? null
-  const wanted = tokens.length
-  const candidates = wanted === 1 ? 1 : wanted + SPARE_CANDIDATES
-  const preferMs = (worker as Partial<OpenClaimRequest>).preferMs ?? 0
-  const lease = { leaseMs, preferMs, confirmMs: confirmMs || null, workerId, workerName: JSON.stringify(workerId) }
-  return { jobs: JSON.stringify(jobNames), tokens: JSON.stringify(tokens), wanted, candidates, now, ...lease, at: iso(now) }
+export function claimRequestValues(request: ClaimRequest, now: number): ClaimValues {
+  const { jobNames, tokens, leaseMs, confirmMs, workerId = null, preferMs = 0 } = request as ClaimRequest & Partial<OpenClaimRequest>
+  return {
+    jobs: JSON.stringify(jobNames),
+    tokens: JSON.stringify(tokens),
+    candidates: tokens.length + (tokens.length > 1 ? SPARE_CANDIDATES : 0),
+    now,
+    leaseMs,
+    confirmMs: confirmMs || null,
+    workerId,
+    preferMs,
+    workerName: JSON.stringify(workerId),
+    at: iso(now),
+  }
 }
 
 export function adoptRuns(deps: SqlDeps): RunStore['adopt'] {

@@ -33,9 +33,6 @@ export function isActive(status?: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`NOT (${isTerminal(status)})`
 }
 
-/** The pending run `p` holds its concurrency key (`holdsKey`). */
-export const holdsKey = sql`p.hold_key = 1 AND p.lease_generation > p.retry_generation`
-
 /** The run `k` has its concurrency key (`keyInUse`), in the words of the index `runs_running_key`: without all of them Postgres may read every run. */
 export const isKeyInUse = sql`(k.status = 'running' OR k.status = 'pending' AND k.hold_key = 1 AND k.lease_generation > k.retry_generation) AND k.concurrency_key IS NOT NULL`
 

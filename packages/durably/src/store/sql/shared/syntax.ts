@@ -15,6 +15,8 @@ export interface Syntax {
   now(p: Param<{ now: number }>): RawBuilder<unknown>
   /** Stands after the columns of a run that is read: the store's time as `read_at`, if the store has a clock of its own. */
   readAt: RawBuilder<unknown>
+  /** So many concurrency keys are read at most before the first run with a key is looked at; whether any other key is in use is looked up. */
+  knownKeys: RawBuilder<unknown>
   /** How many members a JSON array has; 0 for NULL. */
   count(json: RawBuilder<unknown>): RawBuilder<unknown>
   /** The text of a member of a JSON object. */

@@ -69,7 +69,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turn
     (_, p) => sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM (
       SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p ${syntax.by(t.index('runs_assigned'))}
       WHERE p.assigned_worker_id = ${p('workerId')} AND p.status = 'pending' AND p.run_at <= ${p('now')}
-        AND p.job_name IN (SELECT value FROM ${syntax.texts(p('jobs'))}) AND ${isKeyFree(t)}
+        AND p.job_name IN (SELECT value FROM ${syntax.texts(p('jobs'))}) AND ${isKeyFree(t, syntax)}
       ORDER BY p.run_at, p.id LIMIT +${p('candidates')}) AS c`,
   )
   const claimOpen = claimRuns(deps, (all, p) => dueRuns(all, p, isOpen(deps, p, p('now'))))

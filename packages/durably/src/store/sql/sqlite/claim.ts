@@ -1,6 +1,6 @@
 // A claim as two statements: the update, then the events of what it claimed.
 import { type RawBuilder, sql } from 'kysely'
-import type { ClaimRequest, RunStore } from '../../runs.ts'
+import type { RunStore } from '../../runs.ts'
 import {
   adoptRuns,
   type ClaimValues,
@@ -27,7 +27,7 @@ const RACES_MAX = 5
 function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, also = sql``): RawBuilder<unknown> {
   return sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
       SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
-      WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND ${isKeyFree(t)}${also}
+      WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND ${isKeyFree(t, syntax)}${also}
       ORDER BY p.run_at, p.id LIMIT +${p('candidates')})`
 }
 
@@ -55,17 +55,13 @@ export function claimRuns(
       ON CONFLICT DO NOTHING`
   })
 
-  async function attempt(request: ClaimRequest) {
-    const values = claimRequestValues(request, env.wall())
-    const [claimed = []] = await session.write(eventLog ? [claim(values), started(values)] : [claim(values)], 'urgent')
-    // Nothing claimed may also mean that this is a claim sent again (S3).
-    return claimed.length > 0 ? inTurn(claimed) : adopt(request.tokens)
-  }
-
   return async (request) => {
     for (let races = 1; ; races++) {
       try {
-        return await attempt(request)
+        const values = claimRequestValues(request, env.wall())
+        const [claimed = []] = await session.write(eventLog ? [claim(values), started(values)] : [claim(values)], 'urgent')
+        // Nothing claimed may also mean that this is a claim sent again (S3).
+        return claimed.length > 0 ? inTurn(claimed) : await adopt(request.tokens)
       } catch (error) {
         if (races === RACES_MAX || !isKeyTaken(error)) throw error
       }

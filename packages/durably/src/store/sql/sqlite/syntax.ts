@@ -9,6 +9,7 @@ export const sqliteSyntax: Syntax = {
   texts: (json) => sql`json_each(${json})`,
   count: (json) => sql`coalesce(json_array_length(${json}), 0)`,
   member: (json, name) => sql`${json} ->> ${sql.lit(name)}`,
+  knownKeys: sql`100`,
   clock: () => nothing,
   now: (p) => p('now'),
   readAt: nothing,
