@@ -37,31 +37,36 @@ const STEP = {
   completedAt: '',
 }
 
-test.each(Object.keys(VERBS))('a plan to %s that was made for empty tables reads no more when they have grown', async (verb) => {
-  const { store } = await migratedPostgres()
-  const { deps, sent } = capturing(store.db)
-  const writes = Array.from({ length: GROUP }, (_, i) => ({
-    claim: { runId: `run ${i}`, generation: 1, token: `token ${i}` },
-    number: 1,
-    verb: VERBS[verb]?.(i) ?? { type: 'release' as const },
-    ...NO_ATTACHMENTS,
-  }))
-  await applyWrites({ ...deps, eventLog: true, into: { ...deps.into, steps: STEP_COLUMNS } })(writes)
-  const [query] = sent
-  await store.db.connection().execute(async (db) => {
-    const run = (sql: string) => db.executeQuery(CompiledQuery.raw(sql))
-    await run('SET plan_cache_mode = force_generic_plan')
-    await run(`PREPARE kept AS ${query?.sql}`)
-    const execute = `EXECUTE kept (${query?.parameters.map(literal).join(', ')})`
-    await run(execute)
-    await fill(db)
-    const nodes = await explain(db, CompiledQuery.raw(execute))
-    const read = nodes.map((node) => [node['Node Type'], node['Actual Rows'], node['Rows Removed by Filter']])
-    expect(rowsRead(nodes), JSON.stringify(read)).toBeLessThanOrEqual(ROWS_PER_WRITE * GROUP)
-    const { rows } = await run("SELECT id FROM runs WHERE id LIKE 'run %' AND lease_writes = 1")
-    expect(rows).toHaveLength(GROUP)
-  })
-})
+const CASES = Object.keys(VERBS).flatMap((verb) => [1, GROUP].map((size) => ({ verb, size })))
+
+test.each(CASES)(
+  'a plan to $verb, $size at once, that was made for empty tables reads no more when they have grown',
+  async ({ verb, size }) => {
+    const { store } = await migratedPostgres()
+    const { deps, sent } = capturing(store.db)
+    const writes = Array.from({ length: size }, (_, i) => ({
+      claim: { runId: `run ${i}`, generation: 1, token: `token ${i}` },
+      number: 1,
+      verb: VERBS[verb]?.(i) ?? { type: 'release' as const },
+      ...NO_ATTACHMENTS,
+    }))
+    await applyWrites({ ...deps, eventLog: true, into: { ...deps.into, steps: STEP_COLUMNS } })(writes)
+    const [query] = sent
+    await store.db.connection().execute(async (db) => {
+      const run = (sql: string) => db.executeQuery(CompiledQuery.raw(sql))
+      await run('SET plan_cache_mode = force_generic_plan')
+      await run(`PREPARE kept AS ${query?.sql}`)
+      const execute = `EXECUTE kept (${query?.parameters.map(literal).join(', ')})`
+      await run(execute)
+      await fill(db)
+      const nodes = await explain(db, CompiledQuery.raw(execute))
+      const read = nodes.map((node) => [node['Node Type'], node['Actual Rows'], node['Rows Removed by Filter']])
+      expect(rowsRead(nodes), JSON.stringify(read)).toBeLessThanOrEqual(ROWS_PER_WRITE * size)
+      const { rows } = await run("SELECT id FROM runs WHERE id LIKE 'run %' AND lease_writes = 1")
+      expect(rows).toHaveLength(size)
+    })
+  },
+)
 
 /** The runs of the writes, and many that have ended, each with a step. */
 async function fill(db: Kysely<DurablyTables>): Promise<void> {
@@ -78,6 +83,7 @@ async function fill(db: Kysely<DurablyTables>): Promise<void> {
 
 /** As a text whose type Postgres takes from the parameter. */
 function literal(value: unknown): string {
+  if (value === null) return 'NULL'
   const text = Array.isArray(value) ? `{${value.map((element) => (element === null ? 'NULL' : JSON.stringify(element)))}}` : String(value)
   return `'${text.replaceAll("'", "''")}'`
 }
