@@ -60,8 +60,9 @@ export default defineConfig({
   test: {
     reporters: ['default', sayWhatWasTriedAgain],
     sequence: { sequencer: LongestFirst },
-    // All of them, where Vitest would leave one for itself: of two that is half.
-    maxWorkers: availableParallelism(),
+    // One more than there are cores: tests of whole browsers and of several processes wait most of the time. Those of proof/ take the whole
+    // machine, so package.json gives them no more than there are.
+    maxWorkers: availableParallelism() + 1,
     // Runs that fail on purpose are logged, as everywhere. The OpenID provider of tests says that it is not one for production.
     onConsoleLog: (log) => !log.startsWith('durably: ') && !log.startsWith('oidc-provider WARNING'),
     projects: [

@@ -219,7 +219,10 @@ describe('connections and notifications of Postgres', { timeout: 60_000 }, () =>
   })
 
   test('a transaction that somebody left open', async () => {
-    const db = (await PLACES[1]?.create()) ?? ''
+    // A server of its own: transactions of other tests would count too.
+    const server = await startPostgres({ own: true })
+    onTestFinished(() => server.stop())
+    const db = server.url
     const durably = await openAt(db)
     const client = new pg.Client(db)
     await client.connect()
