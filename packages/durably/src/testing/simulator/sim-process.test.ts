@@ -64,3 +64,17 @@ test('a machine that sleeps for an hour does nothing for an hour', async () => {
   expect(hasFired).toBe(true)
   expect(timersMade()).toBeLessThan(5)
 })
+
+test('what falls due during a pause that becomes longer happens in its order', async () => {
+  const { base, process } = processOf()
+  const happened: string[] = []
+  process.pause(1000)
+  process.whenAwake(() => happened.push('first'))
+  await base.advance(500)
+  process.pause(1000)
+  process.whenAwake(() => happened.push('second'))
+  await base.advance(999)
+  expect(happened).toEqual([])
+  await base.advance(1)
+  expect(happened).toEqual(['first', 'second'])
+})

@@ -36,6 +36,8 @@ export class SimProcess {
   readonly #onDeath = new Set<() => void>()
   #alive = true
   #wakesAt = 0
+  /** What fell due during the pause, in that order. */
+  readonly #asleep: (() => void)[] = []
 
   constructor(name: string, world: SimWorld) {
     const { base, seed, leaseMs, storeMs = base.wall } = world
@@ -149,12 +151,22 @@ export class SimProcess {
     return this.#wakesAt
   }
 
-  /** Calls it now or, during a pause, when the process wakes; never if it is dead by then. */
+  /** Calls it now or, during a pause, when the process wakes, in the order of the calls; never if it is dead by then. */
   whenAwake(fn: () => void): void {
-    const { base } = this.#world
     if (!this.#alive) return
-    if (this.#wakesAt > base.mono()) base.timer(this.#wakesAt - base.mono(), () => this.whenAwake(fn))
-    else fn()
+    if (this.#wakesAt <= this.now) return fn()
+    this.#asleep.push(fn)
+    this.#callNextAtWake()
+  }
+
+  /** One timer for each that waits. A pause may have become longer meanwhile, so the oldest is called, whichever timer fires first. */
+  #callNextAtWake(): void {
+    const { base } = this.#world
+    base.timer(this.#wakesAt - this.now, () => {
+      if (!this.#alive) return
+      if (this.#wakesAt > this.now) this.#callNextAtWake()
+      else this.#asleep.shift()?.()
+    })
   }
 
   /** A timer that fell due during a pause can be cleared until it fires. */
