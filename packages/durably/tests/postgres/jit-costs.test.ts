@@ -2,7 +2,7 @@
 // table that Postgres has statistics of, no verb that a worker sends all the time may look so expensive.
 import { CompiledQuery, type Kysely } from 'kysely'
 import { expect, test } from 'vitest'
-import type { OwnerVerb, OwnerWrite } from '../../src/store/owner-write.ts'
+import type { Claim } from '../../src/store/owner-write.ts'
 import { applyWrites } from '../../src/store/sql/postgres/apply.ts'
 import { claimRuns } from '../../src/store/sql/postgres/claim.ts'
 import { createRuns } from '../../src/store/sql/postgres/create.ts'
@@ -16,6 +16,7 @@ import { reader, runRow } from '../../src/store/sql/shared/rows.ts'
 import type { DurablyTables } from '../../src/store/sql/shared/schema.ts'
 import { NO_ATTACHMENTS, newRun } from '../../src/testing/store-contract/world.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { recordStep } from '../sql/runs.ts'
 import { migratedPostgres } from './place.ts'
 import { capturing, costOf } from './plans.ts'
 
@@ -27,8 +28,11 @@ const VERBS: Record<string, (deps: SqlDeps) => Promise<unknown>> = {
   probe: (deps) => probeRuns(deps)(['job', 'other']),
   'claim of one': (deps) => claimRuns(deps)({ jobNames: ['job', 'other'], tokens: ['token'], leaseMs: 30_000 }),
   'claim of 100': (deps) => claimRuns(deps)({ jobNames: ['job', 'other'], tokens: range(100).map(String), leaseMs: 30_000 }),
-  'record 100 steps': (deps) => applyWrites(deps)(range(100).map((i) => write(i, recordStep(i)))),
-  'end 100 runs': (deps) => applyWrites(deps)(range(100).map((i) => write(i, { type: 'complete', output: null }))),
+  'record 100 steps': (deps) => applyWrites(deps)(range(100).map((i) => recordStep(claimOf(i), 1))),
+  'end 100 runs': (deps) =>
+    applyWrites(deps)(
+      range(100).map((i) => ({ claim: claimOf(i), number: 1, verb: { type: 'complete', output: null }, ...NO_ATTACHMENTS })),
+    ),
   'create 100 runs': (deps) => createRuns(deps)(range(100).map((i) => newRun({ env: virtualEnv() }, { id: String(i) }))),
   'create 100 runs with keys': (deps) =>
     createRuns(deps)(range(100).map((i) => newRun({ env: virtualEnv() }, { id: String(i), idempotencyKey: String(i) }))),
@@ -47,25 +51,8 @@ test('no statement of a worker looks expensive enough for the JIT beside a large
   }
 })
 
-function write(i: number, verb: OwnerVerb): OwnerWrite {
-  return { claim: { runId: `run ${i}`, generation: 1, token: `token ${i}` }, number: 1, verb, ...NO_ATTACHMENTS }
-}
-
-function recordStep(i: number): OwnerVerb {
-  const times = { startedAt: '', completedAt: '' }
-  const step = {
-    id: `step ${i}`,
-    runId: `run ${i}`,
-    name: 'step',
-    index: 0,
-    status: 'completed' as const,
-    output: '1',
-    error: null,
-    failure: null,
-    leaseGeneration: 1,
-    ...times,
-  }
-  return { type: 'recordStep', leaseMs: 30_000, step }
+function claimOf(i: number): Claim {
+  return { runId: `run ${i}`, generation: 1, token: `token ${i}` }
 }
 
 function range(count: number): number[] {

@@ -2,10 +2,11 @@
 // look its rows up one by one, also by a plan that was made when the tables were empty.
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { OwnerVerb } from '../../src/store/owner-write.ts'
+import type { Claim, OwnerWrite } from '../../src/store/owner-write.ts'
 import { applyWrites } from '../../src/store/sql/postgres/apply.ts'
 import type { DurablyTables } from '../../src/store/sql/shared/schema.ts'
 import { NO_ATTACHMENTS } from '../../src/testing/store-contract/world.ts'
+import { recordStep } from '../sql/runs.ts'
 import { migratedPostgres } from './place.ts'
 import { capturing, explain, rowsRead } from './plans.ts'
 
@@ -14,42 +15,21 @@ const ROWS = 20_000
 /** Its run when it is locked and when it is updated, and what is asked of them beside. */
 const ROWS_PER_WRITE = 5
 
-const VERBS: Record<string, (i: number) => OwnerVerb> = {
-  'record steps': (i) => ({
-    type: 'recordStep',
-    leaseMs: 30_000,
-    step: { ...STEP, id: `step ${i}`, runId: `run ${i}` },
-  }),
-  'end runs': () => ({ type: 'complete', output: null }),
+const WRITES: Record<string, (claim: Claim) => OwnerWrite> = {
+  'record steps': (claim) => recordStep(claim, 1),
+  'end runs': (claim) => ({ claim, number: 1, verb: { type: 'complete', output: null }, ...NO_ATTACHMENTS }),
 }
 
 const STEP_COLUMNS = sql`steps (id, run_id, name, index, status, output, error, failure, started_at, completed_at, lease_generation)`
 
-const STEP = {
-  name: 'step',
-  index: 0,
-  status: 'completed' as const,
-  output: '1',
-  error: null,
-  failure: null,
-  leaseGeneration: 1,
-  startedAt: '',
-  completedAt: '',
-}
-
-const CASES = Object.keys(VERBS).flatMap((verb) => [1, GROUP].map((size) => ({ verb, size })))
+const CASES = Object.entries(WRITES).flatMap(([verb, write]) => [1, GROUP].map((size) => ({ verb, write, size })))
 
 test.each(CASES)(
   'a plan to $verb, $size at once, that was made for empty tables reads no more when they have grown',
-  async ({ verb, size }) => {
+  async ({ write, size }) => {
     const { store } = await migratedPostgres()
     const { deps, sent } = capturing(store.db)
-    const writes = Array.from({ length: size }, (_, i) => ({
-      claim: { runId: `run ${i}`, generation: 1, token: `token ${i}` },
-      number: 1,
-      verb: VERBS[verb]?.(i) ?? { type: 'release' as const },
-      ...NO_ATTACHMENTS,
-    }))
+    const writes = Array.from({ length: size }, (_, i) => write({ runId: `run ${i}`, generation: 1, token: `token ${i}` }))
     await applyWrites({ ...deps, eventLog: true, into: { ...deps.into, steps: STEP_COLUMNS } })(writes)
     const [query] = sent
     await store.db.connection().execute(async (db) => {
