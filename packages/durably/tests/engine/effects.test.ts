@@ -493,3 +493,22 @@ describe.each(WORLDS)('effects on %s', (world) => {
     expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 1 })
   })
 })
+
+test('a function never starts with an aborted signal, whenever its job fails while its start is stored', async () => {
+  const { durably, env } = await setup('memory')
+  const abortedAtStart: boolean[] = []
+  const job = durably.defineJob({ name: 'job', input: z.number() }, async (ctx, microtasks) => {
+    ctx.run('charge', ONCE, ({ signal }) => abortedAtStart.push(signal.aborted)).catch(() => {})
+    for (let i = 0; i < microtasks; i++) await null
+    throw new Error('enough')
+  })
+  const MICROTASKS = 200
+  await job.batchTrigger(Array.from({ length: MICROTASKS }, (_, microtasks) => ({ payload: microtasks })))
+  durably.start()
+  await env.advance(60_000)
+  expect(await durably.getRuns({ status: 'failed', limit: MICROTASKS })).toHaveLength(MICROTASKS)
+  // In some runs the job failed before the function was called, in others after it.
+  expect(abortedAtStart.length).toBeGreaterThan(0)
+  expect(abortedAtStart.length).toBeLessThan(MICROTASKS)
+  expect(abortedAtStart).not.toContain(true)
+})

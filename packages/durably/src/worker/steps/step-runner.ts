@@ -144,6 +144,8 @@ export class StepRunner {
     this.#running.push(name)
     try {
       const work = (expired?: AbortSignal) => {
+        // Since the last look others had their turn.
+        execution.throwIfInterrupted(call.expired)
         const step = new RunningStep(this.deps, name, this.failed.times(name) + 1, expired)
         scope.expired = expired
         const callIt = () => fn(step)
