@@ -95,6 +95,34 @@ describe.each(WORLDS)('stop on %s', (world) => {
 })
 
 describe.each(WORLDS)('stop({ timeout }) on %s', (world) => {
+  test('gives a run back whose claim is answered after it', async () => {
+    const answer = gate()
+    const wrap = (store: Store): Store => ({
+      ...store,
+      runs: {
+        ...store.runs,
+        async claim(request) {
+          const claimed = await store.runs.claim(request)
+          await answer.opened
+          return claimed
+        },
+      },
+    })
+    const { durably, env, within } = await setup(world, { wrap })
+    let calls = 0
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => {
+      calls++
+    })
+    const { id } = await job.trigger(null)
+    durably.start()
+    await env.advance(10)
+    await within(1000, durably.stop({ timeout: 100 }))
+    answer.open()
+    await env.advance(10)
+    expect(calls).toBe(0)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
+  })
+
   test('lets a run finish that ends in time', async () => {
     const { durably, env, within } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything }, (ctx) =>

@@ -47,6 +47,8 @@ export class Worker {
   #working = false
   /** Incremented by every start and stop: a loop ends when the number is no longer its own, and the next one begins after it. */
   #shift = 0
+  /** The shift that began with a stop which waits no longer: what is claimed then must stop, too. */
+  #letGoIn = Number.NaN
   #lookedAt = Number.NEGATIVE_INFINITY
   #turnedAt = Number.NEGATIVE_INFINITY
   /** When to look for lost runs again, also while there is always work. */
@@ -108,17 +110,26 @@ export class Worker {
     const ended = this.#ended()
     // A job that stops its own worker would wait for itself.
     if (this.isInsideRun && timeout === undefined) void ended.finally(leave)
-    else if (timeout === undefined || (await within(env, timeout, ended)) || (await this.letGo(ended))) await ended.finally(leave)
+    else if (timeout === undefined || (await within(env, timeout, ended)) || (await this.#letGoForGood(ended))) await ended.finally(leave)
     else if (leadership) void within(env, leaseMs, ended).finally(leave)
   }
 
   /** Asks the active executions to stop; true when all did so within ABORT_GRACE_MS. The others keep their lease, and nobody renews it. */
   async letGo(ended: Promise<unknown>): Promise<boolean> {
-    for (const execution of this.#active.executions()) execution.interrupt('shutdown', 'the worker is stopping')
+    this.#interruptAll()
     const allEnded = await within(this.#deps.env, ABORT_GRACE_MS, ended)
     for (const execution of this.#active.executions()) execution.heartbeat.stop()
     if (!allEnded) this.#executor.rest()
     return allEnded
+  }
+
+  #letGoForGood(ended: Promise<unknown>): Promise<boolean> {
+    if (!this.#working) this.#letGoIn = this.#shift
+    return this.letGo(ended)
+  }
+
+  #interruptAll(): void {
+    for (const execution of this.#active.executions()) execution.interrupt('shutdown', 'the worker is stopping')
   }
 
   /** Something may have become claimable. */
@@ -195,6 +206,7 @@ export class Worker {
           const wanted = this.#freeSlots()
           const claimed = await claimRuns(this.#deps, wanted)
           for (const one of claimed) void this.#executor.launch(one)
+          if (this.#letGoIn === this.#shift) this.#interruptAll()
           claimNext = claimed.length === wanted
           emptyHanded = claimed.length === 0
           failures = 0
