@@ -17,6 +17,13 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     replace: 'return this.#awakeAt !== NEVER || elapsedMs(',
   },
   {
+    name: 'inherits-beside-a-frozen-leader',
+    guard: 'a leader reaps no leases that are not over while a tab from which the lead was stolen may still execute (B5)',
+    file: 'store/leader-lock.ts',
+    find: 'this.#isAlone = free !== null',
+    replace: 'this.#isAlone = true',
+  },
+  {
     name: 'no-leader-heartbeat',
     guard: 'a leader sends heartbeats (B1)',
     file: 'store/leader-lock.ts',

@@ -8,6 +8,8 @@
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
 //       back. If the page is shown again, it queues again.
+//   B5. A leader from whom the lock was stolen may have leases that are not over, and execute when it wakes. So whoever leads also holds a second
+//       lock, which is shared and cannot be stolen, until a lease after it lost the first one. A term inherits only if nobody else holds it.
 import { unlessAborted } from '../model/abort.ts'
 import type { Env, TimerHandle } from '../model/env.ts'
 import { elapsedMs, type Moment, momentOf } from '../model/moment.ts'
@@ -46,6 +48,9 @@ type Deps = LeaderLockDeps & { page: Page }
 
 /** Four times in a lease. */
 const beatMs = (leaseMs: number) => Math.max(200, leaseMs / 4)
+
+/** The end of the name of the second lock (B5). */
+export const EXECUTING = ':executing'
 
 export class LeaderLock implements Leadership {
   readonly #deps: Deps
@@ -96,8 +101,9 @@ export class LeaderLock implements Leadership {
       page
         .requestLock(name, options, (lock) => {
           if (!lock) return void resolve(null)
-          resolve(held)
-          return held.begin(awakeAt())
+          const untilReleased = held.begin(awakeAt())
+          resolve(held.enter().then(() => held))
+          return untilReleased
         })
         .catch((error) => (options.signal?.aborted ? resolve(null) : reject(error)))
         .finally(() => held.end())
@@ -125,6 +131,12 @@ class HeldTerm implements Term {
   #isReleased = false
   /** Within a lease from then on the lock cannot have been stolen without this instance having noticed. */
   #awakeAt = NEVER
+  /** Nobody who led before can still execute. */
+  #isAlone = false
+  #leave: () => void = () => {}
+  readonly #left = new Promise<void>((resolve) => {
+    this.#leave = resolve
+  })
 
   constructor(deps: Deps, onPageHide: () => void) {
     this.#deps = deps
@@ -133,7 +145,7 @@ class HeldTerm implements Term {
 
   get inherits(): boolean {
     const { env, leaseMs } = this.#deps
-    return !this.#ended.signal.aborted && elapsedMs(env, this.#awakeAt) < leaseMs
+    return !this.#ended.signal.aborted && elapsedMs(env, this.#awakeAt) < leaseMs && this.#isAlone
   }
 
   get ended(): AbortSignal {
@@ -153,8 +165,27 @@ class HeldTerm implements Term {
     })
   }
 
+  /** Finds out whether somebody else may still execute. From then on this instance may. */
+  async enter(): Promise<void> {
+    const { name, page } = this.#deps
+    const lock = name + EXECUTING
+    await page.requestLock(lock, { mode: 'exclusive', ifAvailable: true }, (free) => {
+      this.#isAlone = free !== null
+      return undefined
+    })
+    await new Promise<void>((resolve, reject) => {
+      const granted = () => {
+        resolve()
+        return this.#left
+      }
+      page.requestLock(lock, { mode: 'shared' }, granted).catch(reject)
+    })
+  }
+
   release(): void {
     this.#isReleased = true
+    // First, so that the next leader finds it free.
+    this.#leave()
     this.#release()
   }
 
@@ -179,7 +210,10 @@ class HeldTerm implements Term {
     if (this.#beat) this.#deps.env.clear(this.#beat.timer)
     this.#beat?.channel.close()
     this.#over.abort()
-    if (!this.#isReleased) this.#ended.abort()
+    if (this.#isReleased) return
+    this.#ended.abort()
+    const { env, leaseMs } = this.#deps
+    env.timer(leaseMs, () => this.#leave())
   }
 }
 

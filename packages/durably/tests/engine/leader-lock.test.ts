@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { memoryStore } from '../../src/memory.ts'
 import { LeaderLock } from '../../src/store/leader-lock.ts'
+import type { Term } from '../../src/store/leadership.ts'
 import { SimProcess } from '../../src/testing/simulator/sim-process.ts'
 import { SimTabs } from '../../src/testing/simulator/sim-tabs.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
@@ -17,11 +18,20 @@ async function leaderAndWaiting() {
     const world = { seed: 0, base, store, plan: { ofCall: () => null }, leaseMs: LEASE_MS, onApplied: () => {}, onDeath: () => {} }
     const process = new SimProcess(name, world)
     const lock = new LeaderLock({ env: process.env, leaseMs: LEASE_MS, name: 'lead', page: tabs.pageOf(process) })
-    void lock.take(new AbortController().signal)
+    const tab = { process, term: null as Term | null }
+    void lock.take(new AbortController().signal).then((term) => {
+      tab.term = term
+    })
     await base.advance(5)
-    return process
+    return tab
   }
-  return { base, thefts, leader: await open('leader'), waiting: await open('waiting') }
+  const die = ({ process }: { process: SimProcess }) => {
+    process.kill()
+    tabs.died(process)
+  }
+  const { process: leader } = await open('leader')
+  const { process: waiting } = await open('waiting')
+  return { base, thefts, leader, waiting, open, die }
 }
 
 test('a leader that is frozen for more than two leases loses the lead', async () => {
@@ -50,4 +60,26 @@ test('a frozen leader loses the lead also to a tab that was frozen for long befo
   leader.pause(10 * LEASE_MS)
   await base.advance(3 * LEASE_MS)
   expect(thefts).toEqual(['leader'])
+})
+
+test('the leader after a thief that died does not inherit while the tab from which the lead was stolen may execute', async () => {
+  const { base, leader, waiting, open, die, thefts } = await leaderAndWaiting()
+  leader.pause(10 * LEASE_MS)
+  await base.advance(3 * LEASE_MS)
+  expect(thefts).toEqual(['leader'])
+  die({ process: waiting })
+  const next = await open('next')
+  expect(next.term).toMatchObject({ inherits: false })
+  // The frozen tab wakes, learns of the theft, and a lease later nothing of it is left.
+  await base.advance(9 * LEASE_MS)
+  die(next)
+  expect((await open('last')).term).toMatchObject({ inherits: true })
+})
+
+test('the leader after one that died inherits', async () => {
+  const { base, leader, waiting, open, die } = await leaderAndWaiting()
+  die({ process: waiting })
+  die({ process: leader })
+  await base.advance(5)
+  expect((await open('next')).term).toMatchObject({ inherits: true })
 })

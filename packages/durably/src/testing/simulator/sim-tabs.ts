@@ -1,7 +1,7 @@
 // SimTabs — the workers of a world as tabs of one browser: they share its locks and channels, and one of them executes runs.
 //   T1. The browser itself is never frozen, and knows at once that a tab has died.
 //   T2. A tab is notified when it is awake.
-import type { Channel, Page } from '../../store/leader-lock.ts'
+import { type Channel, EXECUTING, type Page } from '../../store/leader-lock.ts'
 import type { SimProcess } from './sim-process.ts'
 
 const NOTIFICATION_MS = 1
@@ -37,6 +37,8 @@ export class SimTabs {
   readonly #channels = new Set<Channel & { process: SimProcess }>()
   readonly #listeners = new Set<{ process: SimProcess; type: PageEvent; listener: () => void }>()
   #held: { grant: Grant; request: Request } | null = null
+  /** Who holds the lock of those who may execute. */
+  readonly #executing = new Set<{ process: SimProcess }>()
 
   constructor(watch: TabWatch) {
     this.#watch = watch
@@ -51,9 +53,15 @@ export class SimTabs {
     return this.#queue.map(({ process }) => process)
   }
 
+  /** Somebody else leads, or has led and may not know yet that it does not any more. */
+  mayOthersExecute(process: SimProcess): boolean {
+    return [...this.#executing].some((other) => other.process !== process)
+  }
+
   pageOf(process: SimProcess): Page {
     return {
-      requestLock: (_, options, granted) => this.#request(process, options, granted),
+      requestLock: (name, options, granted) =>
+        name.endsWith(EXECUTING) ? this.#requestExecuting(process, options, granted) : this.#request(process, options, granted),
       openChannel: () => this.#open(process),
       on: (type, listener, { once = false, signal }) => this.#listen(process, type, listener, once, signal),
     }
@@ -71,6 +79,7 @@ export class SimTabs {
   died(process: SimProcess): void {
     for (const request of this.#queue.filter((request) => request.process === process)) this.#leaveQueue(request)
     if (this.#held?.grant.process === process) this.#end(this.#held.grant)
+    for (const executing of this.#executing) if (executing.process === process) this.#executing.delete(executing)
   }
 
   #request(process: SimProcess, { steal, ifAvailable, signal }: LockOptions, granted: Request['granted']): Promise<void> {
@@ -84,6 +93,20 @@ export class SimTabs {
         signal?.addEventListener('abort', () => this.#leaveQueue(request) && this.#notify(process, () => reject(signal.reason)))
       }
     })
+  }
+
+  /** Nobody waits for it: it is held in shared mode, or asked for if it is free. */
+  #requestExecuting(process: SimProcess, { mode }: LockOptions, granted: Request['granted']): Promise<void> {
+    const executing = { process }
+    const lock = mode === 'shared' || this.#executing.size === 0 ? {} : null
+    if (mode === 'shared') this.#executing.add(executing)
+    return new Promise((resolve) =>
+      this.#notify(process, async () => {
+        await granted(lock)
+        this.#executing.delete(executing)
+        resolve()
+      }),
+    )
   }
 
   #grant(request: Request, isStolen: boolean): void {
