@@ -24,6 +24,20 @@ export const EXECUTION_MUTANTS: Mutant[] = [
     replace: 'if (this.run) return',
   },
   {
+    name: 'starts-when-aborted',
+    guard: 'an execution that was interrupted right before a function is called does not call it (X1)',
+    file: 'worker/steps/step-runner.ts',
+    find: 'execution.throwIfInterrupted(call.expired)\n        const step',
+    replace: 'const step',
+  },
+  {
+    name: 'given-back-run-goes-on',
+    guard: 'a process that claims a run again, even if it gives it back, ends its earlier execution of it',
+    file: 'worker/loop/claim-runs.ts',
+    find: 'for (const { id, leaseGeneration } of runs) if (leaseGeneration > 1) deps',
+    replace: 'for (const { id, leaseGeneration, recoveries } of runs) if (leaseGeneration > 1 && recoveries < deps.maxRecoveries) deps',
+  },
+  {
     name: 'siblings-abandoned',
     guard: 'nothing ends while a step is in flight (X2)',
     file: 'worker/execution.ts',

@@ -39,6 +39,11 @@ export class ActiveExecutions {
     return this.#slots.find(({ execution }) => isWanted(execution))?.execution
   }
 
+  /** This process lost the run without noticing, and has claimed it again: its earlier execution must not go on. */
+  loseEarlier(runId: string): void {
+    for (const { execution } of this.#slots) if (execution.run.id === runId) execution.owner.loseToAnother('it was claimed anew')
+  }
+
   /** Resolves when all executions that are active now have ended. */
   ended(): Promise<unknown> {
     return Promise.all(this.#slots.map(({ ended }) => ended))

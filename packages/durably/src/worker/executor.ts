@@ -30,7 +30,6 @@ export class Executor {
 
   launch(claimed: Claimed): Promise<void> {
     const { run } = claimed
-    if (run.leaseGeneration > 1) this.#loseEarlier(run.id)
     const execution = new Execution(this.#deps, claimed)
     const slot = this.#active.add(execution)
     const ended = wrapped(this.#deps.runWrappers, run, () => executeRun(this.#deps, execution)).then(
@@ -47,11 +46,6 @@ export class Executor {
   /** Clears the timer of the heartbeats until the next launch. */
   rest(): void {
     this.#beats.clear()
-  }
-
-  /** This process lost the run without noticing and has claimed it again: the earlier execution must not go on beside the new one. */
-  #loseEarlier(runId: string): void {
-    for (const { run, owner } of this.#active.executions()) if (run.id === runId) owner.loseToAnother('it was claimed anew')
   }
 
   #freeSlot(slot: Slot): void {

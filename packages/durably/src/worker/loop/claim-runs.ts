@@ -29,6 +29,8 @@ export async function claimRuns(deps: ClaimDeps, free: number): Promise<Claimed[
     if (!runs?.length) throw error
   }
   const answered = momentOf(env)
+  // Also for a run that is given back below.
+  for (const { id, leaseGeneration } of runs) if (leaseGeneration > 1) deps.active.loseEarlier(id)
   if (runs.some(({ recoveries }) => recoveries >= deps.maxRecoveries))
     deps.lastChance ??= new (await limitCode(env)).LastChance(deps, untilLeaseIsOver)
   if (deps.lastChance) runs = await deps.lastChance.sift(runs)
