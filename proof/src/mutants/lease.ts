@@ -70,8 +70,8 @@ export const LEASE_MUTANTS: Mutant[] = [
     name: 'poison-holds-up',
     guard: 'a value that the store rejects does not hold up others for longer than their leases (B4)',
     file: 'worker/lease/commit-queue.ts',
-    find: 'const PART_MAX = 10\n',
-    replace: 'const PART_MAX = 100\n',
+    find: 'const PARTS = 4\n',
+    replace: 'const PARTS = 100\n',
   },
   {
     name: 'writes-overtake',

@@ -4,9 +4,9 @@
 //   B3. One group at a time; what comes meanwhile waits for the next one. After SLOW_MS the next group does not wait for the current one:
 //       one hanging connection must not cost the leases of all runs of this process.
 //   B4. An unknown outcome is unknown for all members, and each sends its own write again (R3). Data that the store rejects fails
-//       the whole transaction. Its members are then sent in groups of ten, side by side, and if such a group is rejected too, one by one, so only
-//       the bad one fails. No member waits for a hundred calls: a heartbeat waits behind the write of its run, and the
-//       lease would end meanwhile.
+//       the whole transaction. Its members are then sent in four parts, side by side, and a part that is rejected too in four parts again, so
+//       only the bad one fails. No member waits for many calls: a heartbeat waits behind the write of its run, and the lease would end
+//       meanwhile.
 import type { Env, TimerHandle } from '../../model/env.ts'
 import { hasCode } from '../../model/errors.ts'
 import type { OwnerWrite, WriteOutcome } from '../../store/owner-write.ts'
@@ -15,8 +15,8 @@ import type { RunStore } from '../../store/runs.ts'
 /** The most writes in one transaction; larger ones would delay the others. */
 const GROUP_MAX = 100
 const SLOW_MS = 250
-/** The most members of a rejected group that are sent together again. */
-const PART_MAX = 10
+/** Of a group that was rejected. More would find the bad one in fewer rounds, but a small pool carries only a few calls at a time. */
+const PARTS = 4
 
 interface CommitQueueDeps {
   runs: RunStore
@@ -114,9 +114,9 @@ export class CommitQueue {
 
   /** B4. */
   async #commitApart(group: readonly Member[]): Promise<void> {
-    const tens: Promise<void>[] = []
-    if (group.length <= PART_MAX) for (const member of group) await this.#commit([member])
-    else for (let i = 0; i < group.length; i += PART_MAX) tens.push(this.#commit(group.slice(i, i + PART_MAX)))
-    await Promise.all(tens)
+    const size = Math.ceil(group.length / PARTS)
+    const parts: Promise<void>[] = []
+    for (let i = 0; i < group.length; i += size) parts.push(this.#commit(group.slice(i, i + size)))
+    await Promise.all(parts)
   }
 }
