@@ -24,6 +24,13 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     replace: 'this.#isAlone = true',
   },
   {
+    name: 'reaps-on-after-its-term',
+    guard: 'a leader that lost the lead between two reaps takes no more runs back that it had found',
+    file: 'worker/loop/reap.ts',
+    find: 'while (mayReap()) {',
+    replace: 'while (mayReap() || total > 0) {',
+  },
+  {
     name: 'no-leader-heartbeat',
     guard: 'a leader sends heartbeats (B1)',
     file: 'store/leader-lock.ts',

@@ -8,6 +8,7 @@ import type { DurablyOptions } from '../../src/config.ts'
 import { createDurably, type Durably } from '../../src/durably.ts'
 import { sqlite } from '../../src/sqlite/index.ts'
 import type { Leadership, Term } from '../../src/store/leadership.ts'
+import { REAP_MAX } from '../../src/store/runs.ts'
 import { virtualEnv } from '../../src/testing/virtual-env.ts'
 import { gate } from './gate.ts'
 
@@ -49,7 +50,7 @@ class FakeLeaderLock implements Leadership {
   }
 }
 
-async function setup() {
+async function setup(options: DurablyOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'durably-leading-'))
   const env = virtualEnv()
   const lock = new FakeLeaderLock()
@@ -71,7 +72,7 @@ async function setup() {
     }
     rmSync(directory, { recursive: true, force: true })
   })
-  const durably = open()
+  const durably = open(options)
   await durably.migrate()
   return { env, lock, durably, open }
 }
@@ -271,22 +272,42 @@ test('what was claimed after the heir looked, or while its term became doubtful,
   durably.start()
   const { id } = await job.trigger(null)
   await env.advance(1000)
-  let asked = 0
   // It still inherits when it is asked first, and no more when it knows what is left.
-  const doubtful: Leadership = {
+  const doubtful = inheritsFor(1)
+  const heir = open({}, doubtful)
+  define(heir)
+  expect(await heir.processOne()).toBe(false)
+  expect(doubtful.asked).toBeGreaterThan(1)
+  expect(await heir.getRun(id)).toMatchObject({ status: 'running', recoveries: 0 })
+  lock.steal()
+})
+
+test('an heir whose term becomes doubtful between two reaps leaves the rest to the next leader', async () => {
+  const { env, lock, durably, open } = await setup({ concurrency: REAP_MAX + 5 })
+  const job = define(durably, () => new Promise(() => {}))
+  durably.start()
+  await job.batchTrigger(Array.from({ length: REAP_MAX + 5 }, () => ({ payload: null })))
+  await env.advance(1000)
+  // It is asked before it reads what is left, and before each reap.
+  const heir = open({}, inheritsFor(2))
+  define(heir)
+  await heir.processOne()
+  expect(await durably.getRuns({ status: 'running' })).toHaveLength(5)
+  lock.steal()
+})
+
+/** A term that inherits as often as this when it is asked, and no more then. */
+function inheritsFor(times: number): Leadership & { asked: number } {
+  const doubtful = {
+    asked: 0,
     take: () => Promise.resolve(null),
     takeIfFree: async () => ({
       get inherits() {
-        return asked++ === 0
+        return doubtful.asked++ < times
       },
       ended: new AbortController().signal,
       release() {},
     }),
   }
-  const heir = open({}, doubtful)
-  define(heir)
-  expect(await heir.processOne()).toBe(false)
-  expect(asked).toBeGreaterThan(1)
-  expect(await heir.getRun(id)).toMatchObject({ status: 'running', recoveries: 0 })
-  lock.steal()
-})
+  return doubtful
+}

@@ -8,21 +8,28 @@ import type { WorkerDeps } from '../worker-deps.ts'
 
 /**
  * Takes back all runs that the leader before left running. Their owners are gone if the term still inherits after they were read.
- * Exactly the claims that were read are taken back, so a claim that somebody made since is safe.
+ * Exactly the claims that were read are taken back, so a claim that somebody made since is safe. A term that ends meanwhile leaves
+ * the rest to the next leader.
  */
 export async function reapInherited(deps: WorkerDeps, term: Term): Promise<void> {
   const tokens = await deps.store.runs.held()
-  if (term.inherits && tokens.length > 0) await reapLostRuns(deps, { tokens })
+  if (tokens.length > 0) await reapLostRuns(deps, { tokens }, () => term.inherits)
 }
 
 /** Returns how many runs were taken back. */
-export async function reapLostRuns(deps: WorkerDeps, which: Pick<ReapRequest, 'tokens'> = {}): Promise<number> {
-  for (let total = 0; ; ) {
+export async function reapLostRuns(
+  deps: WorkerDeps,
+  which: Pick<ReapRequest, 'tokens'> = {},
+  mayReap: () => boolean = () => true,
+): Promise<number> {
+  let total = 0
+  while (mayReap()) {
     const reaped = await deps.store.runs.reap({ maxRecoveries: deps.maxRecoveries, ...which })
     for (const { run, move } of reaped) deps.runEvents.emit(TRANSITIONS[move].event, () => ({ run, payload: lossIn(run) }))
     total += reaped.length
-    if (reaped.length < REAP_MAX) return total
+    if (reaped.length < REAP_MAX) break
   }
+  return total
 }
 
 /** For those that failed because their worker was lost. */
