@@ -1,24 +1,13 @@
-// docs/proof.md, from the figures of one `npm run proof`.
-import type { Hunted } from './mutant-hunt.ts'
-import { MUTANT_SEEDS_MAX } from './mutant-hunt.ts'
-import type { RanOn } from './packed/runtimes.ts'
-import { HOW_TO_REPEAT, NOT_COVERED } from './proof-page/closing-sections.ts'
-import { outsideSection, processSection, type TorturedTwice } from './proof-page/process-sections.ts'
-import { type Simulation, simulationSection } from './proof-page/simulation-section.ts'
-import { stormSection } from './proof-page/storm-section.ts'
-import type { StormReport } from './schedules/storm-report.ts'
+// docs/proof.md, from the figures that `npm run proof` has kept.
 
-export interface ProofFigures {
-  cores: number
-  node: string
-  runtimes: RanOn[]
-  simulations: Simulation[]
-  mutants: Hunted[]
-  tortures: TorturedTwice[]
-  /** The same with the workload and the judge of an outsider. */
-  outsides: TorturedTwice[]
-  storms: StormReport[]
-}
+import type { RanOn } from './packed/runtimes.ts'
+import type { KeptFigures, PartName } from './proof-figures.ts'
+import { PARTS } from './proof-figures.ts'
+import { HOW_TO_REPEAT, NOT_COVERED } from './proof-page/closing-sections.ts'
+import { mutantsSection } from './proof-page/mutants-section.ts'
+import { outsideSection, processSection } from './proof-page/process-sections.ts'
+import { simulationSection } from './proof-page/simulation-section.ts'
+import { stormSection } from './proof-page/storm-section.ts'
 
 const INVARIANTS: [string, string][] = [
   ['I1a', 'a run never has two owners: between two claims every event of an owner carries the generation of the last claim'],
@@ -93,7 +82,7 @@ const INVARIANTS: [string, string][] = [
   ['I34', 'where workers are tabs of one browser, only the leading tab claims runs, and a stopped tab does not lead'],
   [
     'I35',
-    'a tab that got the lead without stealing it reclaims running runs at once; one that stole it, or lost it since, waits for leases to expire',
+    'a tab that got the lead without stealing it reclaims running runs at once; one that stole it, or lost it since, waits for leases to expire, and so does one while a tab from which the lead was stolen may still execute',
   ],
   ['I36', 'a leading tab that is awake keeps the lead; one that is suspended for long is replaced if another tab waits'],
   ['I37', 'a run has the labels that it was given, or those of the run that triggered it, and is found by them; no other run is'],
@@ -137,26 +126,45 @@ const INVARIANTS: [string, string][] = [
   ],
 ]
 
-export function proofPage({ cores, node, runtimes, simulations, mutants, tortures, outsides, storms }: ProofFigures): string {
+export function proofPage(kept: KeptFigures): string {
+  const { memory, sqlite, mutants, torture, outside, storm, runtimes } = kept
+  const simulations = [memory, sqlite].flatMap((part) => part?.found ?? [])
   const sections = [
-    introduction(cores, node),
+    introduction(kept),
     simulationSection(simulations),
-    mutantsSection(mutants),
-    processSection(tortures),
-    outsideSection(outsides),
-    stormSection(storms),
-    runtimesSection(runtimes),
+    mutants && mutantsSection(mutants.found),
+    torture && processSection(torture.found),
+    outside && outsideSection(outside.found),
+    storm && stormSection(storm.found),
+    runtimes && runtimesSection(runtimes.found),
     NOT_COVERED,
     HOW_TO_REPEAT,
   ]
-  return `${sections.join('\n\n')}\n`
+  return `${sections.filter((section) => section !== undefined).join('\n\n')}\n`
 }
 
-function introduction(cores: number, node: string): string {
+const PART_TITLES: Record<PartName, string> = {
+  memory: 'simulation in memory',
+  sqlite: 'simulation on SQLite',
+  mutants: 'mutants',
+  torture: 'real processes',
+  outside: 'a judge from outside',
+  storm: 'a leader that is cut off',
+  runtimes: 'runtimes',
+}
+
+function introduction(kept: KeptFigures): string {
   return `# Proof
 
-What we did to break the engine, and what we found. This page is written by \`npm run proof\`; the figures are from its last run: ${cores} cores,
-Node ${node}. \`npm test\` runs shorter forms of everything here.
+What we did to break the engine, and what we found. This page is written by \`npm run proof\`, from the figures of the last run of each part.
+\`npm test\` runs shorter forms of everything here.
+
+| Part | Engine | Cores | Node |
+| --- | --- | --- | --- |
+${PARTS.map((part) => partRow(part, kept)).join('\n')}
+
+The engine is named by the first seed that follows from its source: \`npm run sim -- --seeds 1\` prints that of yours. A part with another number was
+run before the engine changed.
 
 ## What is checked
 
@@ -168,16 +176,10 @@ simulator, the torture test and the crash test for your own jobs use the same on
 ${INVARIANTS.map(([name, text]) => `| ${name} | ${text} |`).join('\n')}`
 }
 
-function mutantsSection(mutants: readonly Hunted[]): string {
-  const caught = mutants.filter(({ seed }) => seed !== null).length
-  return `## Mutants
-
-A test that finds nothing may be blind. So each guard is removed from the engine's source, one at a time, and the simulator must report a
-violation within ${MUTANT_SEEDS_MAX} seeds: ${caught} of ${mutants.length} were caught. \`npm run mutants\` repeats it.
-
-| Removed guard | First seed | Violated invariants |
-| --- | --- | --- |
-${mutants.map(({ mutant, seed, by }) => `| ${mutant.guard} | ${seed ?? 'not caught'} | ${by.join(' ')} |`).join('\n')}`
+function partRow(part: PartName, kept: KeptFigures): string {
+  const figures = kept[part]
+  if (!figures) return `| ${PART_TITLES[part]} | not run yet | | |`
+  return `| ${PART_TITLES[part]} | ${figures.source} | ${figures.cores} | ${figures.node} |`
 }
 
 function runtimesSection(runtimes: readonly RanOn[]): string {

@@ -19,6 +19,7 @@ const NODE_OPTIONS = ['--no-warnings', '--single-threaded-gc', ...YOUNG_GENERATI
 export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
   const total: SeedsResult = {
     checked: 0,
+    worlds: 0,
     failures: [],
     faults: 0,
     figures: noFigures(),
@@ -75,6 +76,7 @@ export class SimulatingProcess {
 
 function add(total: SeedsResult, part: SeedsResult): void {
   total.checked += part.checked
+  total.worlds += part.worlds
   total.faults += part.faults
   total.failures.push(...part.failures)
   for (const name of Object.keys(part.figures) as (keyof SeedsResult['figures'])[]) total.figures[name] += part.figures[name]

@@ -57,11 +57,11 @@ function wholeNumber(option: string, text: string, max: number): number {
 async function simulateMany(range: SeedRange): Promise<void> {
   const began = performance.now()
   const task = { dist: ENGINE_DIST, store, seeds: seedsOf(store, range), untilFailure: false }
-  const { checked, failures, figures, faults } = await simulateInPool(task)
+  const { checked, worlds, failures, figures, faults } = await simulateInPool(task)
   const seconds = (performance.now() - began) / 1000
   const hours = Math.round(figures.simulatedMs / 3_600_000)
   console.log(
-    `${checked} seeds on ${store} (${rangeText(range)}) in ${seconds.toFixed(1)} s: ${figures.runs} runs, ${figures.executions} step executions, ` +
+    `${checked} seeds on ${store} (${rangeText(range)}) in ${seconds.toFixed(1)} s, ${Math.round(worlds / seconds)} worlds a second: ${figures.runs} runs, ${figures.executions} step executions, ` +
       `${figures.streams} of them streams, ${figures.commits} commits (${share(figures.groups, figures.commits)} shared), ` +
       `${figures.claims} claims (${share(figures.batches, figures.claims)} of several), ` +
       `${faults} faults, ${figures.kills} deaths, ${hours} simulated hours, ${failures.length} seeds with violations`,

@@ -2,12 +2,16 @@ import type { SimFigures } from '../../../packages/durably/dist/testing/simulato
 
 export interface Simulation extends SimFigures {
   store: string
+  /** The first of its fresh seeds, and how many of them there are. */
+  from: number
+  fresh: number
+  /** With those of the corpus. */
   seeds: number
-  /** Which seeds, as text. */
-  range: string
+  worlds: number
   seconds: number
   faults: number
-  violations: number
+  /** The seeds with violations. */
+  broken: number[]
 }
 
 /** What the worlds came to see, beside steps and streams. */
@@ -65,12 +69,12 @@ The simulator runs the real engine on a store; time, the connection to the store
   histories are moved to files, over a connection that is as bad as that to the store. Everybody who gives a command in them says who it is. All
   other invariants hold for them, too.
 
-| Store | Seeds | which | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| Store | Seeds | which | Worlds | Seconds | Runs | Step executions | of them streams | Commits | shared | Claims | of several | Faults | Deaths | Simulated hours | Seeds with violations |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ${simulations
   .map(
     (s) =>
-      `| ${s.store} | ${s.seeds} | ${s.range} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.streams} | ${s.commits} | ${s.groups} | ${s.claims} | ${s.batches} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.violations} |`,
+      `| ${s.store} | ${s.seeds} | the corpus, ${s.from} to ${s.from + s.fresh - 1} | ${s.worlds} | ${s.seconds} | ${s.runs} | ${s.executions} | ${s.streams} | ${s.commits} | ${s.groups} | ${s.claims} | ${s.batches} | ${s.faults} | ${s.kills} | ${Math.round(s.simulatedMs / 3_600_000)} | ${s.broken.length} |`,
   )
   .join('\n')}
 
