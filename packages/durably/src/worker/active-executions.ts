@@ -9,22 +9,36 @@ export interface Slot {
   ended: Promise<void> | null
   /** Its index in the array; only `ActiveExecutions` changes it. */
   place: number
+  /** Its job is done, and how it ended is being written. */
+  isEnding: boolean
 }
 
 export class ActiveExecutions {
   readonly #slots: Slot[] = []
+  #ending = 0
 
   get size(): number {
     return this.#slots.length
   }
 
+  /** How many of them are ending: their jobs are done. */
+  get ending(): number {
+    return this.#ending
+  }
+
   add(execution: Execution): Slot {
-    const slot = { execution, ended: null, place: this.#slots.length }
+    const slot = { execution, ended: null, place: this.#slots.length, isEnding: false }
     this.#slots.push(slot)
     return slot
   }
 
-  remove({ place }: Slot): void {
+  ends(slot: Slot): void {
+    slot.isEnding = true
+    this.#ending++
+  }
+
+  remove({ place, isEnding }: Slot): void {
+    if (isEnding) this.#ending--
     const last = this.#slots.pop()
     if (last === undefined || last.place === place) return
     last.place = place

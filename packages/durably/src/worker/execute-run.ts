@@ -20,7 +20,8 @@ import type { WorkerDeps } from './worker-deps.ts'
 
 type Outcome = { returned: unknown } | { threw: unknown; failedStepName: string } | { misfit: unknown } | NotAwaited
 
-export async function executeRun(deps: JobContextDeps, execution: Execution): Promise<void> {
+/** `onEnding`: the job is done, and how it ended is about to be written. */
+export async function executeRun(deps: JobContextDeps, execution: Execution, onEnding: () => void): Promise<void> {
   const { run, owner } = execution
   const job = deps.jobs.get(run.jobName)
   if (!job) return
@@ -43,6 +44,7 @@ export async function executeRun(deps: JobContextDeps, execution: Execution): Pr
   const judging = judge(deps, execution, job, outcome)
   let ending = judging instanceof Promise ? await judging : judging
   let isWritten = false
+  onEnding()
   try {
     if (ending) isWritten = await owner.write(ending)
   } catch (error) {

@@ -10,14 +10,20 @@ import type { JobContextDeps } from './steps/job-context.ts'
 import { lazyChildSteps } from './steps/lazy-steps.ts'
 import type { WorkerDeps } from './worker-deps.ts'
 
+export interface SlotListener {
+  /** A job is done, and how it ended is about to be written. */
+  onEnding(): void
+  /** A slot has become free. */
+  onFree(): void
+}
+
 export class Executor {
   readonly #deps: JobContextDeps & ExecutionDeps
   readonly #active: ActiveExecutions
   readonly #beats: Alarm
-  readonly #onFree: () => void
+  readonly #listener: SlotListener
 
-  /** `onFree`: a slot has become free. */
-  constructor(deps: WorkerDeps, active: ActiveExecutions, onFree: () => void) {
+  constructor(deps: WorkerDeps, active: ActiveExecutions, listener: SlotListener) {
     const commits = new CommitQueue({ runs: deps.store.runs, env: deps.env, writers: () => active.size })
     this.#beats = new Alarm(deps.env, () => {
       for (const { heartbeat } of active.executions()) heartbeat.beatIfDue()
@@ -25,14 +31,18 @@ export class Executor {
     const children = lazyChildSteps({ runs: deps.store.runs, ...deps })
     this.#deps = { commits, children, beats: this.#beats, ...deps }
     this.#active = active
-    this.#onFree = onFree
+    this.#listener = listener
   }
 
   launch(claimed: Claimed): Promise<void> {
     const { run } = claimed
     const execution = new Execution(this.#deps, claimed)
     const slot = this.#active.add(execution)
-    const ended = wrapped(this.#deps.runWrappers, run, () => executeRun(this.#deps, execution)).then(
+    const onEnding = () => {
+      this.#active.ends(slot)
+      this.#listener.onEnding()
+    }
+    const ended = wrapped(this.#deps.runWrappers, run, () => executeRun(this.#deps, execution, onEnding)).then(
       () => this.#freeSlot(slot),
       (error: unknown) => {
         this.#deps.report(error, run.id)
@@ -51,6 +61,6 @@ export class Executor {
   #freeSlot(slot: Slot): void {
     slot.execution.heartbeat.stop()
     this.#active.remove(slot)
-    this.#onFree()
+    this.#listener.onFree()
   }
 }

@@ -71,6 +71,29 @@ describe.each(WORLDS)('the worker on %s', (world) => {
     await soon(durably.stop())
   })
 
+  test.each([
+    [1, 1],
+    [4, 7],
+  ])('a worker of %i slots that has a backlog holds %i runs at most while ends are not stored (K5)', async (concurrency, most) => {
+    const stored = faulty()
+    const { durably, env, soon } = await setup(world, { concurrency, wrap: stored.wrap })
+    const heldFrom = 8
+    const began: number[] = []
+    let release = () => {}
+    const job = durably.defineJob({ name: 'job', input: z.number() }, async (_, n) => {
+      if (n === heldFrom) release = stored.faults.hold('apply.complete')
+      began.push(n)
+    })
+    await job.batchTrigger(Array.from({ length: 40 }, (_, i) => ({ payload: i })))
+    durably.start()
+    await env.advance(100)
+    expect(began).toEqual(Array.from({ length: heldFrom + most }, (_, i) => i))
+    release()
+    await env.advance(1000)
+    expect(began).toHaveLength(40)
+    await soon(durably.stop())
+  })
+
   test('never executes more than `concurrency` runs at once, and refills a slot as soon as it is free', async () => {
     const { durably, env, soon } = await setup(world, { concurrency: 3 })
     const gates = Array.from({ length: 10 }, () => gate())

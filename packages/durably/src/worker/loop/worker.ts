@@ -6,6 +6,8 @@
 //   K3. `stop` claims nothing more and waits for the active executions; with a timeout it then asks them to stop,
 //       and gives back each run whose function has settled. The others keep their lease until it is over.
 //   K4. Where one of several instances executes, only that one claims. Losing the leadership is like a stop, but the worker queues for it again.
+//   K5. While runs wait for a slot, the next ones are claimed when a job is done, not when its end is stored. A worker for one run at a time
+//       stores the end first, so that its runs follow each other also in the store.
 import { backoffMs } from '../../model/backoff.ts'
 import { within } from '../../model/env.ts'
 import { isBroken } from '../../model/errors.ts'
@@ -57,11 +59,13 @@ export class Worker {
   #dutyAt = Number.POSITIVE_INFINITY
   /** When something falls due, as far as is known. */
   #dueAt = Number.NEGATIVE_INFINITY
+  /** How many claims in a row found as many runs as they wanted. */
+  #fullClaims = 0
 
   constructor(deps: WorkerDeps) {
     this.#deps = { ...deps, workerId: deps.workerId ?? workerName(deps.env.id()), active: this.#active }
     this.#wakeUp = new WakeUp(deps.env)
-    this.#executor = new Executor(deps, this.#active, () => this.#freed())
+    this.#executor = new Executor(deps, this.#active, { onEnding: () => this.#ending(), onFree: () => this.#freed() })
     this.#leadership = new LeadershipHolder({
       leadership: deps.leadership,
       takeBack: (term) => reapInherited(deps, term),
@@ -88,7 +92,7 @@ export class Worker {
     return {
       isStarted: this.#working,
       isLeading: this.#leadership.isHeld,
-      busySlots: this.#active.size,
+      busySlots: Math.min(this.#deps.concurrency, this.#active.size),
       stuckSlots: this.#active.executions().filter(({ isStuck }) => isStuck).length,
       turnedAt: this.#turnedAt,
     }
@@ -208,6 +212,7 @@ export class Worker {
           for (const one of claimed) void this.#executor.launch(one)
           if (this.#letGoIn === this.#shift) this.#interruptAll()
           claimNext = claimed.length === wanted
+          this.#fullClaims = claimNext ? this.#fullClaims + 1 : 0
           emptyHanded = claimed.length === 0
           failures = 0
           // What was claimed begins before anything else is looked for.
@@ -242,7 +247,22 @@ export class Worker {
   }
 
   #freeSlots(): number {
-    return this.#deps.jobs.size === 0 ? 0 : Math.min(CLAIM_MAX, this.#deps.concurrency - this.#active.size)
+    const { jobs, concurrency } = this.#deps
+    if (jobs.size === 0) return 0
+    const { size, ending } = this.#active
+    // If ends cannot be stored, they do not pile up without limit.
+    const free = this.#hasBacklog ? Math.min(concurrency - (size - ending), 2 * concurrency - 1 - size) : concurrency - size
+    return Math.max(0, Math.min(CLAIM_MAX, free))
+  }
+
+  /** Probably more runs wait for a slot. */
+  get #hasBacklog(): boolean {
+    return this.#fullClaims >= 2
+  }
+
+  /** K5. */
+  #ending(): void {
+    if (this.#working && this.#hasBacklog) this.#wakeUp.wake()
   }
 
   /** A worker without a free slot, or without jobs, can only take lost runs back for others, so it looks less often. */
