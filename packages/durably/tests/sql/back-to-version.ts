@@ -1,5 +1,17 @@
 // Takes back what later versions of the schema changed, one version after the other.
 
+/** From version 18. */
+export const BACK_TO_VERSION_17: Record<'sqlite' | 'postgres', readonly string[]> = {
+  sqlite: ['DELETE FROM schema_versions WHERE version > 17'],
+  postgres: [
+    ...['DROP TRIGGER rows_of_run ON runs', 'DROP FUNCTION rows_of_run'],
+    ...['steps', 'logs', 'run_events', 'signals', 'run_labels'].map(
+      (table) => `ALTER TABLE ${table} ADD FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE`,
+    ),
+    'DELETE FROM schema_versions WHERE version > 17',
+  ],
+}
+
 const BACK_TO_VERSION_14 = [
   'DROP INDEX runs_preferring',
   'ALTER TABLE runs DROP COLUMN prefer_worker_id',
@@ -44,8 +56,14 @@ const BACK_TO_VERSION_9 = [
 ]
 
 export const BACK_TO_VERSION_8: Record<'sqlite' | 'postgres', readonly string[]> = {
-  sqlite: [...BACK_TO_VERSION_9, 'DROP TRIGGER archive_removal', ...withoutArchive()],
-  postgres: [...BACK_TO_VERSION_9, 'DROP TRIGGER archive_removal ON runs', 'DROP FUNCTION archive_removal', ...withoutArchive()],
+  sqlite: [...BACK_TO_VERSION_17.sqlite, ...BACK_TO_VERSION_9, 'DROP TRIGGER archive_removal', ...withoutArchive()],
+  postgres: [
+    ...BACK_TO_VERSION_17.postgres,
+    ...BACK_TO_VERSION_9,
+    'DROP TRIGGER archive_removal ON runs',
+    'DROP FUNCTION archive_removal',
+    ...withoutArchive(),
+  ],
 }
 
 function withoutArchive(): string[] {

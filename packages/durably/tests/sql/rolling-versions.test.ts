@@ -96,6 +96,7 @@ test('the next version migrates a table without oldest_code, and says in it what
 // `runs_idempotent` refuses what the index refused that it replaces, `runs_slot` nothing of a run without a schedule, and `runs_running_key`, made
 // anew, nothing more of a run without `hold_key`. No statement names an
 // index that was dropped and not made anew. The triggers do nothing for a run without labels and without files, and take note of one that is deleted.
+// What a migration drops on Postgres alone has a test of its own (`rows-of-runs.test.ts`).
 test('a migration that older code shall work on only adds', () => {
   const { db, tables } = openSql({ dialect: sqlite(':memory:') })
   for (const [version, oldest] of Object.entries(OLDEST_CODE)) {

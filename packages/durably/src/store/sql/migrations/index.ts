@@ -18,6 +18,7 @@ import { audit } from './0014-audit.ts'
 import { preferredWorkers } from './0015-preferred-workers.ts'
 import { renewalsInNoIndex } from './0016-renewals-in-no-index.ts'
 import { keysInTheOrderOfClaims } from './0017-keys-in-the-order-of-claims.ts'
+import { noForeignKeys } from './0018-no-foreign-keys.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -39,13 +40,14 @@ export const MIGRATIONS: readonly Migration[] = [
   preferredWorkers,
   renewalsInNoIndex,
   keysInTheOrderOfClaims,
+  noForeignKeys,
 ]
 
 /**
  * The oldest code that still works on the tables as a migration leaves them, as the number of migrations which that code knows. It is stored
  * with the migration, so that processes of both versions can share the database: in a rolling restart, and after a rollback. A
- * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, or drops indexes that no
- * statement of that code names. Others need their own code.
+ * migration may be listed if it only adds tables, columns with a default or NULL, and indexes that refuse nothing new, drops indexes that no
+ * statement of that code names, or lets a trigger do what a constraint did. Others need their own code.
  */
 export const OLDEST_CODE: { readonly [version: number]: number } = {
   6: 5,
@@ -60,4 +62,5 @@ export const OLDEST_CODE: { readonly [version: number]: number } = {
   15: 5,
   16: 5,
   17: 5,
+  18: 5,
 }
