@@ -6,7 +6,8 @@ import { freshRange } from './seed-range.ts'
 import { simulateInPool } from './sim-pool.ts'
 import { noFigures, type SimStore } from './sim-seeds.ts'
 
-const SLICE = 5000
+/** Each slice has new processes, which are slow at first. */
+const SLICE = 20_000
 
 /** `before`: what was simulated of the same source already. Each slice is passed to `onSlice` with all before it. */
 export async function simulateSlices(
