@@ -17,7 +17,7 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   }
 
   return async (writes) => {
-    const members = writes.map((write) => ({ move: moveOf(write.verb), write, values: valuesOf(write, env) }))
+    const members = writes.map((write) => ({ move: moveOf(write.verb), write, values: valuesOf(write, deps) }))
     const rounds = roundsOf(members)
     const results = await session.write(rounds.map(queryOf), 'urgent')
     const found = new Map<PreparedWrite, Row>()

@@ -21,6 +21,8 @@ interface Form {
   moves: OwnerMove[]
   steps: boolean
   streams: boolean
+  lastEvent: boolean
+  firstEvent: boolean
   events: boolean
   logs: boolean
   parents: boolean
@@ -86,7 +88,9 @@ function formOf(members: readonly PreparedWrite[], { eventLog }: SqlDeps): Form 
     moves: [...new Set(members.map(({ move }) => move))].sort(),
     steps: members.some(({ write }) => write.verb.type === 'recordStep'),
     streams: eventLog && members.some(({ write }) => write.verb.type === 'recordStep' && write.verb.endsStream),
-    events: eventLog && members.some(({ values }) => values.eventCount > 0),
+    lastEvent: members.some(({ values }) => values.lastType !== null),
+    firstEvent: members.some(({ values }) => values.firstType !== null),
+    events: members.some(({ values }) => values.events !== null),
     logs: members.some(({ values }) => values.logCount > 0),
     parents: members.some(({ move, values }) => endsRun(move) && values.parentRunId !== null),
   }
@@ -203,10 +207,20 @@ function rest({ tables: t, into, syntax }: SqlDeps, form: Form, p: P, accepted: 
         SELECT r.id, r.seq_before, ${p('stepName')}::text AS stream FROM ${accepted} WHERE ${p('endsStream')}::integer = 1) AS r
       WHERE e.run_id = r.id AND e.seq <= r.seq_before AND e.event_type IN (${STREAM_EVENTS}) AND ${syntax.member(sql`e.payload`, 'stepName')} = r.stream)`)
   }
-  if (form.events) {
-    parts.push(sql`events AS (INSERT INTO ${into.events}
-      SELECT r.id, r.seq_before + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2 FROM ${accepted} CROSS JOIN ${syntax.elements(p('events'))} AS e)`)
+  const events: Fragment[] = []
+  if (form.lastEvent) {
+    events.push(sql`SELECT r.id, r.seq_before + ${p('eventCount')}, ${p('lastType')}, ${p('lastPayload')}, ${p('lastAt')} FROM ${accepted}
+      WHERE ${p('lastType')}::text IS NOT NULL`)
   }
+  if (form.firstEvent) {
+    events.push(sql`SELECT r.id, r.seq_before + 1, ${p('firstType')}, ${p('firstPayload')}, ${p('firstAt')} FROM ${accepted}
+      WHERE ${p('firstType')}::text IS NOT NULL`)
+  }
+  if (form.events) {
+    events.push(sql`SELECT r.id, r.seq_before + 1 + e.key, e.value ->> 0, e.value ->> 1, e.value ->> 2
+      FROM ${accepted} CROSS JOIN ${syntax.elements(p('events'))} AS e`)
+  }
+  if (events.length > 0) parts.push(sql`events AS (INSERT INTO ${into.events} ${sql.join(events, sql` UNION ALL `)})`)
   if (form.logs) {
     parts.push(sql`logs AS (INSERT INTO ${into.logs}
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
@@ -229,8 +243,14 @@ const TYPES: { [name in keyof GroupRow]: 'text' | 'integer' | 'bigint' } = {
   number: 'integer',
   now: 'bigint',
   at: 'text',
-  events: 'text',
   eventCount: 'integer',
+  lastType: 'text',
+  lastPayload: 'text',
+  lastAt: 'text',
+  firstType: 'text',
+  firstPayload: 'text',
+  firstAt: 'text',
+  events: 'text',
   logs: 'text',
   logCount: 'integer',
   progress: 'text',

@@ -1,8 +1,9 @@
 // What an owner write binds. Every statement of the write picks from the same values by name.
 import type { CompiledQuery } from 'kysely'
-import { type Env, iso } from '../../../model/env.ts'
+import { iso } from '../../../model/env.ts'
 import type { StepRow } from '../../../model/step.ts'
 import { eventsOf, type OwnerVerb, type OwnerWrite } from '../../owner-write.ts'
+import type { SqlDeps } from './deps.ts'
 import type { OwnerParams } from './guards.ts'
 import { jsonRows } from './json-rows.ts'
 import { logValues } from './log-values.ts'
@@ -10,9 +11,16 @@ import { logValues } from './log-values.ts'
 export interface WriteValues extends OwnerParams {
   now: number
   at: string
-  /** Rows of `[type, payload, createdAt]`; none if there are few. */
-  events: string
   eventCount: number
+  /** The last event, and the one before it, of a write with at most two, as most writes are. */
+  lastType: string | null
+  lastPayload: string | null
+  lastAt: string | null
+  firstType: string | null
+  firstPayload: string | null
+  firstAt: string | null
+  /** The events of a write with more than two, as rows of `[type, payload, createdAt]`. A database takes longer to read them. */
+  events: string | null
   logs: string
   logCount: number
   progress: string | null
@@ -49,12 +57,17 @@ type VerbValues = Partial<
 /** The statements of one owner write. The first one updates the run; it returns a row if the write was accepted. */
 export type OwnerQueries = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
 
-/** `few`: for so many events no rows are needed. */
-export function valuesOf(write: OwnerWrite, env: Env, few = 0): WriteValues {
+/** Of so many events each has columns of its own. */
+const FEW_EVENTS = 2
+
+export function valuesOf(write: OwnerWrite, { env, eventLog }: Pick<SqlDeps, 'env' | 'eventLog'>): WriteValues {
   const { claim, number, verb, logs, progress, streams, effects } = write
   const now = env.wall()
   const at = iso(now)
   const events = eventsOf(write, at)
+  const isFew = events.length <= FEW_EVENTS
+  const last = eventLog && isFew ? events.at(-1) : undefined
+  const first = eventLog && isFew ? events.at(-2) : undefined
   const { leaseMs = null, runAt = null, waitingFor = null, signals = null }: VerbValues = verb
   const { output = null, error = null, failure = null, reason = null }: VerbValues = verb
   const step: Partial<StepRow> = verb.type === 'recordStep' ? verb.step : {}
@@ -67,8 +80,14 @@ export function valuesOf(write: OwnerWrite, env: Env, few = 0): WriteValues {
     number,
     now,
     at,
-    events: events.length > few ? jsonRows(events.map(({ type, payload, createdAt }) => [type, JSON.stringify(payload), createdAt])) : '[]',
     eventCount: events.length,
+    lastType: last?.type ?? null,
+    lastPayload: last ? JSON.stringify(last.payload) : null,
+    lastAt: last?.createdAt ?? null,
+    firstType: first?.type ?? null,
+    firstPayload: first ? JSON.stringify(first.payload) : null,
+    firstAt: first?.createdAt ?? null,
+    events: eventLog && !isFew ? jsonRows(events.map(({ type, payload, createdAt }) => [type, JSON.stringify(payload), createdAt])) : null,
     logs: jsonRows(logs.map(logValues)),
     logCount: logs.length,
     progress,

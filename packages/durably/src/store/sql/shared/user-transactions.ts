@@ -16,7 +16,7 @@ class Refused extends Error {}
 
 /** The user's rows are written first and the step last, so that the run is locked only while its record is written. */
 export function transact(deps: SqlDeps, database: Database): NonNullable<Store['transact']> {
-  const { session, env } = deps
+  const { session } = deps
   const { classify, isAborted, isConflict } = database
   const queriesOf = database.ownerQueries(deps)
   return async (body, statementMs) => {
@@ -28,7 +28,7 @@ export function transact(deps: SqlDeps, database: Database): NonNullable<Store['
           // On SQLite a query of the user's in between would change what `changes()` answers to our statements (sqlite/apply.ts).
           await trx.seal()
           bodyEnded = true
-          const [update, ...rest] = queriesOf(write, valuesOf(write, env))
+          const [update, ...rest] = queriesOf(write, valuesOf(write, deps))
           const [accepted] = update ? await trx.run(update) : []
           if (!accepted) throw new Refused()
           for (const query of rest) await trx.run(query)

@@ -16,7 +16,7 @@ import { cancelOf } from '../shared/guards.ts'
 import { outcomeOf, wasApplied } from '../shared/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
 import type { Session } from '../shared/session.ts'
-import { FEW_EVENTS, ownerQueries } from './owner-statements.ts'
+import { ownerQueries } from './owner-statements.ts'
 
 interface PreparedWrite {
   values: WriteValues
@@ -24,7 +24,7 @@ interface PreparedWrite {
 }
 
 export function applyWrites(deps: SqlDeps): RunStore['apply'] {
-  const { statement, session, env, tables: t } = deps
+  const { statement, session, tables: t } = deps
   const queriesOf = ownerQueries(deps)
   const appliedBefore = statement<WriteValues>(
     (p) => sql`SELECT ${cancelOf(t)} AS cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(deps, p)}`,
@@ -32,7 +32,7 @@ export function applyWrites(deps: SqlDeps): RunStore['apply'] {
 
   return async (writes) => {
     const members: PreparedWrite[] = writes.map((write) => {
-      const values = valuesOf(write, env, FEW_EVENTS)
+      const values = valuesOf(write, deps)
       return { values, queries: queriesOf(write, values) }
     })
     const results = await session.write(

@@ -1,24 +1,10 @@
 // The statements of owner writes, each of which changes one table. Their order, and the reasons for it, are in apply.ts.
-import { type CompiledQuery, sql } from 'kysely'
-import { eventsOf, type OwnerWrite } from '../../owner-write.ts'
+import { sql } from 'kysely'
 import type { SqlDeps } from '../shared/deps.ts'
 import { isActive } from '../shared/guards.ts'
 import { awokenParent, endsRun, isAccepted, movedRun, moveOf, type OwnerMove, STEP_EVENTS, STREAM_EVENTS } from '../shared/owner-moves.ts'
 import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
 import type { Param, Statement } from '../shared/statement.ts'
-
-/** So many are inserted without JSON. */
-export const FEW_EVENTS = 2
-
-interface FewEvents {
-  runId: string
-  type1: string | null
-  payload1: string | null
-  at1: string | null
-  type: string
-  payload: string
-  at: string
-}
 
 /** A1: the statement before this one wrote something. */
 const previousWrote = sql`changes() > 0`
@@ -52,10 +38,10 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
           WHERE own.run_id = ${p('runId')} AND own.event_type IN (${STEP_EVENTS}) AND ${syntax.member(sql`own.payload`, 'stepId')} = ${p('stepId')})`,
   )
   /** Two events, or only the second one, as most writes have. Without JSON that takes half the time. */
-  const fewEvents = statement<FewEvents>(
+  const fewEvents = statement<WriteValues>(
     (p) => sql`INSERT INTO ${into.events}
         SELECT r.id, r.last_event_sequence + e.column1, e.column2, e.column3, e.column4
-        FROM ${t.runs} AS r CROSS JOIN (VALUES (-1, ${p('type1')}, ${p('payload1')}, ${p('at1')}), (0, ${p('type')}, ${p('payload')}, ${p('at')})) AS e
+        FROM ${t.runs} AS r CROSS JOIN (VALUES (-1, ${p('firstType')}, ${p('firstPayload')}, ${p('firstAt')}), (0, ${p('lastType')}, ${p('lastPayload')}, ${p('lastAt')})) AS e
         WHERE r.id = ${p('runId')} AND ${previousWrote} AND e.column2 IS NOT NULL
         ON CONFLICT DO NOTHING`,
   )
@@ -78,24 +64,10 @@ export function ownerQueries(deps: SqlDeps): OwnerQueries {
         WHERE (r.id = ${p('runId')} OR (r.id = ${p('parentRunId')} AND ${isActive()})) AND ${previousWrote}`,
   )
 
-  function inserted(write: OwnerWrite, values: WriteValues): CompiledQuery {
-    const [last, first, more] = eventsOf(write, values.at).reverse()
-    if (!last || more) return events(values)
-    return fewEvents({
-      runId: values.runId,
-      type1: first?.type ?? null,
-      payload1: first ? JSON.stringify(first.payload) : null,
-      at1: first?.createdAt ?? null,
-      type: last.type,
-      payload: JSON.stringify(last.payload),
-      at: last.createdAt,
-    })
-  }
-
   return (write, values) => {
     const { verb } = write
     const queries = [updateFor(moveOf(verb))(values)]
-    if (eventLog && values.eventCount > 0) queries.push(inserted(write, values))
+    if (eventLog && values.eventCount > 0) queries.push((values.events === null ? fewEvents : events)(values))
     if (verb.type === 'recordStep') queries.push(step(values))
     if (endsRun(moveOf(verb)) && values.parentRunId !== null) queries.push(parent(values))
     if (values.logCount > 0) queries.push(logs(values))
