@@ -1,6 +1,7 @@
 // What the claims of all databases have in common: what a claim changes in a run, its events, and whose turn it is.
 import { type RawBuilder, sql } from 'kysely'
 import { iso } from '../../../model/env.ts'
+import type { RunRow } from '../../../model/run.ts'
 import type { OpenClaimRequest } from '../../cluster/assignments.ts'
 import type { ClaimRequest, RunStore } from '../../runs.ts'
 import type { SqlDeps } from './deps.ts'
@@ -95,6 +96,6 @@ export function adoptRuns(deps: SqlDeps): RunStore['adopt'] {
 }
 
 /** Oldest first, as they would have been claimed one by one. */
-export function inTurn(rows: readonly Row[]) {
-  return rows.map(runRow).sort((a, b) => a.runAt - b.runAt || (a.id < b.id ? -1 : 1))
+export function inTurn(rows: readonly Row[], toRun: (row: Row) => RunRow = runRow): RunRow[] {
+  return rows.map(toRun).sort((a, b) => a.runAt - b.runAt || (a.id < b.id ? -1 : 1))
 }

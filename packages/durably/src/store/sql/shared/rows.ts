@@ -7,7 +7,29 @@ import type { Row } from './session.ts'
 
 export function runRow(row: Row): RunRow {
   const read = reader('run', row.id, row)
-  const run: RunRow = {
+  const run = runFrom(read)
+  if (row.read_at !== undefined) run.readAt = read.integer('read_at')
+  return run
+}
+
+/** What `runFrom` reads, found by letting it read a run of which every column has something. */
+const places = new Map<string, number>()
+runFrom(
+  readerOf('run', '', (column) => {
+    if (!places.has(column)) places.set(column, places.size)
+    return column === 'status' ? 'pending' : '0'
+  }),
+)
+
+/** The columns of a run, in the order of `runOfArray`. */
+export const RUN_COLUMNS: readonly string[] = Array.from(places.keys())
+
+export function runOfArray(values: readonly unknown[]): RunRow {
+  return runFrom(readerOf('run', values[0], (column) => values[places.get(column) ?? -1]))
+}
+
+function runFrom(read: Reader): RunRow {
+  return {
     id: read.text('id'),
     jobName: read.text('job_name'),
     payload: read.textOrNull('payload'),
@@ -59,8 +81,6 @@ export function runRow(row: Row): RunRow {
     leaderEpoch: read.integerOrNull('leader_epoch'),
     unchecked: read.integerOrNull('unchecked') === 1,
   }
-  if (row.read_at !== undefined) run.readAt = read.integer('read_at')
-  return run
 }
 
 export function stepRow(row: Row): StepRow {
@@ -91,9 +111,15 @@ export function eventRow(row: Row): EventRow {
   }
 }
 
-export function reader(what: string, id: unknown, row: Row) {
+export function reader(what: string, id: unknown, row: Row): Reader {
+  return readerOf(what, id, (column) => row[column])
+}
+
+type Reader = ReturnType<typeof readerOf>
+
+function readerOf(what: string, id: unknown, at: (column: string) => unknown) {
   function unreadable(column: string): DurablyError {
-    const value = row[column]
+    const value = at(column)
     if (value === undefined) return new DurablyError('not_migrated', `no column ${column}: call await durably.migrate() first`)
     const found = JSON.stringify(String(value)).slice(0, 100)
     return new DurablyError(
@@ -102,13 +128,13 @@ export function reader(what: string, id: unknown, row: Row) {
     )
   }
   function text(column: string): string {
-    const value = row[column]
+    const value = at(column)
     if (typeof value !== 'string') throw unreadable(column)
     return value
   }
   /** A driver may be set to answer with bigints or texts. */
   function integer(column: string): number {
-    const value = row[column]
+    const value = at(column)
     const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value
     if (typeof number !== 'number' || !Number.isSafeInteger(number)) throw unreadable(column)
     return number
@@ -116,10 +142,10 @@ export function reader(what: string, id: unknown, row: Row) {
   return {
     text,
     integer,
-    textOrNull: (column: string) => (row[column] === null ? null : text(column)),
-    integerOrNull: (column: string) => (row[column] === null ? null : integer(column)),
+    textOrNull: (column: string) => (at(column) === null ? null : text(column)),
+    integerOrNull: (column: string) => (at(column) === null ? null : integer(column)),
     oneOf<T extends string>(column: string, values: readonly T[]): T {
-      const value = row[column] as T
+      const value = at(column) as T
       if (!values.includes(value)) throw unreadable(column)
       return value
     },
