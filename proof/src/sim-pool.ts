@@ -16,15 +16,16 @@ const SEEDS_PER_TASK = 100
 const YOUNG_GENERATION = ['--min-semi-space-size=16', '--max-semi-space-size=64']
 const NODE_OPTIONS = ['--no-warnings', '--single-threaded-gc', ...YOUNG_GENERATION, '--no-flush-bytecode']
 
-export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
-  const total: SeedsResult = {
+export async function simulateInPool(task: SeedsTask): Promise<SeedsResult & { worlds: number }> {
+  const kinds = await loadWorldKinds(task.dist)
+  const total = {
     checked: 0,
     worlds: 0,
-    failures: [],
+    failures: [] as SeedsResult['failures'],
     faults: 0,
     figures: noFigures(),
   }
-  const seeds = await slowingLast(task)
+  const seeds = slowingLast(kinds, task.seeds)
   const waiting = Array.from({ length: Math.ceil(seeds.length / SEEDS_PER_TASK) }, (_, i) =>
     seeds.slice(i * SEEDS_PER_TASK, (i + 1) * SEEDS_PER_TASK),
   )
@@ -34,6 +35,7 @@ export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
       for (let seeds = waiting.shift(); seeds; seeds = waiting.shift()) {
         if (task.untilFailure && total.failures.length > 0) return
         add(total, await simulator.simulate({ ...task, seeds }))
+        for (const seed of seeds) total.worlds += worldsOf(kinds, seed)
       }
     } finally {
       simulator.end()
@@ -44,9 +46,15 @@ export async function simulateInPool(task: SeedsTask): Promise<SeedsResult> {
   return total
 }
 
+type WorldKinds = Awaited<ReturnType<typeof loadWorldKinds>>
+
+/** Beside the world of a seed there may be up to three others. */
+function worldsOf({ hasFleet, hasSchedules, hasInbox }: WorldKinds, seed: number): number {
+  return 1 + [hasFleet, hasSchedules, hasInbox].filter((has) => has(seed)).length
+}
+
 /** Once a process has entered an async scope, all its promises are slower on Node 20, also when it has left it: so these worlds come last. */
-async function slowingLast({ dist, seeds }: SeedsTask): Promise<number[]> {
-  const { hasScopes, hasFleet, fleetSeed } = await loadWorldKinds(dist)
+function slowingLast({ hasScopes, hasFleet, fleetSeed }: WorldKinds, seeds: readonly number[]): number[] {
   const isSlowing = (seed: number) => hasScopes(seed) || (hasFleet(seed) && hasScopes(fleetSeed(seed)))
   return [...seeds.filter((seed) => !isSlowing(seed)), ...seeds.filter(isSlowing)]
 }
@@ -76,7 +84,6 @@ export class SimulatingProcess {
 
 function add(total: SeedsResult, part: SeedsResult): void {
   total.checked += part.checked
-  total.worlds += part.worlds
   total.faults += part.faults
   total.failures.push(...part.failures)
   for (const name of Object.keys(part.figures) as (keyof SeedsResult['figures'])[]) total.figures[name] += part.figures[name]

@@ -1,7 +1,7 @@
 // Simulates many seeds in one process and sums up what was seen.
 import type { SimFigures } from '../../packages/durably/dist/testing/simulator/judge.js'
 import type { Simulated, SimulateOptions } from '../../packages/durably/dist/testing/simulator/simulate.js'
-import { type Engine, loadEngine, loadWorldKinds } from './engine-build.ts'
+import { type Engine, loadEngine } from './engine-build.ts'
 
 export const SIM_STORES = ['memory', 'sqlite'] as const
 export type SimStore = (typeof SIM_STORES)[number]
@@ -16,8 +16,6 @@ export interface SeedsTask {
 
 export interface SeedsResult {
   checked: number
-  /** Beside the world of a seed there may be up to three others. */
-  worlds: number
   failures: Pick<Simulated, 'seed' | 'violations' | 'faults'>[]
   figures: SimFigures
   faults: number
@@ -25,11 +23,9 @@ export interface SeedsResult {
 
 export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsTask): Promise<SeedsResult> {
   const engine = await loadEngine(dist)
-  const { hasFleet, hasSchedules, hasInbox } = await loadWorldKinds(dist)
   const options = storeOptions(engine, store)
   const result: SeedsResult = {
     checked: 0,
-    worlds: 0,
     failures: [],
     faults: 0,
     figures: noFigures(),
@@ -37,7 +33,6 @@ export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsT
   for (const seed of seeds) {
     const { violations, faults, figures } = await engine.simulate({ seed, ...options })
     result.checked++
-    result.worlds += 1 + [hasFleet, hasSchedules, hasInbox].filter((has) => has(seed)).length
     result.faults += faults.length
     for (const name of Object.keys(figures) as (keyof SimFigures)[]) result.figures[name] += figures[name]
     if (violations.length === 0) continue
