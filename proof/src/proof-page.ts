@@ -82,7 +82,7 @@ const INVARIANTS: [string, string][] = [
   ['I34', 'where workers are tabs of one browser, only the leading tab claims runs, and a stopped tab does not lead'],
   [
     'I35',
-    'a tab that got the lead without stealing it reclaims running runs at once; one that stole it, or lost it since, waits for leases to expire, and so does one while a tab from which the lead was stolen may still execute',
+    'a tab that got the lead without stealing it reclaims running runs at once; one that stole it, or lost it since, waits for leases to expire, and nobody takes back the lease of another tab that may still execute',
   ],
   ['I36', 'a leading tab that is awake keeps the lead; one that is suspended for long is replaced if another tab waits'],
   ['I37', 'a run has the labels that it was given, or those of the run that triggered it, and is found by them; no other run is'],

@@ -53,9 +53,13 @@ export class SimTabs {
     return this.#queue.map(({ process }) => process)
   }
 
-  /** Somebody else leads, or has led and may not know yet that it does not any more. */
+  /** It leads, or has led and may not know yet that it does not any more. */
+  mayExecute(process: SimProcess): boolean {
+    return [...this.#executing].some((executing) => executing.process === process)
+  }
+
   mayOthersExecute(process: SimProcess): boolean {
-    return [...this.#executing].some((other) => other.process !== process)
+    return [...this.#executing].some((executing) => executing.process !== process)
   }
 
   pageOf(process: SimProcess): Page {

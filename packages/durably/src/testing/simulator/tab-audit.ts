@@ -1,7 +1,7 @@
 // TabAudit — checks what must hold where the workers of a world are tabs of one browser.
 //   I34. Only the leader claims runs, and a worker that has stopped does not lead.
 //   I35. A leader that acquired the lead without stealing it reaps at once the runs that the former leader left running. One that stole
-//        the lead, or has lost it since, does not; nor does one while a tab from which the lead was stolen may still execute.
+//        the lead, or has lost it since, does not; and nobody reaps a lease that is not over of another tab that may still execute.
 //   I36. A leader that is awake keeps the lead; one that is frozen for long loses it if another tab waits for it.
 import type { RunRow } from '../../model/run.ts'
 import { LeaderLock } from '../../store/leader-lock.ts'
@@ -110,8 +110,9 @@ export class TabAudit implements TabWatch {
     const hasInherited = term && !term.isStolen && !term.isOver
     if (request.tokens && !hasInherited && process.alive && !process.claims.hasMisleadingClocks())
       this.#broken('I35', null, `${process.name} reaps leases that are not over, and did not acquire the lead without stealing it`)
-    if (request.tokens && process.alive && this.tabs.mayOthersExecute(process))
-      this.#broken('I35', null, `${process.name} reaps leases that are not over, while another tab may execute`)
+    const owners = request.tokens?.map((token) => this.#terms.get(token)?.process) ?? []
+    const executing = owners.find((owner) => owner && owner !== process && this.tabs.mayExecute(owner))
+    if (executing && process.alive) this.#broken('I35', null, `${process.name} reaps a lease of ${executing.name}, which may still execute`)
     return runs.reap(request)
   }
 
