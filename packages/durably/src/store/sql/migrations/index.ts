@@ -19,6 +19,7 @@ import { preferredWorkers } from './0015-preferred-workers.ts'
 import { renewalsInNoIndex } from './0016-renewals-in-no-index.ts'
 import { keysInTheOrderOfClaims } from './0017-keys-in-the-order-of-claims.ts'
 import { noForeignKeys } from './0018-no-foreign-keys.ts'
+import { runningRunsByStatus } from './0019-running-runs-by-status.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
 
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   renewalsInNoIndex,
   keysInTheOrderOfClaims,
   noForeignKeys,
+  runningRunsByStatus,
 ]
 
 /**
@@ -63,4 +65,5 @@ export const OLDEST_CODE: { readonly [version: number]: number } = {
   16: 5,
   17: 5,
   18: 5,
+  19: 5,
 }

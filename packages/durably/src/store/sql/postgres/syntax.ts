@@ -27,6 +27,7 @@ export function postgresSyntax(whose: Clock): Syntax {
     lock: sql`FOR NO KEY UPDATE OF r`,
     keep: sql`FOR KEY SHARE OF r`,
     by: () => nothing,
+    namesIndexes: false,
     insertionOrder: sql`inserted`,
     insertionColumn: sql`, inserted BIGINT GENERATED ALWAYS AS IDENTITY`,
     creationOrder: sql`id`,

@@ -47,7 +47,7 @@ export function isOver(leaseEnd: RawBuilder<unknown>, now: RawBuilder<unknown>):
   return sql`(${leaseEnd} <= ${now} OR ${leaseEnd} > ${now} + ${sql.lit(LEASE_MS_MAX)})`
 }
 
-/** Has the running runs, by id: the end of a lease is in no index, because each renewal would write it (ADR 0028). */
+/** Has the running runs on SQLite, by id: the end of a lease is in no index, because each renewal would write it (ADR 0028). */
 export const RUNNING_INDEX = 'runs_lease_end'
 
 export interface OwnerParams {

@@ -7,6 +7,8 @@ export interface Syntax {
   elements(json: RawBuilder<unknown>): RawBuilder<unknown>
   /** Stands after a table in FROM: use this index, whatever the planner would choose. */
   by(index: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Whether `by` names the index, so that a statement fails without it. */
+  namesIndexes: boolean
   /** The members of a JSON array of texts as rows with `key` (from 0) and `value`. */
   texts(json: RawBuilder<unknown>): RawBuilder<unknown>
   /** Stands at the beginning of a statement that uses `now`. */

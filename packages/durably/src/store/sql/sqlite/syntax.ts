@@ -17,6 +17,7 @@ export const sqliteSyntax: Syntax = {
   lock: nothing,
   keep: nothing,
   by: (index) => sql`INDEXED BY ${index}`,
+  namesIndexes: true,
   insertionOrder: sql`rowid`,
   insertionColumn: nothing,
   creationOrder: sql`rowid`,
