@@ -4,6 +4,7 @@ export interface Cost {
   commits: number
   /** Without `begin` and `commit`. */
   statements: number
+  /** Outside of a transaction. */
   reads: number
 }
 
@@ -17,9 +18,9 @@ counted, not timed: a test runs each operation on an SQLite file, counts the sta
 \`npm run docs\` writes the page again.
 
 - *Commits* are transactions that write.
-- *Statements* are counted without \`begin\` and \`commit\`; *reads* are those among them that only read.
+- *Statements* are counted without \`begin\` and \`commit\`; *reads* are those among them that only read, outside of a transaction.
 - A run is counted from the query before its claim to its end, without the trigger. A run of *k* steps takes *k* + 2 commits, and
-  nothing is read between its steps.
+  nothing is read between its steps; whether a write was accepted is read within its own transaction.
 - Progress is stored with the next write of its run, and so are log lines with \`withLogPersistence()\`. Without such a write they are
   stored after 100 ms, with a heartbeat. Lines of runs that wait or have ended are written in batches, which adds commits.
 
