@@ -66,13 +66,13 @@ export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turn
   /** Those that are assigned to the worker, in place of all that are due. */
   const claimAssigned = claimRuns(
     deps,
-    (_, p) => sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM (
+    (_, p, { turn }) => sql`SELECT c.id, c.run_at, ${turn} AS turn FROM (
       SELECT p.id, p.run_at, p.concurrency_key FROM ${t.runs} AS p ${syntax.by(t.index('runs_assigned'))}
       WHERE p.assigned_worker_id = ${p('workerId')} AND p.status = 'pending' AND p.run_at <= ${p('now')}
         AND p.job_name IN (SELECT value FROM ${syntax.texts(p('jobs'))}) AND ${isKeyFree(t, syntax)}
       ORDER BY p.run_at, p.id LIMIT +${p('candidates')}) AS c`,
   )
-  const claimOpen = claimRuns(deps, (all, p) => dueRuns(all, p, isOpen(deps, p, p('now'))))
+  const claimOpen = claimRuns(deps, (all, p, choice) => dueRuns(all, p, choice, isOpen(deps, p, p('now'))))
 
   return {
     async findUnassigned({ jobNames, limit }) {

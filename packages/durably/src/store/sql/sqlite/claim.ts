@@ -11,31 +11,43 @@ import { RUN_TEXT, runOfText } from './run-text.ts'
 /** A lost race means that someone else got a run, so a few suffice. */
 const RACES_MAX = 5
 
+/** How many runs are chosen. For one there is no turn to wait for, and no list: SQLite would make a table in memory for each of them. */
+interface Choice {
+  turn: RawBuilder<unknown>
+  among: RawBuilder<unknown>
+}
+const ONE: Choice = { turn: sql`1`, among: sql`=` }
+const MANY: Choice = { turn: turnOfKey, among: sql`IN` }
+
+/** What a claim chooses from, as `c.id`, `c.run_at` and `turn`. */
+type Candidates = (deps: SqlDeps, p: Param<ClaimValues>, choice: Choice) => RawBuilder<unknown>
+
 /**
  * `also`: a further condition of the run `p`. The first claimable runs of each job by `runs_pick`, then the oldest of these: the backlog is never sorted. For a bare parameter
  * after LIMIT SQLite would prepare the statement again each time that it is bound, hence the plus.
  */
-function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, also = sql``): RawBuilder<unknown> {
-  return sql`SELECT c.id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
+function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, { turn, among }: Choice, also = sql``): RawBuilder<unknown> {
+  return sql`SELECT c.id, c.run_at, ${turn} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id ${among} (
       SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
       WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND ${isKeyFree(t, syntax)}${also}
       ORDER BY p.run_at, p.id LIMIT +${p('candidates')})`
 }
 
-/** `candidates`: what a claim chooses from, as `c.id`, `c.run_at` and `turn`. */
-export function claimRuns(
-  deps: SqlDeps,
-  candidates: (deps: SqlDeps, p: Param<ClaimValues>) => RawBuilder<unknown> = dueRuns,
-): RunStore['claim'] {
+export function claimRuns(deps: SqlDeps, candidates: Candidates = dueRuns): RunStore['claim'] {
   const { statement, session, env, tables: t, into, syntax, eventLog } = deps
   /** The plus before the status keeps SQLite from going through all that is pending instead of the few that were picked. */
-  const claim = statement<ClaimValues>(
+  const isNew = (p: Param<ClaimValues>) =>
+    sql`+${canMove('claim')} AND NOT EXISTS (SELECT 1 FROM ${heldUnder(deps, p('tokens'), sql`held`)})`
+  const claimMany = statement<ClaimValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`picked.token`, p('now'))}
       FROM (SELECT first.id, token.value AS token FROM (
-          SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM (${candidates(deps, p)}) WHERE turn = 1
+          SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM (${candidates(deps, p, MANY)}) WHERE turn = 1
         ) AS first JOIN ${syntax.texts(p('tokens'))} AS token ON token.key = first.place) AS picked
-      WHERE r.id = picked.id AND +${canMove('claim')}
-        AND NOT EXISTS (SELECT 1 FROM ${heldUnder(deps, p('tokens'), sql`held`)})`,
+      WHERE r.id = picked.id AND ${isNew(p)}`,
+  )
+  const claimOne = statement<ClaimValues>(
+    (p) => sql`UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`(${p('tokens')} ->> 0)`, p('now'))}
+      WHERE r.id = (SELECT id FROM (${candidates(deps, p, ONE)}) ORDER BY run_at, id LIMIT 1) AND ${isNew(p)}`,
   )
   /** A run that was written since was claimed by an earlier sending. */
   const started = statement<ClaimValues>((p) => {
@@ -51,6 +63,7 @@ export function claimRuns(
     for (let races = 1; ; races++) {
       try {
         const values = claimRequestValues(request, env.wall())
+        const claim = request.tokens.length === 1 ? claimOne : claimMany
         const events = eventLog ? [started(values)] : []
         const answers = await session.write([claim(values), ...events, held(values)], 'urgent')
         return inTurn(answers.at(-1) ?? [], runOfText)
