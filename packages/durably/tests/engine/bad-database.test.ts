@@ -205,17 +205,20 @@ describe('an unreadable row', () => {
     })
   })
 
-  test('a run whose own columns cannot be read is reported by name, and does not hold up the others', async () => {
-    const { durably, env, job, heard } = await worldOfTwoSteps()
-    const { id } = await job.trigger('bad')
-    const fine = await job.trigger('fine')
-    await sql`UPDATE runs SET recoveries = ${'many'} WHERE id = ${id}`.execute(durably.db)
-    durably.start()
-    await env.advance(5000)
-    expect(await job.getRun(fine.id)).toMatchObject({ status: 'completed' })
-    expect(ofType(heard, 'worker:error')[0]).toMatchObject({ error: expect.stringContaining(id), cause: { code: 'row_unreadable' } })
-    await sql`UPDATE runs SET recoveries = 0 WHERE id = ${id}`.execute(durably.db)
-    await env.advance(31_000)
-    expect(await job.getRun(id)).toMatchObject({ status: 'completed' })
-  })
+  test.each(['many', new Uint8Array([255, 0])])(
+    'a run whose own columns cannot be read is reported by name, and does not hold up the others: %s',
+    async (spoiled) => {
+      const { durably, env, job, heard } = await worldOfTwoSteps()
+      const { id } = await job.trigger('bad')
+      const fine = await job.trigger('fine')
+      await sql`UPDATE runs SET recoveries = ${spoiled} WHERE id = ${id}`.execute(durably.db)
+      durably.start()
+      await env.advance(5000)
+      expect(await job.getRun(fine.id)).toMatchObject({ status: 'completed' })
+      expect(ofType(heard, 'worker:error')[0]).toMatchObject({ error: expect.stringContaining(id), cause: { code: 'row_unreadable' } })
+      await sql`UPDATE runs SET recoveries = 0 WHERE id = ${id}`.execute(durably.db)
+      await env.advance(31_000)
+      expect(await job.getRun(id)).toMatchObject({ status: 'completed' })
+    },
+  )
 })

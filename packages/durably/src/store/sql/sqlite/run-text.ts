@@ -5,8 +5,12 @@ import type { RunRow } from '../../../model/run.ts'
 import { RUN_COLUMNS, runOfArray } from '../shared/rows.ts'
 import type { Row } from '../shared/session.ts'
 
-/** The run `r`, for `runOfText`. */
-export const RUN_TEXT: RawBuilder<unknown> = sql`json_array(${sql.join(RUN_COLUMNS.map((column) => sql`r.${sql.ref(column)}`))}) AS columns`
+/** The run `r`, for `runOfText`. JSON has no bytes, and one run with a column that somebody has spoiled must not keep the others from being claimed. */
+export const RUN_TEXT: RawBuilder<unknown> = sql`json_array(${sql.join(RUN_COLUMNS.map((column) => withoutBytes(sql`r.${sql.ref(column)}`)))}) AS columns`
+
+function withoutBytes(column: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`iif(typeof(${column}) = 'blob', quote(${column}), ${column})`
+}
 
 export function runOfText({ columns }: Row): RunRow {
   return runOfArray(JSON.parse(String(columns)))
