@@ -32,7 +32,9 @@ export class ActiveExecutions {
     return slot
   }
 
+  /** Counts once, whatever a plugin around the execution does. */
   ends(slot: Slot): void {
+    if (slot.isEnding) return
     slot.isEnding = true
     this.#ending++
   }

@@ -54,7 +54,7 @@ type VerbValues = Partial<
   Pick<WriteValues, 'leaseMs' | 'runAt' | 'waitingFor' | 'signals' | 'output' | 'error' | 'failure' | 'reason'> & Pick<OwnerVerb, 'type'>
 >
 
-/** The statements of one owner write. The first one updates the run; it returns a row if the write was accepted. */
+/** The statements of one owner write. The first one updates the run. */
 export type OwnerQueries = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
 
 /** Of so many events each has columns of its own. */
