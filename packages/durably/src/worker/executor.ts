@@ -12,9 +12,9 @@ import type { WorkerDeps } from './worker-deps.ts'
 
 export interface SlotListener {
   /** A job is done, and how it ended is about to be written. */
-  onEnding(): void
+  onEnding(): unknown
   /** A slot has become free. */
-  onFree(): void
+  onFree(): unknown
 }
 
 export class Executor {

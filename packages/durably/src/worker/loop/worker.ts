@@ -65,7 +65,7 @@ export class Worker {
   constructor(deps: WorkerDeps) {
     this.#deps = { ...deps, workerId: deps.workerId ?? workerName(deps.env.id()), active: this.#active }
     this.#wakeUp = new WakeUp(deps.env)
-    this.#executor = new Executor(deps, this.#active, { onEnding: () => this.#ending(), onFree: () => this.#freed() })
+    this.#executor = new Executor(deps, this.#active, { onEnding: () => this.#hasBacklog && this.wake(), onFree: () => this.#freed() })
     this.#leadership = new LeadershipHolder({
       leadership: deps.leadership,
       takeBack: (term) => reapInherited(deps, term),
@@ -248,21 +248,15 @@ export class Worker {
 
   #freeSlots(): number {
     const { jobs, concurrency } = this.#deps
-    if (jobs.size === 0) return 0
     const { size, ending } = this.#active
     // If ends cannot be stored, they do not pile up without limit.
-    const free = this.#hasBacklog ? Math.min(concurrency - (size - ending), 2 * concurrency - 1 - size) : concurrency - size
-    return Math.max(0, Math.min(CLAIM_MAX, free))
+    const spare = this.#hasBacklog ? Math.min(ending, concurrency - 1) : 0
+    return jobs.size === 0 ? 0 : Math.max(0, Math.min(CLAIM_MAX, concurrency - size + spare))
   }
 
-  /** Probably more runs wait for a slot. */
+  /** Probably more runs wait for a slot (K5). */
   get #hasBacklog(): boolean {
     return this.#fullClaims >= 2
-  }
-
-  /** K5. */
-  #ending(): void {
-    if (this.#working && this.#hasBacklog) this.#wakeUp.wake()
   }
 
   /** A worker without a free slot, or without jobs, can only take lost runs back for others, so it looks less often. */

@@ -19,7 +19,7 @@ import { isLeading } from './leading.ts'
 import { logValues } from './log-values.ts'
 import { migrate } from './migrate.ts'
 import { awokenParent } from './owner-moves.ts'
-import type { OwnerQueries } from './owner-values.ts'
+import type { OwnerQueries, WriteAnswer } from './owner-values.ts'
 import { probeRuns } from './probe.ts'
 import { runQueries } from './queries.ts'
 import { reader, runRow } from './rows.ts'
@@ -41,7 +41,8 @@ export interface Database {
   runVerbs(deps: SqlDeps): RunVerbs
   /** Loaded with the first command, or when the first worker is lost (ADR 0009). */
   commands(deps: LazyDeps): Promise<CommandVerbs>
-  ownerQueries(deps: SqlDeps): OwnerQueries
+  /** `answer`: for a transaction that goes on only if the write was accepted. On Postgres a statement always says so. */
+  ownerQueries(deps: SqlDeps, answer?: WriteAnswer): OwnerQueries
   /** Reads of one turn share a statement. Only where each one is a round trip. */
   groupedReads?: (deps: SqlDeps) => GroupedReads
   /** Loaded with the first operation of the chapter. */

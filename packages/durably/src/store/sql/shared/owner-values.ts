@@ -1,5 +1,5 @@
 // What an owner write binds. Every statement of the write picks from the same values by name.
-import type { CompiledQuery } from 'kysely'
+import type { CompiledQuery, RawBuilder } from 'kysely'
 import { iso } from '../../../model/env.ts'
 import type { StepRow } from '../../../model/step.ts'
 import { eventsOf, type OwnerVerb, type OwnerWrite } from '../../owner-write.ts'
@@ -7,6 +7,7 @@ import type { SqlDeps } from './deps.ts'
 import type { OwnerParams } from './guards.ts'
 import { jsonRows } from './json-rows.ts'
 import { logValues } from './log-values.ts'
+import type { Param } from './statement.ts'
 
 export interface WriteValues extends OwnerParams {
   now: number
@@ -56,6 +57,9 @@ type VerbValues = Partial<
 
 /** The statements of one owner write. The first one updates the run. */
 export type OwnerQueries = (write: OwnerWrite, values: WriteValues) => CompiledQuery[]
+
+/** What an update says of a write that it accepted. */
+export type WriteAnswer = (p: Param<WriteValues>) => RawBuilder<unknown>
 
 /** Of so many events each has columns of its own. */
 const FEW_EVENTS = 2

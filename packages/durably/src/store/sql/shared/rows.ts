@@ -12,17 +12,15 @@ export function runRow(row: Row): RunRow {
   return run
 }
 
-/** What `runFrom` reads, found by letting it read a run of which every column has something. */
-const places = new Map<string, number>()
+/** The columns of a run, in the order of `runOfArray`: found by letting `runFrom` read a run of which every column has something. */
+export const RUN_COLUMNS: string[] = []
 runFrom(
   readerOf('run', '', (column) => {
-    if (!places.has(column)) places.set(column, places.size)
+    if (!RUN_COLUMNS.includes(column)) RUN_COLUMNS.push(column)
     return column === 'status' ? 'pending' : '0'
   }),
 )
-
-/** The columns of a run, in the order of `runOfArray`. */
-export const RUN_COLUMNS: readonly string[] = Array.from(places.keys())
+const places = new Map(RUN_COLUMNS.map((column, place) => [column, place]))
 
 export function runOfArray(values: readonly unknown[]): RunRow {
   return runFrom(readerOf('run', values[0], (column) => values[places.get(column) ?? -1]))

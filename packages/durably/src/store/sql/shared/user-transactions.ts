@@ -1,6 +1,6 @@
 // Transactions that hold rows of the user and rows of ours: `ctx.transaction`, and `trigger({ tx })`. Most jobs have neither, so this code is
 // loaded with the first one (ADR 0009).
-import type { CompiledQuery } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { DurablyError } from '../../../model/errors.ts'
 import type { OwnerWrite } from '../../owner-write.ts'
 import type { Store } from '../../store.ts'
@@ -18,7 +18,13 @@ class Refused extends Error {}
 export function transact(deps: SqlDeps, database: Database): NonNullable<Store['transact']> {
   const { session } = deps
   const { classify, isAborted, isConflict } = database
-  const queriesOf = database.ownerQueries(deps)
+  const { runs } = deps.tables
+  // SQLite does not know the alias `r` inside RETURNING.
+  const queriesOf = database.ownerQueries(
+    deps,
+    (p) =>
+      sql`RETURNING coalesce(cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${runs} AS parent WHERE parent.id = ${p('parentRunId')})) AS cancel_requested_at`,
+  )
   return async (body, statementMs) => {
     let bodyEnded = false
     try {

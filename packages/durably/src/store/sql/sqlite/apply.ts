@@ -18,11 +18,11 @@ import { cancelOf } from '../shared/guards.ts'
 import { outcomeOf, wasApplied } from '../shared/owner-moves.ts'
 import { valuesOf, type WriteValues } from '../shared/owner-values.ts'
 import type { Row } from '../shared/session.ts'
-import { silentOwnerQueries } from './owner-statements.ts'
+import { ownerQueries } from './owner-statements.ts'
 
 export function applyWrites(deps: SqlDeps): RunStore['apply'] {
   const { statement, session, tables: t } = deps
-  const queriesOf = silentOwnerQueries(deps)
+  const queriesOf = ownerQueries(deps)
   const applied = statement<WriteValues>(
     (p) => sql`SELECT ${cancelOf(t)} AS cancel_requested_at FROM ${t.runs} AS r WHERE ${wasApplied(deps, p)}`,
   )

@@ -1,33 +1,16 @@
 // The statements of owner writes, each of which changes one table. Their order, and the reasons for it, are in apply.ts.
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { SqlDeps } from '../shared/deps.ts'
 import { isActive } from '../shared/guards.ts'
 import { awokenParent, endsRun, isAccepted, movedRun, moveOf, type OwnerMove, STEP_EVENTS, STREAM_EVENTS } from '../shared/owner-moves.ts'
-import type { OwnerQueries, WriteValues } from '../shared/owner-values.ts'
-import type { Param, Statement } from '../shared/statement.ts'
+import type { OwnerQueries, WriteAnswer, WriteValues } from '../shared/owner-values.ts'
+import type { Statement } from '../shared/statement.ts'
 
 /** A1: the statement before this one wrote something. */
 const previousWrote = sql`changes() > 0`
 
-type Answer = (p: Param<WriteValues>) => RawBuilder<unknown>
-
-/** For a transaction that goes on only if the update was accepted. */
-export function ownerQueries(deps: SqlDeps): OwnerQueries {
-  const { runs } = deps.tables
-  // SQLite does not know the alias `r` inside RETURNING.
-  return queriesAnswering(
-    deps,
-    (p) =>
-      sql`RETURNING coalesce(cancel_requested_at, (SELECT parent.cancel_requested_at FROM ${runs} AS parent WHERE parent.id = ${p('parentRunId')})) AS cancel_requested_at`,
-  )
-}
-
-/** A4: for a batch, in which a later statement reads what was accepted. */
-export function silentOwnerQueries(deps: SqlDeps): OwnerQueries {
-  return queriesAnswering(deps, () => sql``)
-}
-
-function queriesAnswering(deps: SqlDeps, answer: Answer): OwnerQueries {
+/** `answer`: the end of the update. Without it a later statement of the batch reads what was accepted (A4). */
+export function ownerQueries(deps: SqlDeps, answer: WriteAnswer = () => sql``): OwnerQueries {
   const { statement, tables: t, into, syntax, eventLog } = deps
   const update = (move: OwnerMove): Statement<WriteValues> =>
     statement<WriteValues>(
