@@ -15,15 +15,14 @@ export interface Slot {
 
 export class ActiveExecutions {
   readonly #slots: Slot[] = []
-  #ending = 0
 
   get size(): number {
     return this.#slots.length
   }
 
-  /** How many of them are ending: their jobs are done. */
+  /** How many of them are ending. */
   get ending(): number {
-    return this.#ending
+    return this.#slots.filter(({ isEnding }) => isEnding).length
   }
 
   add(execution: Execution): Slot {
@@ -32,15 +31,7 @@ export class ActiveExecutions {
     return slot
   }
 
-  /** Counts once, whatever a plugin around the execution does. */
-  ends(slot: Slot): void {
-    if (slot.isEnding) return
-    slot.isEnding = true
-    this.#ending++
-  }
-
-  remove({ place, isEnding }: Slot): void {
-    if (isEnding) this.#ending--
+  remove({ place }: Slot): void {
     const last = this.#slots.pop()
     if (last === undefined || last.place === place) return
     last.place = place

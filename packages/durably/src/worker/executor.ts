@@ -39,7 +39,7 @@ export class Executor {
     const execution = new Execution(this.#deps, claimed)
     const slot = this.#active.add(execution)
     const onEnding = () => {
-      this.#active.ends(slot)
+      slot.isEnding = true
       this.#listener.onEnding()
     }
     const ended = wrapped(this.#deps.runWrappers, run, () => executeRun(this.#deps, execution, onEnding)).then(

@@ -248,10 +248,9 @@ export class Worker {
 
   #freeSlots(): number {
     const { jobs, concurrency } = this.#deps
-    const { size, ending } = this.#active
     // If ends cannot be stored, they do not pile up without limit.
-    const spare = this.#hasBacklog ? Math.min(ending, concurrency - 1) : 0
-    return jobs.size === 0 ? 0 : Math.max(0, Math.min(CLAIM_MAX, concurrency - size + spare))
+    const spare = this.#hasBacklog ? Math.min(this.#active.ending, concurrency - 1) : 0
+    return jobs.size === 0 ? 0 : Math.max(0, Math.min(CLAIM_MAX, concurrency - this.#active.size + spare))
   }
 
   /** Probably more runs wait for a slot (K5). */
