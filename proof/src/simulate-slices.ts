@@ -16,7 +16,7 @@ export async function simulateSlices(
   before: Simulation | undefined,
   onSlice: (simulation: Simulation) => void,
 ): Promise<Simulation> {
-  const { from } = freshRange(store, wanted)
+  const { from } = before ?? freshRange(store, wanted)
   let simulation = before ?? { store, from, fresh: 0, seeds: 0, worlds: 0, seconds: 0, faults: 0, broken: [], ...noFigures() }
   while (simulation.fresh < wanted) {
     const began = performance.now()
