@@ -6,9 +6,7 @@ export const BACK_TO_VERSION_17: Record<'sqlite' | 'postgres', readonly string[]
   postgres: [
     `CREATE INDEX runs_lease_end ON runs (id) WHERE status = 'running'`,
     ...['DROP TRIGGER rows_of_run ON runs', 'DROP FUNCTION rows_of_run'],
-    ...['steps', 'logs', 'run_events', 'signals', 'run_labels'].map(
-      (table) => `ALTER TABLE ${table} ADD FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE`,
-    ),
+    ...['steps', 'run_events'].map((table) => `ALTER TABLE ${table} ADD FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE`),
     'DELETE FROM schema_versions WHERE version > 17',
   ],
 }

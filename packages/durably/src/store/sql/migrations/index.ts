@@ -18,7 +18,7 @@ import { audit } from './0014-audit.ts'
 import { preferredWorkers } from './0015-preferred-workers.ts'
 import { renewalsInNoIndex } from './0016-renewals-in-no-index.ts'
 import { keysInTheOrderOfClaims } from './0017-keys-in-the-order-of-claims.ts'
-import { noForeignKeys } from './0018-no-foreign-keys.ts'
+import { fewerForeignKeys } from './0018-fewer-foreign-keys.ts'
 import { runningRunsByStatus } from './0019-running-runs-by-status.ts'
 
 export type Migration = (deps: Pick<SqlDeps, 'tables' | 'syntax'>) => RawBuilder<unknown>[]
@@ -41,7 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   preferredWorkers,
   renewalsInNoIndex,
   keysInTheOrderOfClaims,
-  noForeignKeys,
+  fewerForeignKeys,
   runningRunsByStatus,
 ]
 

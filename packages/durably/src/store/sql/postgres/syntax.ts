@@ -37,7 +37,10 @@ export function postgresSyntax(whose: Clock): Syntax {
     cascades: true,
     clustered: nothing,
     triggerBody: (name, statement) => ({
-      define: [sql`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN ${statement}; RETURN NULL; END$$`],
+      // It finds the tables of the migration, whatever the search path of the statement is that it goes with.
+      define: [
+        sql`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$BEGIN ${statement}; RETURN NULL; END$$`,
+      ],
       call: sql`EXECUTE FUNCTION ${name}()`,
     }),
     bigint: sql`BIGINT`,
