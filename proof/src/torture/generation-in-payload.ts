@@ -1,4 +1,5 @@
 import type { DatabaseConnection, Dialect, Driver } from 'kysely'
+import { RUN_COLUMNS } from '../../../packages/durably/dist/store/sql/shared/rows.js'
 
 /** A job function cannot ask for its generation. So it is put into the payload of each claimed row, where every execution finds its own. */
 export function generationInPayload(dialect: Dialect): Dialect {
@@ -40,7 +41,20 @@ function patch(connection: DatabaseConnection): void {
 }
 
 function withGeneration<R>(row: R): R {
-  const { status, payload, lease_generation: generation } = row as Record<string, unknown>
+  const { status, payload, lease_generation: generation, columns } = row as Record<string, unknown>
+  if (typeof columns === 'string') return { ...row, columns: withGenerationInArray(columns) }
   if (status !== 'running' || typeof payload !== 'string') return row
-  return { ...row, payload: JSON.stringify({ ...JSON.parse(payload), generation: Number(generation) }) }
+  return { ...row, payload: payloadWith(payload, generation) }
+}
+
+/** SQLite answers with each claimed run as one JSON array. */
+function withGenerationInArray(columns: string): string {
+  const values: unknown[] = JSON.parse(columns)
+  const [payload, generation] = ['payload', 'lease_generation'].map((column) => RUN_COLUMNS.indexOf(column)) as [number, number]
+  values[payload] = payloadWith(String(values[payload]), values[generation])
+  return JSON.stringify(values)
+}
+
+function payloadWith(payload: string, generation: unknown): string {
+  return JSON.stringify({ ...JSON.parse(payload), generation: Number(generation) })
 }

@@ -45,8 +45,8 @@ function inPieces(verb: string, file: string, call: string): Mutant {
   }
 }
 
-const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/sqlite/claim.ts', 'eventLog')
-const APPLY_IN_PIECES = inPieces('apply', 'store/sql/sqlite/apply.ts', '\n      members')
+const CLAIM_IN_PIECES = inPieces('claim', 'store/sql/sqlite/claim.ts', '[claim(values)')
+const APPLY_IN_PIECES = inPieces('apply', 'store/sql/sqlite/apply.ts', '[...queries')
 const REAP_IN_PIECES = inPieces('reap', 'store/sql/sqlite/reap.ts', '(request.tokens')
 const CANCEL_IN_PIECES = inPieces('cancel', 'store/sql/sqlite/cancel.ts', '[...before')
 const RETRY_IN_PIECES = inPieces('retry', 'store/sql/sqlite/client-moves.ts', '[...before, retry')
