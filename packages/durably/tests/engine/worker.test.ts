@@ -94,6 +94,29 @@ describe.each(WORLDS)('the worker on %s', (world) => {
     await soon(durably.stop())
   })
 
+  test('a plugin that does not wait for the runs around which it is makes no room for more of them (K5)', async () => {
+    const { durably, env, soon } = await setup(world, { concurrency: 4 })
+    durably.use({
+      name: 'impatient',
+      install: (host) => host.wrapRun(({ labels }, next) => (labels ? Promise.race([next(), Promise.resolve()]) : next())),
+    })
+    let active = 0
+    let most = 0
+    const job = durably.defineJob({ name: 'job', input: z.number() }, async (ctx) => {
+      most = Math.max(most, ++active)
+      await ctx.run('wait', () => new Promise<void>((resolve) => void env.timer(10, resolve)))
+      active--
+    })
+    durably.start()
+    for (let i = 0; i < 3; i++) await job.trigger(i, { labels: { is: 'abandoned' } })
+    await env.advance(1000)
+    most = 0
+    await job.batchTrigger(Array.from({ length: 40 }, (_, i) => ({ payload: i })))
+    await env.advance(1000)
+    expect({ most, active }).toEqual({ most: 4, active: 0 })
+    await soon(durably.stop())
+  })
+
   test('never executes more than `concurrency` runs at once, and refills a slot as soon as it is free', async () => {
     const { durably, env, soon } = await setup(world, { concurrency: 3 })
     const gates = Array.from({ length: 10 }, () => gate())
