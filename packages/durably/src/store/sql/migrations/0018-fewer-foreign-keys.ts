@@ -14,8 +14,6 @@ export const fewerForeignKeys: Migration = ({ tables: t, syntax: { cascades, tri
   const deletes = belonging.map(([, table]) => sql`DELETE FROM ${table} WHERE run_id = OLD.id`)
   const { define, call } = triggerBody(t.oldIndex('rows_of_run'), sql.join(deletes, sql`; `))
   return [
-    // At once and runs first, as statements of workers lock them: one lock after the other would often end in a deadlock with these.
-    sql`LOCK TABLE ${t.runs}, ${sql.join(belonging.map(([, table]) => table))} IN ACCESS EXCLUSIVE MODE`,
     ...define,
     sql`CREATE TRIGGER ${t.index('rows_of_run')} AFTER DELETE ON ${t.runs} FOR EACH ROW ${call}`,
     ...belonging.map(([name, table]) => sql`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${t.index(`${name}_run_id_fkey`)}`),
