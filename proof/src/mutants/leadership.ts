@@ -58,4 +58,11 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     find: 'if (isSilent && this.#wasSilent) return',
     replace: 'if (isSilent) return',
   },
+  {
+    name: 'briefly-frozen-tab-steals',
+    guard: 'a tab that was frozen between two looks, for less than a lease, does not steal the lead from the next leader (B2)',
+    file: 'store/leader-lock.ts',
+    find: 'this.#lookedAt.mono > 2 * beatMs(leaseMs)',
+    replace: 'this.#lookedAt.mono > leaseMs',
+  },
 ]

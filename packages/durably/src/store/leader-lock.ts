@@ -3,7 +3,8 @@
 //   B2. If the leader was silent for two leases, another instance steals the lock: the leases of the old leader are long over, and what
 //       it still writes is refused. The lock is not stolen while the database cannot be reached, because a leader could do nothing
 //       then, nor by an instance that was frozen itself, because it could not receive the heartbeats.
-//       It must be silent at two looks in a row: heartbeats that were waiting for a frozen instance arrive between them.
+//       It must be silent at two looks in a row: heartbeats that were waiting for a frozen instance arrive between them. If it was frozen
+//       between the two, for longer than another instance needs to become the leader and be heard, silence counts from then on.
 //   B3. An instance that was frozen may have got the lock and lost it again without noticing. It inherits only within a lease of the
 //       time when it was last known to be awake before the grant.
 //   B4. When its page is hidden for good or put into the back/forward cache, the term ends at once, so that finished work is given
@@ -257,10 +258,11 @@ class LeaderWatch {
 
   async #look(): Promise<void> {
     const { env, leaseMs, isReachable = async () => true } = this.#deps
-    const wasAsleep = env.mono() - this.#lookedAt.mono > leaseMs
-    const wasFrozen = elapsedMs(env, this.#lookedAt) > leaseMs
     const canWork = await isReachable()
     if (this.#timer === null) return
+    // It may have been frozen while it asked, too.
+    const wasAsleep = env.mono() - this.#lookedAt.mono > 2 * beatMs(leaseMs)
+    const wasFrozen = elapsedMs(env, this.#lookedAt) > leaseMs
     this.#lookedAt = momentOf(env)
     if (!wasFrozen) this.awakeAt = this.#lookedAt
     if (wasAsleep || !canWork) this.#lastBeatAt = env.mono()

@@ -9,7 +9,8 @@ import { virtualEnv } from '../../src/testing/virtual-env.ts'
 
 const LEASE_MS = 1000
 
-async function leaderAndWaiting() {
+/** `probeMs`: how long the question takes whether the database can be reached. */
+async function leaderAndWaiting({ probeMs = 0 } = {}) {
   const base = virtualEnv({ isClosed: true })
   const thefts: string[] = []
   const tabs = new SimTabs({ granted: () => {}, lost: () => {}, stolen: ({ process }) => thefts.push(process.name) })
@@ -17,7 +18,10 @@ async function leaderAndWaiting() {
   const open = async (name: string) => {
     const world = { seed: 0, base, store, plan: { ofCall: () => null }, leaseMs: LEASE_MS, onApplied: () => {}, onDeath: () => {} }
     const process = new SimProcess(name, world)
-    const lock = new LeaderLock({ env: process.env, leaseMs: LEASE_MS, name: 'lead', page: tabs.pageOf(process) })
+    const { env } = process
+    const isReachable = () => new Promise<boolean>((answer) => env.timer(probeMs, () => answer(true)))
+    const page = tabs.pageOf(process)
+    const lock = new LeaderLock({ env, leaseMs: LEASE_MS, name: 'lead', page, ...(probeMs > 0 && { isReachable }) })
     const tab = { process, term: null as Term | null }
     void lock.take(new AbortController().signal).then((term) => {
       tab.term = term
@@ -51,6 +55,28 @@ test('a tab that was frozen itself does not take the heartbeats that it has not 
   waiting.pause(0.6 * LEASE_MS)
   await base.advance(5 * LEASE_MS)
   expect(thefts).toEqual([])
+})
+
+test('a tab that saw the leader silent and was then frozen hears the next leader before it steals the lead', async () => {
+  const { base, thefts, leader, waiting, open } = await leaderAndWaiting()
+  await open('next')
+  leader.pause(10 * LEASE_MS)
+  // The waiting tab has seen the leader silent once, and is frozen when the next leader begins.
+  await base.advance(2.3 * LEASE_MS)
+  waiting.pause(0.7 * LEASE_MS)
+  await base.advance(5 * LEASE_MS)
+  expect(thefts).toEqual(['leader'])
+})
+
+test('a tab that was frozen while it asked for the database hears the next leader before it steals the lead', async () => {
+  const { base, thefts, leader, waiting, open } = await leaderAndWaiting({ probeMs: 50 })
+  await open('next')
+  leader.pause(10 * LEASE_MS)
+  // It has seen the leader silent once, and asks again.
+  await base.advance(2.37 * LEASE_MS)
+  waiting.pause(0.7 * LEASE_MS)
+  await base.advance(5 * LEASE_MS)
+  expect(thefts).toEqual(['leader'])
 })
 
 test('a frozen leader loses the lead also to a tab that was frozen for long before', async () => {
