@@ -17,11 +17,12 @@ import { simulateSlices } from './simulate-slices.ts'
 import { controlsOf, type TorturedControl, tortureControl } from './torture/controls.ts'
 import { type TortureOptions, torture } from './torture/torture.ts'
 
-const SEEDS: Record<SimStore, number> = { memory: 200_000, sqlite: 20_000 }
+const SEEDS: Record<SimStore, number> = { memory: 300_000, sqlite: 20_000 }
 const TORTURE_SECONDS = 60
 const STORM = { pauses: 10, kills: true, workers: 3 }
 
-const HELP = `Runs the long forms of all proofs, and writes docs/proof.md from what they found. It takes hours; on Node 24 the simulator is a quarter faster.
+const HELP = `Runs the long forms of all proofs, and writes docs/proof.md from what they found. It takes hours, on Node 24 from npm: the simulator
+needs twice as long on Node 20.
 
   npm run proof                          all parts
   npm run proof -- --resume              those that have no figures of the present source yet; simulations go on where they were interrupted

@@ -30,7 +30,7 @@ export const HOW_TO_REPEAT = `## How to repeat a figure
 
 | | |
 | --- | --- |
-| the whole page | \`npm run proof\` (hours on two cores); after an interruption \`npm run proof -- --resume\` |
+| the whole page | \`npm run proof\` (hours on two cores, on Node 24 from npm); after an interruption \`npm run proof -- --resume\` |
 | one part of it | \`npm run proof -- --only mutants\`; \`--help\` names the parts |
 | the simulated worlds | \`npm run sim -- --seeds 200000\`, \`npm run sim -- --seeds 20000 --store sqlite\`; the range follows from the source and is printed |
 | a range of your own | \`npm run sim -- --seeds 10000 --from 123456789\` |
