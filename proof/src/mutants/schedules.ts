@@ -40,6 +40,13 @@ export const SCHEDULE_MUTANTS: Mutant[] = [
     replace: 'Math.min(lastScheduledFor, Number.POSITIVE_INFINITY)',
   },
   {
+    name: 'lease-of-leader-far-ahead',
+    guard: 'a lease of the leader from before the clock was set back is over (E3)',
+    file: 'store/memory/leaders.ts',
+    find: ' && leader.expiresAt <= nowMs + 2 * leaseMs',
+    replace: '',
+  },
+  {
     name: 'same-epoch',
     guard: 'each change of the leader has a higher epoch (E1)',
     file: 'store/memory/leaders.ts',

@@ -1,11 +1,13 @@
 // Which of all processes performs the duties that exactly one must perform.
 //   E1. An epoch belongs to one process. It grows with each change of the leader and never decreases.
 //   E2. A lease only decides when another process may lead. Whether a leader's write is accepted is decided by its epoch alone.
+//   E3. A lease that ends more than two leases ahead was given before the clock was set back, and is over: what the leader does must not wait
+//       until the clock shows that time again. Two, because a request may have read the clock a moment before the leader did.
 
 /** The elected process. */
 export interface LeaderStore {
   /**
-   * Takes or renews the leadership: granted if nobody leads, if the lease of the leader is over, or if the caller leads already. Only a new
+   * Takes or renews the leadership: granted if nobody leads, if the lease of the leader is over (E3), or if the caller leads already. Only a new
    * leader has a new epoch.
    */
   lead(request: LeadRequest): Promise<LeadOutcome>

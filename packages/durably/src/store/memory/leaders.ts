@@ -1,5 +1,4 @@
 import type { Leader, LeadOutcome, LeadRequest } from '../cluster/leaders.ts'
-import { LEASE_MS_MAX } from '../runs.ts'
 import { recordElection } from './audit.ts'
 import type { Tables } from './tables.ts'
 
@@ -7,7 +6,7 @@ export function lead(tables: Tables, { workerId, token, leaseMs: otherwise }: Le
   const { leader, nowMs, settings } = tables
   const leaseMs = settings?.value.leaderLeaseMs ?? otherwise
   const isMine = leader?.token === token
-  if (leader && !isMine && leader.expiresAt > nowMs && leader.expiresAt <= nowMs + LEASE_MS_MAX)
+  if (leader && !isMine && leader.expiresAt > nowMs && leader.expiresAt <= nowMs + 2 * leaseMs)
     return { epoch: null, expiresInMs: leader.expiresAt - nowMs }
   const epoch = (leader?.epoch ?? 0) + (isMine ? 0 : 1)
   tables.leader = { epoch, workerId, token, electedAt: isMine ? leader.electedAt : nowMs, expiresAt: nowMs + leaseMs }

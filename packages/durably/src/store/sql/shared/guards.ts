@@ -43,8 +43,12 @@ export function isOneOf(column: RawBuilder<unknown>, values: readonly string[]):
 }
 
 /** A lease that ends then is over. One that ends further ahead than any lease can was written by a broken clock. */
-export function isOver(leaseEnd: RawBuilder<unknown>, now: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(${leaseEnd} <= ${now} OR ${leaseEnd} > ${now} + ${sql.lit(LEASE_MS_MAX)})`
+export function isOver(
+  leaseEnd: RawBuilder<unknown>,
+  now: RawBuilder<unknown>,
+  aheadMsMax: RawBuilder<unknown> = sql.lit(LEASE_MS_MAX),
+): RawBuilder<unknown> {
+  return sql`(${leaseEnd} <= ${now} OR ${leaseEnd} > ${now} + ${aheadMsMax})`
 }
 
 /** Has the running runs on SQLite, by id: the end of a lease is in no index, because each renewal would write it (ADR 0028). */

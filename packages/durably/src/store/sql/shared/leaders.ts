@@ -24,7 +24,7 @@ export function sqlLeaders(deps: SqlDeps): LeaderStore {
       VALUES ('leader', 1, ${p('workerId')}, ${p('token')}, ${now}, ${now} + ${leaseMs})
       ON CONFLICT (name) DO UPDATE SET epoch = CASE WHEN ${isMine} THEN l.epoch ELSE l.epoch + 1 END, worker_id = excluded.worker_id,
         token = excluded.token, elected_at = CASE WHEN ${isMine} THEN l.elected_at ELSE excluded.elected_at END, expires_at = excluded.expires_at
-      WHERE ${isMine} OR ${isOver(sql`l.expires_at`, now)}`
+      WHERE ${isMine} OR ${isOver(sql`l.expires_at`, now, sql`2 * ${leaseMs}`)}`
   })
   const read = statement<{ now: number }>(
     (p) => sql`${syntax.clock(p)} SELECT l.*, l.expires_at - ${syntax.now(p)} AS expires_in FROM ${t.leaders} AS l WHERE l.name = 'leader'`,
