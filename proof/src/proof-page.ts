@@ -124,6 +124,7 @@ const INVARIANTS: [string, string][] = [
     'I73',
     'a command that was accepted has one entry of the audit, also if its answer was lost and it was given again; one that was refused has none',
   ],
+  ['I74', 'no promise is rejected that nobody listens to, which would end the process'],
 ]
 
 export function proofPage(kept: KeptFigures): string {

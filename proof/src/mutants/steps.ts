@@ -180,6 +180,13 @@ export const STEP_MUTANTS: Mutant[] = [
     replace: "if (effect !== 'once' || startedIn !== -1) return null",
   },
   {
+    name: 'unheard-time-limit',
+    guard: 'a step that is interrupted right before its function is called leaves no time limit behind',
+    file: 'worker/steps/step-time-limit.ts',
+    find: 'Promise.race([over, working()])',
+    replace: 'Promise.race([over, work(expired)])',
+  },
+  {
     name: 'late-means-failed',
     guard: 'an effect that ran out of time may have taken place',
     file: 'worker/steps/step-runner.ts',

@@ -1,5 +1,5 @@
 // Simulate — what one seed makes: a world of runs, and for some seeds a second one whose workers are a fleet, and worlds of schedules and of
-// events. Each is judged by itself; what was seen is added up.
+// events. Each is judged by itself, and all together by what would end the process (I74); what was seen is added up.
 
 import { memoryStore } from '../../memory.ts'
 import type { Env } from '../../model/env.ts'
@@ -12,6 +12,7 @@ import { type SimulatedInbox, simulateInbox } from './inbox-world.ts'
 import type { SimFigures } from './judge.ts'
 import { RunWorld } from './run-world.ts'
 import { type SimulatedSchedules, simulateSchedules } from './schedule-world.ts'
+import { UnheardRejections } from './unheard-rejections.ts'
 import { fleetSeed, hasFleet, hasInbox, hasSchedules } from './world-kinds.ts'
 
 export interface SimulateOptions {
@@ -45,11 +46,13 @@ export interface Simulated {
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
   const { seed, without = new Set(), keepTrace = false, openStore = inMemory } = options
   const world = { seed, without, keepTrace, openStore }
+  const unheard = new UnheardRejections()
   let simulated = await new RunWorld(world).run()
   if (hasFleet(seed)) simulated = both(simulated, await new RunWorld({ ...world, seed: fleetSeed(seed) }, true).run())
   if (hasSchedules(seed)) simulated = beside(simulated, await simulateSchedules(world))
   if (hasInbox(seed)) simulated = beside(simulated, await simulateInbox(world))
-  return simulated
+  const rejections = await unheard.end()
+  return { ...simulated, violations: [...simulated.violations, ...rejections] }
 }
 
 /** Adds what was seen in a world of its own. */

@@ -26,5 +26,7 @@ export function withinStepTime<T>(
   if (!expired) return work()
   // Registered before the function's own listeners, so that the timeout is the outcome, whatever the function does with its signal.
   const over = new Promise<never>((_, reject) => expired.addEventListener('abort', () => reject(expired.reason)))
-  return Promise.race([over, work(expired)]).finally(() => env.clear(timer))
+  // If the work throws at once, that is a rejection as well: otherwise nobody would hear `over`, and the timer would go on.
+  const working = async () => work(expired)
+  return Promise.race([over, working()]).finally(() => env.clear(timer))
 }
