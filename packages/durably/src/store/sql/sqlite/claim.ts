@@ -38,12 +38,11 @@ export function claimRuns(deps: SqlDeps, candidates: Candidates = dueRuns): RunS
   /** The plus before the status keeps SQLite from going through all that is pending instead of the few that were picked. */
   const isNew = (p: Param<ClaimValues>) =>
     sql`+${canMove('claim')} AND NOT EXISTS (SELECT 1 FROM ${heldUnder(deps, p('tokens'), sql`held`)})`
+  /** Each run takes the token of its place. Joined as rows, all tokens would be read once for each run. */
   const claimMany = statement<ClaimValues>(
-    (p) => sql`UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`picked.token`, p('now'))}
-      FROM (SELECT first.id, token.value AS token FROM (
-          SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM (${candidates(deps, p, MANY)}) WHERE turn = 1
-        ) AS first JOIN ${syntax.texts(p('tokens'))} AS token ON token.key = first.place) AS picked
-      WHERE r.id = picked.id AND ${isNew(p)}`,
+    (p) => sql`UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`(${p('tokens')} ->> picked.place)`, p('now'))}
+      FROM (SELECT id, row_number() OVER (ORDER BY run_at, id) - 1 AS place FROM (${candidates(deps, p, MANY)}) WHERE turn = 1) AS picked
+      WHERE r.id = picked.id AND picked.place < ${syntax.count(p('tokens'))} AND ${isNew(p)}`,
   )
   const claimOne = statement<ClaimValues>(
     (p) => sql`UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`(${p('tokens')} ->> 0)`, p('now'))}
