@@ -3,7 +3,8 @@
 //       nobody takes.
 //   C2. Two claims can pick two runs of the same free key. The unique index of running keys accepts one of them; the other claim fails
 //       as a whole, and asks again for a single run, so that one taken key does not cost it a whole group again. It still sends all its
-//       tokens, because it may have met itself: a claim that was sent again while the first one was under way.
+//       tokens, because it may have met itself: a claim that was sent again while the first one was under way. All runs are locked before the
+//       first of them gets its token, by the sort that numbers them: a claim that waits at a token for itself would leave runs to its other half.
 //   C3. A claim can find all its candidates locked by others. If it took nothing although there were candidates, that is a lost race, not an
 //       empty queue, and it tries again.
 import { type RawBuilder, sql } from 'kysely'
@@ -22,6 +23,7 @@ import {
 import type { SqlDeps } from '../shared/deps.ts'
 import { canMove } from '../shared/guards.ts'
 import type { Param, Statement } from '../shared/statement.ts'
+import { CLAIMED_RUN, claimedRun } from './claimed-run.ts'
 import { isKeyTaken } from './classify-error.ts'
 
 /** After so many lost races a claim returns no runs: other processes work through the queue faster. */
@@ -58,7 +60,7 @@ export function claimRuns(deps: SqlDeps, candidates = dueRuns): RunStore['claim'
       const values = { ...claimRequestValues(request, env.wall()), wanted }
       const [rows = []] = await session.write([claimUpTo(wanted)(values)], 'urgent')
       const claimed = rows.filter(({ id }) => id !== null)
-      return claimed.length === 0 && rows[0]?.contested ? 'lost race' : inTurn(claimed)
+      return claimed.length === 0 && rows[0]?.contested ? 'lost race' : inTurn(claimed, claimedRun)
     } catch (error) {
       if (isKeyTaken(error)) return 'lost race'
       throw error
@@ -85,7 +87,7 @@ function claimStatement(deps: SqlDeps, candidatesMax: number, candidatesOf: type
     const events = eventLog ? sql`, started AS (INSERT INTO ${into.events} ${startEvents(deps, sql`claimed AS r`, p)})` : sql``
     return sql`${syntax.clock(p)},
       tokens AS MATERIALIZED (SELECT ARRAY(SELECT json_array_elements_text(${p('tokens')}::json)) AS list),
-      mine AS MATERIALIZED (SELECT r.* FROM tokens CROSS JOIN unnest(tokens.list) AS token
+      mine AS MATERIALIZED (SELECT ${CLAIMED_RUN} FROM tokens CROSS JOIN unnest(tokens.list) AS token
         CROSS JOIN LATERAL (SELECT * FROM ${t.runs} WHERE lease_owner = token LIMIT 1) AS r),
       candidates AS MATERIALIZED (${candidates}),
       picked AS MATERIALIZED (
@@ -93,7 +95,7 @@ function claimStatement(deps: SqlDeps, candidatesMax: number, candidatesOf: type
         WHERE ${canMove('claim')} ORDER BY c.run_at, c.id LIMIT ${p('wanted')}::bigint ${syntax.skipLocked}),
       given AS (SELECT id AS given_id, (SELECT list FROM tokens)[row_number() OVER (ORDER BY run_at, id)] AS given_token FROM picked),
       claimed AS (
-        UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`given_token`, syntax.now(p))} FROM given WHERE r.id = given_id RETURNING r.*)
+        UPDATE ${t.runs} AS r SET ${newLease(deps, p, sql`given_token`, syntax.now(p))} FROM given WHERE r.id = given_id RETURNING ${CLAIMED_RUN})
       ${events}
       SELECT race.*, run.* FROM (SELECT EXISTS (SELECT 1 FROM candidates) AS contested) AS race
       LEFT JOIN (SELECT * FROM claimed UNION ALL SELECT * FROM mine) AS run ON true`

@@ -23,7 +23,12 @@ runFrom(
 const places = new Map(RUN_COLUMNS.map((column, place) => [column, place]))
 
 export function runOfArray(values: readonly unknown[]): RunRow {
-  return runFrom(readerOf('run', values[0], (column) => values[places.get(column) ?? -1]))
+  return runReadBy(values[0], (column) => values[places.get(column) ?? -1])
+}
+
+/** The run of which `at` knows the columns. */
+export function runReadBy(id: unknown, at: (column: string) => unknown): RunRow {
+  return runFrom(readerOf('run', id, at))
 }
 
 function runFrom(read: Reader): RunRow {
