@@ -69,13 +69,13 @@ export const STORE_MUTANTS: Mutant[] = [
     name: 'holder-waits-for-itself',
     guard: 'a run is not kept from starting by the key that it holds',
     file: 'store/memory/job-queue.ts',
-    find: 'if (run.concurrencyKey === null || holdsKey(run)) return this.#ready.add(run)',
-    replace: 'if (run.concurrencyKey === null) return this.#ready.add(run)',
+    find: 'if (row.concurrencyKey === null || holdsKey(row)) return this.#ready.add(record)',
+    replace: 'if (row.concurrencyKey === null) return this.#ready.add(record)',
     also: [
       {
         file: 'store/memory/job-queue.ts',
-        find: 'if (run.concurrencyKey === null || holdsKey(run)) return void this.#ready.delete(run)',
-        replace: 'if (run.concurrencyKey === null) return void (holdsKey(run) || this.#ready.delete(run))',
+        find: 'if (row.concurrencyKey === null || holdsKey(row)) return void this.#ready.delete(record)',
+        replace: 'if (row.concurrencyKey === null) return void (holdsKey(row) || this.#ready.delete(record))',
       },
     ],
   },
@@ -141,7 +141,7 @@ export const STORE_MUTANTS: Mutant[] = [
     name: 'starts-early',
     guard: 'a run is not claimed before its `run_at`',
     file: 'store/memory/job-queue.ts',
-    find: 'return first && first.runAt <= nowMs ? first : undefined',
+    find: 'return first && first.row.runAt <= nowMs ? first : undefined',
     replace: 'return first',
   },
   {

@@ -44,10 +44,11 @@ export class Emitter {
     this.#unhandled = handler
   }
 
-  /** For an event that is expensive to make: `make` is called only if somebody listens. */
-  emitIfListened(type: EventType, make: () => Unnumbered<DurablyEvent>): void {
-    if (this.#listeners.get(type)?.size) this.emit(make())
-    else this.#sequence++
+  /** For an event that is expensive to make: asked before, and if nobody listens, the event is counted and need not be made. */
+  isListened(type: EventType): boolean {
+    if (this.#listeners.get(type)?.size) return true
+    this.#sequence++
+    return false
   }
 
   /** Adds the missing fields to the object itself, so the caller must not keep it or pass it to anybody else. */

@@ -29,11 +29,10 @@ export class RunEvents {
   }
 
   emit(type: EventType, sourceOf: () => EventSource): void {
-    this.#emitter.emitIfListened(type, () => {
-      const { run, payload = {}, step } = sourceOf()
-      const steps = new Map(step && [[step.id, step]])
-      const createdAt = iso(this.#env.wall())
-      return runEvent({ run, codec: this.#codec, steps, logs: NO_LOGS }, { type, payload, createdAt })
-    })
+    if (!this.#emitter.isListened(type)) return
+    const { run, payload = {}, step } = sourceOf()
+    const steps = new Map(step && [[step.id, step]])
+    const createdAt = iso(this.#env.wall())
+    this.#emitter.emit(runEvent({ run, codec: this.#codec, steps, logs: NO_LOGS }, { type, payload, createdAt }))
   }
 }

@@ -9,7 +9,7 @@ export function apply(tables: Tables, writes: readonly OwnerWrite[]): WriteOutco
 }
 
 function applyOne(tables: Tables, write: OwnerWrite): WriteOutcome {
-  const record = tables.records.get(write.claim.runId)
+  const record = tables.claimed(write.claim)
   if (!record) return { ok: false }
   const { row } = record
   if (isSentAgain(row, write)) return wasRefused(record, write.verb) ? { ok: false } : accepted(tables, row)

@@ -13,6 +13,7 @@ import { ORPHAN_MAX } from '../cluster/assignments.ts'
 import type { ClaimRequest } from '../runs.ts'
 import { claim } from './claim.ts'
 import { byTurn } from './job-queue.ts'
+import type { RunRecord } from './run-record.ts'
 import type { Tables } from './tables.ts'
 
 export function findUnassigned(tables: Tables, { jobNames, limit }: UnassignedRequest): UnassignedRun[] {
@@ -84,19 +85,20 @@ export function claimAssigned(tables: Tables, request: ClaimRequest & { workerId
         jobNames.includes(row.jobName) &&
         (row.concurrencyKey === null || holdsKey(row) || tables.holderOf(row.concurrencyKey) === undefined),
     )
-    return mine.sort(byTurn)[0]
+    const [oldest] = mine.sort(byTurn)
+    return oldest && tables.records.get(oldest.id)
   })
 }
 
 export function claimOpen(tables: Tables, request: OpenClaimRequest): RunRow[] {
   return claim(tables, request, () => {
     const firsts = request.jobNames.flatMap((jobName) => firstOpen(tables, jobName, request) ?? [])
-    return firsts.sort(byTurn)[0]
+    return firsts.sort((a, b) => byTurn(a.row, b.row))[0]
   })
 }
 
-function firstOpen(tables: Tables, jobName: string, request: OpenClaimRequest): RunRow | undefined {
-  for (const row of tables.queue(jobName)?.claimable(tables.nowMs) ?? []) if (isOpen(tables, row, request)) return row
+function firstOpen(tables: Tables, jobName: string, request: OpenClaimRequest): RunRecord | undefined {
+  for (const record of tables.queue(jobName)?.claimable(tables.nowMs) ?? []) if (isOpen(tables, record.row, request)) return record
   return undefined
 }
 

@@ -5,7 +5,14 @@ import { canMove } from '../../model/transitions.ts'
 import { eventOf } from '../owner-write.ts'
 import type { ClaimRequest } from '../runs.ts'
 import { byTurn } from './job-queue.ts'
+import type { RunRecord } from './run-record.ts'
 import type { Tables } from './tables.ts'
+
+/** A run whose `cancelRequestedAt` this claim has changed, and what it was before: one statement of a database sees no other value. */
+interface Asked {
+  id: string
+  before: number | null
+}
 
 /** `first`: the oldest run that the claim may take. */
 export function claim(tables: Tables, request: ClaimRequest, first = () => firstClaimable(tables, request.jobNames)): RunRow[] {
@@ -13,8 +20,7 @@ export function claim(tables: Tables, request: ClaimRequest, first = () => first
   const sentBefore = adopt(tables, tokens)
   if (sentBefore.length > 0) return sentBefore
   const claimed: RunRow[] = []
-  /** `cancelRequestedAt` of each run in which this claim has changed it, as it was before: one statement of a database sees no other value. */
-  const asked = new Map<string, number | null>()
+  const asked: Asked[] = []
   for (const token of tokens) {
     const row = claimOne(tables, request, first(), token, asked)
     if (!row) break
@@ -26,14 +32,14 @@ export function claim(tables: Tables, request: ClaimRequest, first = () => first
 function claimOne(
   tables: Tables,
   { leaseMs, confirmMs, workerId: name }: ClaimRequest,
-  row: RunRow | undefined,
+  record: RunRecord | undefined,
   token: string,
-  asked: Map<string, number | null>,
+  asked: Asked[],
 ): RunRow | null {
   const { nowMs } = tables
   const workerId = name ?? null
-  const record = row && tables.records.get(row.id)
-  if (!record || !canMove('claim', row.status)) return null
+  if (!record || !canMove('claim', record.row.status)) return null
+  const { row } = record
   const generation = row.leaseGeneration + 1
   const own = () => {
     row.leaseGeneration = generation
@@ -43,9 +49,9 @@ function claimOne(
     row.workerId = workerId
     row.confirmMs = confirmMs || null
     const before = row.cancelRequestedAt
-    const parentAsked = row.parentRunId === null ? undefined : asked.get(row.parentRunId)
-    row.cancelRequestedAt = parentAsked === undefined ? tables.cancelOf(row) : (before ?? parentAsked)
-    if (row.cancelRequestedAt !== before) asked.set(row.id, before)
+    const parentAsked = row.parentRunId === null ? undefined : asked.find(({ id }) => id === row.parentRunId)
+    row.cancelRequestedAt = parentAsked === undefined ? tables.cancelOf(row) : (before ?? parentAsked.before)
+    if (row.cancelRequestedAt !== before) asked.push({ id: row.id, before })
     row.heartbeatAt = tables.nowIso
     row.startedAt ??= nowMs
   }
@@ -57,11 +63,11 @@ function claimOne(
   return { ...row }
 }
 
-function firstClaimable(tables: Tables, jobNames: readonly string[]): RunRow | undefined {
-  let first: RunRow | undefined
+function firstClaimable(tables: Tables, jobNames: readonly string[]): RunRecord | undefined {
+  let first: RunRecord | undefined
   for (const jobName of jobNames) {
-    const row = tables.queue(jobName)?.firstClaimable(tables.nowMs)
-    if (row && (!first || byTurn(row, first) < 0)) first = row
+    const record = tables.queue(jobName)?.firstClaimable(tables.nowMs)
+    if (record && (!first || byTurn(record.row, first.row) < 0)) first = record
   }
   return first
 }
@@ -69,8 +75,8 @@ function firstClaimable(tables: Tables, jobNames: readonly string[]): RunRow | u
 export function adopt(tables: Tables, tokens: readonly string[]): RunRow[] {
   const held: RunRow[] = []
   for (const token of tokens) {
-    const row = tables.heldUnder(token)
-    if (row) held.push({ ...row })
+    const record = tables.heldUnder(token)
+    if (record) held.push({ ...record.row })
   }
   return held.sort(byTurn)
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunRow } from '../../model/run.ts'
 import { JobQueue } from './job-queue.ts'
+import { RunRecord } from './run-record.ts'
 
 const COUNT = 100_000
 
@@ -19,7 +20,7 @@ function scheduled() {
     } as RunRow
   })
   const queue = new JobQueue(() => false)
-  for (const row of rows) queue.add(row)
+  for (const row of rows) queue.add(new RunRecord(row))
   const questions = <T>(ask: () => T): { answer: T; asked: number } => {
     asked = 0
     return { answer: ask(), asked }
@@ -38,9 +39,9 @@ describe('JobQueue', () => {
       if (next.answer === undefined) break
       nowMs = next.answer
       const taken = questions(() => {
-        const row = queue.firstClaimable(nowMs)
-        if (row) queue.remove(row)
-        return row
+        const record = queue.firstClaimable(nowMs)
+        if (record) queue.remove(record)
+        return record?.row
       })
       mostAsked = Math.max(mostAsked, taken.asked)
       woken.push(taken.answer?.runAt ?? Number.NaN)

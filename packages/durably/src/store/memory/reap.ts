@@ -32,7 +32,7 @@ function lostRuns(tables: Tables): RunRow[] {
 }
 
 function heldUnder(tables: Tables, tokens: readonly string[]): RunRow[] {
-  const held = [...new Set(tokens)].flatMap((token) => tables.heldUnder(token) ?? [])
+  const held = [...new Set(tokens)].flatMap((token) => tables.heldUnder(token)?.row ?? [])
   return held.sort(byLeaseEnd).slice(0, REAP_MAX)
 }
 

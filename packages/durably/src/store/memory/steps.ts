@@ -14,7 +14,7 @@ export function memorySteps(tables: Tables): StepStore {
   return {
     list: async (runId, page) => pageOf(runId, page),
     async listOwned({ runId, generation, token }, page) {
-      const held = tables.heldUnder(token)
+      const held = tables.heldUnder(token)?.row
       return held?.id === runId && held.leaseGeneration === generation ? pageOf(runId, page) : null
     },
     find: async (runId, ids) => copies(ids.flatMap((id) => stepsOf(runId)?.get(id) ?? [])),

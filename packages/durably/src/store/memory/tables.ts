@@ -18,6 +18,7 @@ import type { DefinitionRow } from '../cluster/definitions.ts'
 import type { Leader, LeadRequest } from '../cluster/leaders.ts'
 import type { SettingsRow } from '../cluster/settings.ts'
 import type { WorkerEntry, WorkerState } from '../cluster/workers.ts'
+import type { Claim } from '../owner-write.ts'
 import { grow } from './grow.ts'
 import type { InboxRow } from './inbox.ts'
 import { JobQueue } from './job-queue.ts'
@@ -84,7 +85,7 @@ export class Tables {
   readonly #queues = new Map<string, JobQueue>()
   /** The rows that have a concurrency key, by that key. */
   readonly #holders = new Map<string, RunRow>()
-  readonly #byToken = new Map<string, RunRow>()
+  readonly #byToken = new Map<string, RunRecord>()
   /** How many runs of a schedule have not ended. */
   readonly #activeOf = new Map<string, number>()
   /** The ids of all stored log lines, of every run. */
@@ -105,8 +106,14 @@ export class Tables {
     return iso(this.nowMs)
   }
 
-  heldUnder(token: string): RunRow | undefined {
+  heldUnder(token: string): RunRecord | undefined {
     return this.#byToken.get(token)
+  }
+
+  /** The run of a claim, found among the few that are held, and among all only if it is not held under this claim any more. */
+  claimed({ token, runId }: Pick<Claim, 'token' | 'runId'>): RunRecord | undefined {
+    const held = this.#byToken.get(token)
+    return held?.row.id === runId ? held : this.records.get(runId)
   }
 
   heldTokens(): string[] {
@@ -135,14 +142,15 @@ export class Tables {
     this.records.set(row.id, record)
     this.byId.add(row)
     this.known.add(record)
-    this.#enter(row)
+    this.#enter(record)
     this.appendEvents(record, events)
     return record
   }
 
-  remove({ row, kept }: RunRecord): void {
+  remove(record: RunRecord): void {
+    const { row, kept } = record
     for (const { id } of kept.logs) this.#logIds.delete(id)
-    this.#leave(row)
+    this.#leave(record)
     this.records.delete(row.id)
     this.byId.delete(row)
     this.known.remove(row)
@@ -164,14 +172,14 @@ export class Tables {
   move(record: RunRecord, move: Move, change: (row: RunRow) => void, events: readonly RecordedEvent[]): void {
     const { row } = record
     const { to } = TRANSITIONS[move]
-    this.#leave(row)
+    this.#leave(record)
     change(row)
     row.status = to
     row.version += 1
     row.updatedAt = this.nowIso
     row.finishedAt = isTerminal(to) ? this.nowMs : null
     if (to !== 'running' && !INSIDE_A_ROUND.has(move)) this.#letGo(row)
-    this.#enter(row)
+    this.#enter(record)
     this.appendEvents(record, events)
     if (isTerminal(to)) this.#wakeParent(row)
     while (this.#endedCount > this.#bounds.endedMax && this.#removeOldest());
@@ -233,12 +241,13 @@ export class Tables {
   }
 
   /** `wakes`: it is parked for this one, so it is due at once. */
-  signalled({ row }: RunRecord, wakes: boolean): void {
+  signalled(record: RunRecord, wakes: boolean): void {
+    const { row } = record
     row.signals += 1
     if (!wakes || row.runAt <= this.nowMs) return
-    this.#leave(row)
+    this.#leave(record)
     row.runAt = this.nowMs
-    this.#enter(row)
+    this.#enter(record)
   }
 
   /** Deletes the events of a stream so far. */
@@ -260,13 +269,14 @@ export class Tables {
     for (const id of lineIds) this.#logIds.delete(id)
   }
 
-  #enter(row: RunRow): void {
+  #enter(record: RunRecord): void {
+    const { row } = record
     if (row.status === 'pending' && row.assignedWorkerId !== null) this.assigned.add(row)
     if (row.status === 'pending' && row.preferWorkerId !== null) this.preferring.add(row)
-    if (row.status === 'pending') grow(this.#queues, row.jobName, () => new JobQueue((key) => this.#holders.has(key))).add(row)
+    if (row.status === 'pending') grow(this.#queues, row.jobName, () => new JobQueue((key) => this.#holders.has(key))).add(record)
     if (row.status === 'running') {
       this.leases.add(row)
-      if (row.leaseOwner !== null) this.#byToken.set(row.leaseOwner, row)
+      if (row.leaseOwner !== null) this.#byToken.set(row.leaseOwner, record)
     }
     const key = keyInUse(row)
     if (key !== null) this.#hold(key, row)
@@ -276,10 +286,11 @@ export class Tables {
     } else if (row.scheduleId !== null) this.#activeOf.set(row.scheduleId, (this.#activeOf.get(row.scheduleId) ?? 0) + 1)
   }
 
-  #leave(row: RunRow): void {
+  #leave(record: RunRecord): void {
+    const { row } = record
     this.assigned.delete(row)
     this.preferring.delete(row)
-    if (row.status === 'pending') this.#queues.get(row.jobName)?.remove(row)
+    if (row.status === 'pending') this.#queues.get(row.jobName)?.remove(record)
     if (row.status === 'running') {
       this.leases.delete(row)
       if (row.leaseOwner !== null) this.#byToken.delete(row.leaseOwner)

@@ -18,11 +18,19 @@ export class WakeUp {
   }
 
   /**
-   * True when woken, false at this time of the monotonic clock; `Infinity` sleeps until woken. With `latestAt` it may sleep until then while
-   * nothing happens (`latestMs` of `Env.timer`).
+   * Until woken, or until this time of the monotonic clock; `Infinity` sleeps until woken. Undefined if it was woken already. With `latestAt` it may
+   * sleep until then while nothing happens (`latestMs` of `Env.timer`).
    */
-  async sleepUntil(at: number, latestAt = at): Promise<boolean> {
-    if (!this.#woken) await this.#doze(at, latestAt)
+  sleepUntil(at: number, latestAt = at): Promise<void> | undefined {
+    if (this.#woken) return undefined
+    return new Promise((resolve) => {
+      this.#sleeper = resolve
+      this.#alarm.set(at, latestAt)
+    })
+  }
+
+  /** Whether it was woken, asked after each sleep: from then on a wake-up is kept for the next one. */
+  takeWoken(): boolean {
     const woken = this.#woken
     this.#woken = false
     return woken
@@ -31,13 +39,6 @@ export class WakeUp {
   /** Clears the timer; nobody will sleep for now. */
   rest(): void {
     this.#alarm.clear()
-  }
-
-  #doze(at: number, latestAt: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#sleeper = resolve
-      this.#alarm.set(at, latestAt)
-    })
   }
 
   #end(): void {

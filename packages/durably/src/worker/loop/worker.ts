@@ -205,6 +205,7 @@ export class Worker {
           if (this.#busyLookAt() <= now) await this.#look()
           failures = 0
           await this.#wakeUp.sleepUntil(this.#busyLookAt())
+          this.#wakeUp.takeWoken()
           claimNext = true
         } else if (claimNext && now < this.#lookAgainAt) {
           const wanted = this.#freeSlots()
@@ -224,7 +225,8 @@ export class Worker {
           if (claimNext) continue
           failures = 0
           if (this.#active.size === 0) this.#executor.rest()
-          claimNext = await this.#wakeUp.sleepUntil(this.#lookAgainAt, this.#dueAt)
+          await this.#wakeUp.sleepUntil(this.#lookAgainAt, this.#dueAt)
+          claimNext = this.#wakeUp.takeWoken()
         }
       } catch (error) {
         this.#deps.report(error)
@@ -311,6 +313,9 @@ export class Worker {
   async #pause(ms: number, shift: number): Promise<void> {
     const { env } = this.#deps
     const until = env.mono() + ms
-    while (shift === this.#shift && env.mono() < until) await this.#wakeUp.sleepUntil(until)
+    while (shift === this.#shift && env.mono() < until) {
+      await this.#wakeUp.sleepUntil(until)
+      this.#wakeUp.takeWoken()
+    }
   }
 }
