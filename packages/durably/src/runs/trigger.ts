@@ -125,7 +125,10 @@ export async function triggered<TOutput>(
  */
 export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerInput<unknown>, as: (row: RunRow) => T): Promise<T> {
   const inputs = [input]
-  const answer = answerOfOne(as)
+  const answer = ([created]: readonly Created[]) => {
+    if (!created) throw new Error('S2: create must answer for each run')
+    return as(created.run)
+  }
   try {
     const newRuns = readInputs(deps, job, inputs)
     if (newRuns instanceof Promise) return newRuns.then((read) => store(deps, inputs, read, answer))
@@ -134,13 +137,6 @@ export function triggerRow<T>(deps: TriggerDeps, job: Job, input: BatchTriggerIn
     return Promise.reject(error)
   }
 }
-
-const answerOfOne =
-  <T>(as: (row: RunRow) => T) =>
-  ([created]: readonly Created[]): T => {
-    if (!created) throw new Error('S2: create must answer for each run')
-    return as(created.run)
-  }
 
 /** Not a promise if the schema is synchronous and no code has to be loaded to read the options. */
 function readInputs(deps: TriggerDeps, job: Job, inputs: readonly BatchTriggerInput<unknown>[]): NewRun[] | Promise<NewRun[]> {
@@ -198,17 +194,12 @@ function store<T>(
   const { runs } = deps
   const parent = (inputs[0]?.options as ChildOptions | undefined)?.[PARENT]
   const create = () => (parent ? Promise.all(newRuns.map((run) => parent.create(run, runs))) : runs.create(newRuns, { within }))
-  return wrapped(deps.triggerWrappers, newRuns, create).then(answering(deps, within, answer))
-}
-
-/** Made where nothing else is in scope, like `answerOfOne`: a call that waits for the store keeps what the scope of this function has. */
-const answering =
-  <T>({ runEvents }: TriggerDeps, within: unknown, answer: (created: readonly Created[]) => T) =>
-  (created: readonly Created[]): T => {
+  return wrapped(deps.triggerWrappers, newRuns, create).then((created) => {
     // Inside a transaction of the caller it is not yet known whether the runs will exist.
-    if (within === undefined) for (const { run, created: isNew } of created) if (isNew) runEvents.emit('run:trigger', () => ({ run }))
+    if (within === undefined) for (const { run, created: isNew } of created) if (isNew) deps.runEvents.emit('run:trigger', () => ({ run }))
     return answer(created)
-  }
+  })
+}
 
 /** A batch is one transaction, so there can be only one. */
 function oneTransaction(inputs: readonly BatchTriggerInput<unknown>[]): unknown {

@@ -19,8 +19,7 @@ export async function claimRuns(deps: ClaimDeps, free: number): Promise<Claimed[
   const { store, env, leaseMs, confirmMs, workerId } = deps
   const wanted = deps.lastChance?.slots(free) ?? free
   if (wanted === 0) return []
-  const tokens: string[] = []
-  while (tokens.length < wanted) tokens.push(env.id())
+  const tokens = Array.from({ length: wanted }, () => env.id())
   const sent = momentOf(env)
   let runs: readonly RunRow[] | null
   try {

@@ -18,19 +18,11 @@ export class WakeUp {
   }
 
   /**
-   * Until woken, or until this time of the monotonic clock; `Infinity` sleeps until woken. Undefined if it was woken already. With `latestAt` it may
-   * sleep until then while nothing happens (`latestMs` of `Env.timer`).
+   * True when woken, false at this time of the monotonic clock; `Infinity` sleeps until woken. With `latestAt` it may sleep until then while
+   * nothing happens (`latestMs` of `Env.timer`).
    */
-  sleepUntil(at: number, latestAt = at): Promise<void> | undefined {
-    if (this.#woken) return undefined
-    return new Promise((resolve) => {
-      this.#sleeper = resolve
-      this.#alarm.set(at, latestAt)
-    })
-  }
-
-  /** Whether it was woken, asked after each sleep: from then on a wake-up is kept for the next one. */
-  takeWoken(): boolean {
+  async sleepUntil(at: number, latestAt = at): Promise<boolean> {
+    if (!this.#woken) await this.#doze(at, latestAt)
     const woken = this.#woken
     this.#woken = false
     return woken
@@ -39,6 +31,13 @@ export class WakeUp {
   /** Clears the timer; nobody will sleep for now. */
   rest(): void {
     this.#alarm.clear()
+  }
+
+  #doze(at: number, latestAt: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#sleeper = resolve
+      this.#alarm.set(at, latestAt)
+    })
   }
 
   #end(): void {

@@ -205,7 +205,6 @@ export class Worker {
           if (this.#busyLookAt() <= now) await this.#look()
           failures = 0
           await this.#wakeUp.sleepUntil(this.#busyLookAt())
-          this.#wakeUp.takeWoken()
           claimNext = true
         } else if (claimNext && now < this.#lookAgainAt) {
           const wanted = this.#freeSlots()
@@ -225,8 +224,7 @@ export class Worker {
           if (claimNext) continue
           failures = 0
           if (this.#active.size === 0) this.#executor.rest()
-          await this.#wakeUp.sleepUntil(this.#lookAgainAt, this.#dueAt)
-          claimNext = this.#wakeUp.takeWoken()
+          claimNext = await this.#wakeUp.sleepUntil(this.#lookAgainAt, this.#dueAt)
         }
       } catch (error) {
         this.#deps.report(error)
@@ -313,9 +311,6 @@ export class Worker {
   async #pause(ms: number, shift: number): Promise<void> {
     const { env } = this.#deps
     const until = env.mono() + ms
-    while (shift === this.#shift && env.mono() < until) {
-      await this.#wakeUp.sleepUntil(until)
-      this.#wakeUp.takeWoken()
-    }
+    while (shift === this.#shift && env.mono() < until) await this.#wakeUp.sleepUntil(until)
   }
 }
