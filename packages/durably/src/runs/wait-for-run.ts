@@ -11,6 +11,9 @@ export interface WaitDeps {
   watch: RunWatch
 }
 
+/** How long it waits while the store is unavailable. */
+const AGAIN_MS = 1000
+
 /** The run's row once it has ended. */
 export async function waitForRun({ runs, env, watch }: WaitDeps, runId: string, timeoutMs = Number.POSITIVE_INFINITY): Promise<RunRow> {
   const began = env.mono()
@@ -25,8 +28,8 @@ export async function waitForRun({ runs, env, watch }: WaitDeps, runId: string, 
           runId,
         })
       }
-      if (Number.isFinite(left)) await within(env, left, changed)
-      else await changed
+      // What was not read may have been the end, and the end wakes its waiters once.
+      await within(env, run ? left : Math.min(left, AGAIN_MS), changed)
     } finally {
       done()
     }

@@ -23,6 +23,20 @@ describe.each(WORLDS)('triggerAndWait on %s', (world) => {
     expect(await job.getRun(id)).toMatchObject({ status: 'completed' })
   })
 
+  test('answers although the one read after the end of the run failed', async () => {
+    const client = faulty()
+    const { durably, env, another, within } = await setup(world, { wrap: client.wrap })
+    const job = defineEndings(durably)
+    const waiting = job.triggerAndWait('completes')
+    await env.advance(5000)
+    client.faults.fail('runs.get', { when: 'before' })
+    // In another process, so that only a read tells of the end.
+    const worker = another()
+    defineEndings(worker)
+    worker.start()
+    expect(await within(60_000, waiting)).toMatchObject({ output: 'output' })
+  })
+
   test('rejects with run_failed, the run’s error and its failure as cause', async () => {
     const { durably, soon } = await setup(world)
     const job = defineEndings(durably)
