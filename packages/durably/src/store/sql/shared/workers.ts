@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { WORKER_STATES, type WorkerEntry, type WorkerRow, type WorkerStore } from '../../cluster/workers.ts'
 import { recorded } from './audit.ts'
-import { isOver } from './guards.ts'
+import { isOver, RUNNING_INDEX } from './guards.ts'
 import type { LazyDeps } from './lazy-deps.ts'
 import type { Row } from './session.ts'
 
@@ -38,10 +38,11 @@ export function sqlWorkers(deps: LazyDeps): WorkerStore {
   )
   const known = statement<{ id: string }>((p) => sql`SELECT id FROM ${t.workers} WHERE id = ${p('id')}`)
   const list = statement<{ now: number }>((p) => {
-    const count = (status: string, of: string) =>
-      sql`(SELECT count(*) FROM ${t.runs} AS r WHERE r.status = ${sql.lit(status)} AND r.${sql.raw(of)} = w.id)`
+    // No index has the running runs of a worker, so they are read once for all workers.
+    const busy = sql`SELECT r.worker_id, count(*) AS running FROM ${t.runs} AS r ${syntax.by(t.index(RUNNING_INDEX))} WHERE r.status = 'running' GROUP BY r.worker_id`
     return sql`${syntax.clock(p)} SELECT w.*, w.expires_at - ${syntax.now(p)} AS expires_in,
-      ${count('pending', 'assigned_worker_id')} AS assigned, ${count('running', 'worker_id')} AS running FROM ${t.workers} AS w ORDER BY w.id`
+      (SELECT count(*) FROM ${t.runs} AS r WHERE r.status = 'pending' AND r.assigned_worker_id = w.id) AS assigned, coalesce(busy.running, 0) AS running
+      FROM ${t.workers} AS w LEFT JOIN (${busy}) AS busy ON busy.worker_id = w.id ORDER BY w.id`
   })
 
   function workerRow(row: Row): WorkerRow {
