@@ -19,6 +19,8 @@ const ENTRY_MS = 3 * BEAT_MS
 const LOOK_MS_MIN = 1000
 /** How many runs a leader assigns at once. */
 const ASSIGN_MAX = 200
+/** The register has no larger number, and no worker needs one. */
+const CAPACITY_MAX = 2 ** 31 - 1
 
 export interface FleetDeps {
   runs: RunStore
@@ -75,7 +77,7 @@ export class Fleet {
       id: this.#workerId,
       token: this.#token,
       labels: JSON.stringify(labels),
-      capacity: concurrency,
+      capacity: Math.min(concurrency, CAPACITY_MAX),
       jobNames: JSON.stringify(jobNames()),
       version,
       lastsMs: ENTRY_MS,

@@ -47,6 +47,16 @@ describe.each(WORLDS)('on %s', (name) => {
     expect((await fleet.workers()).map(({ id }) => id)).toEqual(['b'])
   })
 
+  test('a worker may have as many slots as it likes', async () => {
+    const { another, fleet, env } = await fleetOf([])
+    const durably = another({ workerId: 'large', concurrency: Number.MAX_SAFE_INTEGER })
+    durably.defineJob({ name: 'job', input: z.unknown() }, async () => {})
+    cluster(durably)
+    durably.start()
+    await env.advance(2000)
+    expect(await fleet.workers()).toMatchObject([{ id: 'large', capacity: 2 ** 31 - 1 }])
+  })
+
   test('a worker that is stopped and started again executes at once', async () => {
     const { job, env, durably, done, workerOf } = await fleetOf(['a'])
     done.open()

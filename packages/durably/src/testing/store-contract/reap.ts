@@ -194,6 +194,13 @@ export const reapChapter = chapter('reap', {
     deepEqual(await reap(world), [{ run: await get(world, owner.run.id), move: 'reclaim' }], 'reaped')
   },
 
+  'a limit of recoveries may be any whole number': async (world) => {
+    const owner = await held(world)
+    await world.env.advance(LEASE_MS)
+    const reaped = await world.store.runs.reap({ maxRecoveries: Number.MAX_SAFE_INTEGER })
+    deepEqual(reaped, [{ run: await get(world, owner.run.id), move: 'reclaim' }], 'reaped')
+  },
+
   'a lease of the longest length is not taken for a broken clock': async (world) => {
     await create(world)
     await mustClaim(world, [JOB], LEASE_MS_MAX)

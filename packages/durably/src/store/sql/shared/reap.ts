@@ -37,7 +37,11 @@ export function lostRuns({ tables: t, syntax }: Pick<SqlDeps, 'tables' | 'syntax
   const lost = (from: Fragment, when: Fragment) =>
     sql`SELECT r.id, r.lease_expires_at AS lease_end FROM ${from} WHERE ${canMove('reclaim')} AND ${when}
     ORDER BY r.lease_expires_at, r.${syntax.creationOrder} LIMIT ${sql.lit(REAP_MAX)} ${syntax.skipLocked}`
-  if (by === 'tokens') return lost(sql`${t.runs} AS r`, sql`r.lease_owner IN (SELECT value FROM ${syntax.texts(p('tokens'))} AS named)`)
+  if (by === 'tokens')
+    return lost(
+      sql`${t.runs} AS r ${syntax.by(t.index('runs_lease_owner'))}`,
+      sql`r.lease_owner IN (SELECT value FROM ${syntax.texts(p('tokens'))} AS named)`,
+    )
   return lost(sql`${t.runs} AS r ${syntax.by(t.index(RUNNING_INDEX))}`, isOver(sql`r.lease_expires_at`, now))
 }
 
@@ -53,7 +57,7 @@ function isSpared(now: Fragment, by: ReapedBy): Fragment {
 /** What `of` returns for the move that the lost run `r` makes. */
 function fate(p: P, now: Fragment, by: ReapedBy, of: (move: Reclaim) => Fragment): Fragment {
   return sql`CASE WHEN ${isSpared(now, by)} THEN ${of('confirm')} WHEN r.cancel_requested_at IS NOT NULL THEN ${of('reclaimCancelled')} WHEN r.deadline_at <= ${now} THEN ${of('reclaimTimedOut')}
-    WHEN r.recoveries >= ${p('maxRecoveries')} THEN ${of('reclaimCrashLoop')} ELSE ${of('reclaim')} END`
+    WHEN r.recoveries >= CAST(${p('maxRecoveries')} AS bigint) THEN ${of('reclaimCrashLoop')} ELSE ${of('reclaim')} END`
 }
 
 function ifItEnds(then: Fragment, otherwise: Fragment): (move: Reclaim) => Fragment {
