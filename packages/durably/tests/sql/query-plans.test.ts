@@ -33,11 +33,12 @@ const BOUNDED_SORT = [
   /ORDER BY p.run_at, p.id LIMIT 1\)\s+ORDER BY r.run_at, r.id LIMIT 1/,
 ]
 
-describe.each(['an empty database', 'a database with statistics of 3,000 finished and 3,000 pending runs'])('in %s', (what) => {
+// SQLite keeps statistics until somebody asks for new ones: those of a few hundred runs may be in force when there are millions.
+describe.each([0, 300, 6000])('in a database with statistics of %i runs, half of them finished', (runs) => {
   test('every verb goes by an index and sorts nothing that grows', async () => {
     const seen = new Set<string>()
     const store = await migratedStore(recording(sqlite(':memory:'), seen))
-    if (what !== 'an empty database') await fill(store)
+    if (runs > 0) await fill(store, runs)
     seen.clear()
     await everyVerb(store)
     expect(seen.size).toBeGreaterThan(40)
@@ -64,6 +65,18 @@ test('rows that are asked for by their ids are each found by its id', async () =
       expect.stringMatching(/^SCAN wanted VIRTUAL TABLE/),
       expect.stringMatching(/^SEARCH [slr] .*\bid=\?\)/),
     ])
+})
+
+test('the running runs are read once for all workers', async () => {
+  const seen = new Set<string>()
+  const store = await migratedStore(recording(sqlite(':memory:'), seen))
+  seen.clear()
+  await store.cluster.workers()
+  const [sql = ''] = seen
+  const plan = await explain(store, sql)
+  const read = plan.indexOf('SCAN r USING INDEX runs_lease_end')
+  expect(plan[read - 1], plan.join('\n')).toBe('MATERIALIZE busy')
+  expect(plan.filter((line) => line.includes('runs_lease_end'))).toHaveLength(1)
 })
 
 // By the index of all runs of a key, SQLite would read its whole history for each candidate of a claim.
@@ -265,9 +278,9 @@ async function audited(
     for (const place of [{}, times, { after }, { ...times, after }]) await cluster.findAudit({ ...query, ...place, limit: 20 })
 }
 
-async function fill(store: SqlStore): Promise<void> {
+async function fill(store: SqlStore, runs = 6000): Promise<void> {
   await store.runs.create(
-    Array.from({ length: 6000 }, (_, i) =>
+    Array.from({ length: runs }, (_, i) =>
       newRun({
         concurrencyKey: i % 3 ? `key ${i % 50}` : null,
         labels: i % 2 ? JSON.stringify({ tenant: `tenant ${i % 9}`, kind: 'many' }) : null,

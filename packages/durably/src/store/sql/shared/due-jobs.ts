@@ -19,7 +19,7 @@ export function dueJobs({ statement, session, env, tables: t, syntax }: SqlDeps)
           SELECT job_name, run_at FROM (SELECT p.job_name, p.run_at ${pending} AND p.job_name > '' ${inTurn}) AS first
           UNION ALL
           SELECT r.job_name, r.run_at FROM first
-            JOIN ${t.runs} AS r ON r.id = (SELECT p.id ${pending} AND p.job_name > first.job_name ${inTurn})
+            CROSS JOIN ${t.runs} AS r WHERE r.id = (SELECT p.id ${pending} AND p.job_name > first.job_name ${inTurn})
         ) SELECT job_name, run_at FROM first
       ) AS first
       WHERE first.run_at <= ${syntax.now(p)} - CAST(${p('waitedMs')} AS bigint)

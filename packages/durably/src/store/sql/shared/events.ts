@@ -9,7 +9,8 @@ export function sqlEvents({ statement, session, tables: t, syntax }: SqlDeps): E
       sql`SELECT * FROM ${t.events} WHERE run_id = ${p('runId')} AND seq > ${p('after')} ORDER BY seq LIMIT CAST(${p('limit')} AS bigint)`,
   )
   const heads = statement<{ ids: string }>(
-    (p) => sql`SELECT r.id, r.last_event_sequence FROM ${syntax.texts(p('ids'))} AS wanted JOIN ${t.runs} AS r ON r.id = wanted.value`,
+    (p) =>
+      sql`SELECT r.id, r.last_event_sequence FROM ${syntax.texts(p('ids'))} AS wanted CROSS JOIN ${t.runs} AS r WHERE r.id = wanted.value`,
   )
   return {
     async list(runId, { after = 0, limit = Number.MAX_SAFE_INTEGER } = {}) {

@@ -9,7 +9,7 @@ export function sqlLogs({ statement, session, tables: t, into, syntax, reader, c
   const append = statement<{ lines: string }>(
     (p) => sql`INSERT INTO ${into.logs}
       SELECT e.value ->> 0, r.id, e.value ->> 2, e.value ->> 3, e.value ->> 4, e.value ->> 5, e.value ->> 6
-      FROM ${syntax.elements(p('lines'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 1 WHERE true
+      FROM ${syntax.elements(p('lines'))} AS e CROSS JOIN ${t.runs} AS r WHERE r.id = e.value ->> 1
       ORDER BY e.key ${syntax.keep}
       ON CONFLICT DO NOTHING`,
   )

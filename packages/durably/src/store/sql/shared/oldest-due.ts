@@ -12,7 +12,7 @@ export function oldestDue({ statement, session, env, tables: t, syntax }: SqlDep
   const oldest = statement<OldestValues>((p) => {
     const now = syntax.now(p)
     return sql`${syntax.clock(p)} SELECT r.id, r.job_name, r.run_at, ${now} - r.run_at AS lag FROM ${syntax.texts(p('jobs'))} AS job
-      JOIN ${t.runs} AS r ON r.id = (
+      CROSS JOIN ${t.runs} AS r WHERE r.id = (
         SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
         WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${now} ORDER BY p.run_at, p.id LIMIT 1)
       ORDER BY r.run_at, r.id LIMIT 1`

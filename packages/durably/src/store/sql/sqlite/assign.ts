@@ -29,7 +29,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turn
 
   const find = statement<{ jobs: string; limit: number; now: number }>(
     (p) => sql`SELECT id, job_name, version, prefer_worker_id FROM (
-      SELECT c.id, c.job_name, c.version, c.prefer_worker_id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id IN (
+      SELECT c.id, c.job_name, c.version, c.prefer_worker_id, c.run_at, ${turnOfKey} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN ${t.runs} AS c WHERE c.id IN (
         SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
         WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND p.assigned_worker_id IS NULL AND ${isKeyUnused(t)}
         ORDER BY p.run_at, p.id LIMIT +${p('limit')}))
@@ -37,8 +37,8 @@ export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turn
   )
 
   const chosen = (p: Param<AssignValues>) => sql`${syntax.elements(p('rows'))} AS e
-    JOIN ${t.runs} AS r ON r.id = e.value ->> 0 JOIN ${t.workers} AS w ON w.id = e.value ->> 2
-    WHERE ${isAssignable(p, sql`e.value ->> 1`)} AND ${isThere(p('now'))} AND ${isLeading(p)}`
+    CROSS JOIN ${t.runs} AS r CROSS JOIN ${t.workers} AS w
+    WHERE r.id = e.value ->> 0 AND w.id = e.value ->> 2 AND ${isAssignable(p, sql`e.value ->> 1`)} AND ${isThere(p('now'))} AND ${isLeading(p)}`
   const assignEvents = statement<AssignValues>(
     (p) =>
       sql`INSERT INTO ${into.events} SELECT r.id, r.last_event_sequence + 1, ${assignEvent('assign', sql`json_quote(w.id)`)}, ${p('at')} FROM ${chosen(p)}`,
@@ -56,7 +56,7 @@ export function assignRuns(deps: LazyDeps, { claimRuns, dueRuns, isKeyFree, turn
     (
       p,
     ) => sql`INSERT INTO ${into.events} SELECT r.id, r.last_event_sequence + 1, ${assignEvent('orphan', sql`json_quote(lost.worker)`)}, ${p('at')}
-      FROM (${lost(p)}) AS lost JOIN ${t.runs} AS r ON r.id = lost.id`,
+      FROM (${lost(p)}) AS lost CROSS JOIN ${t.runs} AS r WHERE r.id = lost.id`,
   )
   const selectLost = statement<OrphanValues>(lost)
   const orphan = statement<OrphanValues>(

@@ -27,7 +27,7 @@ type Candidates = (deps: SqlDeps, p: Param<ClaimValues>, choice: Choice) => RawB
  * after LIMIT SQLite would prepare the statement again each time that it is bound, hence the plus.
  */
 function dueRuns({ tables: t, syntax }: SqlDeps, p: Param<ClaimValues>, { turn, among }: Choice, also = sql``): RawBuilder<unknown> {
-  return sql`SELECT c.id, c.run_at, ${turn} AS turn FROM ${syntax.texts(p('jobs'))} AS job JOIN ${t.runs} AS c ON c.id ${among} (
+  return sql`SELECT c.id, c.run_at, ${turn} AS turn FROM ${syntax.texts(p('jobs'))} AS job CROSS JOIN ${t.runs} AS c WHERE c.id ${among} (
       SELECT p.id FROM ${t.runs} AS p ${syntax.by(t.index('runs_pick'))}
       WHERE p.status = 'pending' AND p.job_name = job.value AND p.run_at <= ${p('now')} AND ${isKeyFree(t, syntax)}${also}
       ORDER BY p.run_at, p.id LIMIT +${p('candidates')})`

@@ -41,11 +41,11 @@ export function createOthers(deps: CreateDeps): RunStore['create'] {
   const insertEvents = statement<{ ids: string; at: string }>(
     (p) => sql`INSERT INTO ${into.events}
       SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
-      FROM ${syntax.texts(p('ids'))} AS e JOIN ${t.runs} AS r ON r.id = e.value WHERE true
+      FROM ${syntax.texts(p('ids'))} AS e CROSS JOIN ${t.runs} AS r WHERE r.id = e.value
       ON CONFLICT DO NOTHING`,
   )
   const selectRuns = statement<{ rows: string }>(
-    (p) => sql`SELECT e.value ->> 0 AS asked, r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = coalesce(
+    (p) => sql`SELECT e.value ->> 0 AS asked, r.* FROM ${syntax.elements(p('rows'))} AS e CROSS JOIN ${t.runs} AS r WHERE r.id = coalesce(
         (SELECT same.id FROM ${t.runs} AS same WHERE same.id = e.value ->> 0),
         (SELECT child.id FROM ${t.runs} AS child WHERE child.parent_run_id = e.value ->> 8 AND child.parent_step = e.value ->> 9),
         (SELECT known.id FROM ${t.runs} AS known WHERE known.job_name = e.value ->> 1 AND known.idempotency_key = e.value ->> 5))`,

@@ -38,7 +38,7 @@ export function deliverEvents({
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
   const insertEvents = statement<DeliveryValues>(
     (p) => sql`INSERT INTO ${into.events} SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
-      FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0 WHERE true ON CONFLICT DO NOTHING`,
+      FROM ${syntax.elements(p('rows'))} AS e CROSS JOIN ${t.runs} AS r WHERE r.id = e.value ->> 0 ON CONFLICT DO NOTHING`,
   )
   /** The runs have the data now. */
   const mark = statement<DeliveryValues>(
@@ -50,7 +50,7 @@ export function deliverEvents({
       sql`SELECT (SELECT epoch FROM ${t.leaders} WHERE name = 'leader') AS epoch, i.processed_at, i.leader_epoch FROM (SELECT 1) LEFT JOIN ${t.inbox} AS i ON i.id = ${p('id')}`,
   )
   const selectRuns = statement<DeliveryValues>(
-    (p) => sql`SELECT r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0`,
+    (p) => sql`SELECT r.* FROM ${syntax.elements(p('rows'))} AS e CROSS JOIN ${t.runs} AS r WHERE r.id = e.value ->> 0`,
   )
 
   return {

@@ -38,13 +38,13 @@ export function fireSchedules(deps: LazyDeps): Pick<ScheduleStore, 'fireSchedule
   /** Only runs that have their own id were inserted, now or the first time; then their first event is there already. */
   const insertEvents = statement<{ rows: string; at: string }>(
     (p) => sql`INSERT INTO ${into.events} SELECT r.id, 1, 'run:trigger', '{}', ${p('at')}
-      FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0 WHERE true ON CONFLICT DO NOTHING`,
+      FROM ${syntax.elements(p('rows'))} AS e CROSS JOIN ${t.runs} AS r WHERE r.id = e.value ->> 0 ON CONFLICT DO NOTHING`,
   )
   const use = statement<FiringValues>(
     (p) => sql`UPDATE ${t.schedules} AS s SET ${used(p, p('now'))} WHERE ${mayFire(p, p('now'))} AND ${isLeading(p)} RETURNING id`,
   )
   const selectRuns = statement<{ rows: string }>(
-    (p) => sql`SELECT r.* FROM ${syntax.elements(p('rows'))} AS e JOIN ${t.runs} AS r ON r.id = e.value ->> 0`,
+    (p) => sql`SELECT r.* FROM ${syntax.elements(p('rows'))} AS e CROSS JOIN ${t.runs} AS r WHERE r.id = e.value ->> 0`,
   )
   const selectState = statement<{ id: string }>(
     (p) =>
