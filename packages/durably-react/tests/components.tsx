@@ -76,14 +76,15 @@ export function GreetsByItself() {
 
 /** Its user is quicker than the network. */
 export function Nervous() {
-  const { trigger, cancel, status, isRunning } = useJob('work')
+  const { runId, trigger, cancel, status, isRunning, error } = useJob('work')
   const startAndStop = () => {
     void trigger({ steps: 1 })
-    void cancel()
+    cancel().catch(() => {})
   }
   return (
     <>
       <h1>{`${status} ${isRunning}`}</h1>
+      <p role="alert">{error && `${runId}: ${error.message}`}</p>
       <button type="button" onClick={startAndStop}>
         Start and stop
       </button>

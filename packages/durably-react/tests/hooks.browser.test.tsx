@@ -263,6 +263,38 @@ describe.each(WORLDS)('hooks, runs in %s', (world) => {
   })
 })
 
+test('the error of a command for one run is not shown for the run that is shown by then', async () => {
+  let fail = (_: Error) => {}
+  const retry = () => new Promise<never>((_, reject) => (fail = reject))
+  const { client } = watchedClient(clientOf('the page itself'), { retry })
+  const [one, two] = [await client.trigger('flaky', {}), await client.trigger('work', { steps: 1 })]
+  const page = await render(inside(client, <RunPanel runId={one.id} />))
+  await expect.element(page.getByRole('heading')).toHaveTextContent('failed failed at rest')
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await page.rerender(inside(client, <RunPanel runId={two.id} />))
+  await expect.element(page.getByRole('heading')).toHaveTextContent('running')
+  fail(new Error('no answer'))
+  await client.trigger('go', { runId: two.id })
+  await expect.element(page.getByRole('heading')).toHaveTextContent('completed')
+  await expect.element(page.getByRole('alert')).toHaveTextContent(/^$/)
+})
+
+test('a Stop right after Start that fails is shown for the run that was started, by the first Start and by the next', async () => {
+  const cancelled: string[] = []
+  const cancel = async (runId: string) => {
+    cancelled.push(runId)
+    throw new Error('no answer')
+  }
+  const { client } = watchedClient(clientOf('the page itself'), { cancel })
+  const page = await render(inside(client, <Nervous />))
+  for (const count of [1, 2]) {
+    await page.getByRole('button').click()
+    await vi.waitUntil(() => cancelled.length === count)
+    await expect.element(page.getByRole('heading')).toHaveTextContent('running true')
+    await expect.element(page.getByRole('alert')).toHaveTextContent(`${cancelled.at(-1)}: no answer`)
+  }
+})
+
 test('a server that is away for a while is waited for: the page says so, keeps what it knew, and then has it all', async () => {
   const line = brokenLine()
   const client = httpClient<TestJobs>({ url: inject('durablyUrl'), fetch: line.fetch })
