@@ -19,17 +19,22 @@ export function RunPanel({ runId }: { runId: string | null }) {
   )
 }
 
-export function Answer({ runId }: { runId: string | null }) {
+/** `onRender` gets each text that was rendered, also those that nobody had the time to see. */
+export function Answer({ runId, onRender = () => {} }: { runId: string | null; onRender?: (text: string) => void }) {
   const { text, isDone } = useRunStream(runId, 'answer')
-  return <blockquote>{`${text}${isDone ? '.' : '…'}`}</blockquote>
+  const words = `${text}${isDone ? '.' : '…'}`
+  onRender(words)
+  return <blockquote>{words}</blockquote>
 }
 
 export function Connection({ runId }: { runId: string | null }) {
   return <p role="status">{useRun(runId).connection}</p>
 }
 
-export function Lines({ runId }: { runId: string | null }) {
+/** `onRender` gets the number of lines. */
+export function Lines({ runId, onRender = () => {} }: { runId: string | null; onRender?: (count: number) => void }) {
   const { logs } = useRunLogs(runId)
+  onRender(logs.length)
   return logs.map(({ sequence, level, message }) => <li key={sequence}>{`${level}: ${message}`}</li>)
 }
 

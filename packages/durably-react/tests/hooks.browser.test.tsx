@@ -295,6 +295,44 @@ test('a Stop right after Start that fails is shown for the run that was started,
   }
 })
 
+test('a text that is opened while its run, which has ended, is shown already is not done before it was read', async () => {
+  const { client, go, has } = setup('the page itself')
+  const run = await client.trigger('talk', { words: ['one ', 'two ', 'three'] })
+  for (let i = 0; i < 3; i++) await go(run)
+  await has('completed', run)
+  const texts: string[] = []
+  const panel = <RunPanel key="panel" runId={run.id} />
+  const answer = (key: string) => <Answer key={key} runId={run.id} onRender={(text) => texts.push(`${key}: ${text}`)} />
+  const page = await render(inside(client, [panel]))
+  await expect.element(page.getByRole('heading')).toHaveTextContent('completed')
+  await page.rerender(inside(client, [panel, answer('first')]))
+  await expect.element(page.getByRole('blockquote')).toHaveTextContent(/^one two three\.$/)
+  expect(new Set(texts)).toStrictEqual(new Set(['first: …', 'first: one two three.']))
+  // Now it is known.
+  await page.rerender(inside(client, [panel, answer('second')]))
+  await expect.element(page.getByRole('blockquote')).toHaveTextContent(/^one two three\.$/)
+  expect(new Set(texts.slice(-2))).toStrictEqual(new Set(['second: one two three.']))
+})
+
+test('log lines that are opened while their run is shown already are none, and then all', async () => {
+  const { client, go } = setup('the page itself')
+  const run = await client.trigger('work', { steps: 3 })
+  await go(run)
+  for await (const { type } of client.subscribe(run.id)) if (type === 'log:write') break
+  const counts: number[] = []
+  const panel = <RunPanel key="panel" runId={run.id} />
+  const page = await render(inside(client, [panel]))
+  await expect.element(page.getByText('step 1, 1 of 3')).toBeVisible()
+  // This line comes while nobody has asked for lines.
+  await go(run)
+  await expect.element(page.getByText('step 2, 2 of 3')).toBeVisible()
+  await page.rerender(inside(client, [panel, <Lines key="lines" runId={run.id} onRender={(count) => counts.push(count)} />]))
+  await expect.element(page.getByText('info: step 1 is done')).toBeVisible()
+  await expect.element(page.getByText('info: step 2 is done')).toBeVisible()
+  expect(counts[0]).toBe(0)
+  await client.cancel(run.id)
+})
+
 test('a server that is away for a while is waited for: the page says so, keeps what it knew, and then has it all', async () => {
   const line = brokenLine()
   const client = httpClient<TestJobs>({ url: inject('durablyUrl'), fetch: line.fetch })
