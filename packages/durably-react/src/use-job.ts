@@ -79,13 +79,21 @@ export function useJob<TName extends JobName<RegisteredJobs>>(
     [client, jobName, attempt, follow],
   )
 
-  const cancel = useCallback(
-    // A run that is being triggered is cancelled as soon as it has an id.
-    () => attempt(async () => observers.cancel(wanted.current ? (await wanted.current).id : present(runId, 'cancel'))),
-    [observers, runId, attempt],
-  )
+  const cancel = useCallback(() => {
+    let id = runId
+    const ask = async () => {
+      // A run that is being triggered is cancelled as soon as it has an id.
+      if (wanted.current) id = (await wanted.current).id
+      return observers.cancel(present(id, 'cancel'))
+    }
+    return attempt(ask, () => id)
+  }, [observers, runId, attempt])
   const retry = useCallback(
-    () => attempt(async () => (await observers.retry(present(runId, 'retry'))) as Run<Output>),
+    () =>
+      attempt(
+        async () => (await observers.retry(present(runId, 'retry'))) as Run<Output>,
+        () => runId,
+      ),
     [observers, runId, attempt],
   )
   const reset = useCallback(() => {

@@ -6,7 +6,7 @@ import type { RunObserver } from './observe/run-observer.ts'
 export interface RunPart<T> {
   /** Must return the same value as long as nothing has changed. */
   of(observer: RunObserver): T
-  /** The value before anything is known, and always on a server. */
+  /** The value before anything is known, also while an observer does not have the history that the part needs, and always on a server. */
   unknown: T
   /** Whether the part needs the log from its beginning. */
   history: boolean
@@ -20,7 +20,7 @@ export function useRunPart<T>(runId: string | null, { of, unknown, history }: Ru
   )
   const now = () => {
     const observer = runId === null ? undefined : observers.run(runId)
-    return observer ? of(observer) : unknown
+    return observer && (observer.wantsHistory || !history) ? of(observer) : unknown
   }
   return useSyncExternalStore(join, now, () => unknown)
 }

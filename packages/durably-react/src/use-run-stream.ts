@@ -2,7 +2,7 @@
 // twice.
 import type { StreamView } from '@coji/durably/client'
 import { useMemo } from 'react'
-import type { Connection } from './observe/run-state.ts'
+import type { Connection, RunState } from './observe/run-state.ts'
 import { STATE } from './use-run.ts'
 import { type RunPart, useRunPart } from './use-run-part.ts'
 
@@ -28,9 +28,12 @@ export function useRunStream(runId: string | null, stepName: string): UseRunStre
     [stepName],
   )
   const stream = useRunPart(runId, part)
-  const { isAtEnd, connection, error } = useRunPart(runId, STATE)
+  const { isAtEnd, connection, error } = useRunPart(runId, WHOLE_STATE)
   return { ...stream, isDone: stream.isDone || isAtEnd, connection, error }
 }
+
+/** An observer without the history is at the end as soon as it has read a run that has ended, before any output. */
+const WHOLE_STATE: RunPart<RunState> = { ...STATE, history: true }
 
 const NO_STREAM: StreamView = { chunks: [], text: '', state: undefined, isDone: false }
 

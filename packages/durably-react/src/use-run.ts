@@ -54,9 +54,20 @@ export function useRun<TOutput = unknown>(runId: string | null): UseRunResult<TO
   const observers = useObservers()
   const state = useRunPart(runId, STATE)
   const { error, attempt } = useAttempt(runId)
-  const cancel = useCallback(() => attempt(async () => observers.cancel(present(runId, 'cancel'))), [observers, runId, attempt])
+  const cancel = useCallback(
+    () =>
+      attempt(
+        async () => observers.cancel(present(runId, 'cancel')),
+        () => runId,
+      ),
+    [observers, runId, attempt],
+  )
   const retry = useCallback(
-    () => attempt(async () => (await observers.retry(present(runId, 'retry'))) as Run<TOutput>),
+    () =>
+      attempt(
+        async () => (await observers.retry(present(runId, 'retry'))) as Run<TOutput>,
+        () => runId,
+      ),
     [observers, runId, attempt],
   )
   return { ...factsOf<TOutput>(state, error), cancel, retry }

@@ -19,17 +19,22 @@ export function RunPanel({ runId }: { runId: string | null }) {
   )
 }
 
-export function Answer({ runId }: { runId: string | null }) {
+/** `onRender` gets each text that was rendered, also those that nobody had the time to see. */
+export function Answer({ runId, onRender = () => {} }: { runId: string | null; onRender?: (text: string) => void }) {
   const { text, isDone } = useRunStream(runId, 'answer')
-  return <blockquote>{`${text}${isDone ? '.' : '…'}`}</blockquote>
+  const words = `${text}${isDone ? '.' : '…'}`
+  onRender(words)
+  return <blockquote>{words}</blockquote>
 }
 
 export function Connection({ runId }: { runId: string | null }) {
   return <p role="status">{useRun(runId).connection}</p>
 }
 
-export function Lines({ runId }: { runId: string | null }) {
+/** `onRender` gets the number of lines. */
+export function Lines({ runId, onRender = () => {} }: { runId: string | null; onRender?: (count: number) => void }) {
   const { logs } = useRunLogs(runId)
+  onRender(logs.length)
   return logs.map(({ sequence, level, message }) => <li key={sequence}>{`${level}: ${message}`}</li>)
 }
 
@@ -76,14 +81,15 @@ export function GreetsByItself() {
 
 /** Its user is quicker than the network. */
 export function Nervous() {
-  const { trigger, cancel, status, isRunning } = useJob('work')
+  const { runId, trigger, cancel, status, isRunning, error } = useJob('work')
   const startAndStop = () => {
     void trigger({ steps: 1 })
-    void cancel()
+    cancel().catch(() => {})
   }
   return (
     <>
       <h1>{`${status} ${isRunning}`}</h1>
+      <p role="alert">{error && `${runId}: ${error.message}`}</p>
       <button type="button" onClick={startAndStop}>
         Start and stop
       </button>

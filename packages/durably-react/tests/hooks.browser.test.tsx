@@ -263,6 +263,76 @@ describe.each(WORLDS)('hooks, runs in %s', (world) => {
   })
 })
 
+test('the error of a command for one run is not shown for the run that is shown by then', async () => {
+  let fail = (_: Error) => {}
+  const retry = () => new Promise<never>((_, reject) => (fail = reject))
+  const { client } = watchedClient(clientOf('the page itself'), { retry })
+  const [one, two] = [await client.trigger('flaky', {}), await client.trigger('work', { steps: 1 })]
+  const page = await render(inside(client, <RunPanel runId={one.id} />))
+  await expect.element(page.getByRole('heading')).toHaveTextContent('failed failed at rest')
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await page.rerender(inside(client, <RunPanel runId={two.id} />))
+  await expect.element(page.getByRole('heading')).toHaveTextContent('running')
+  fail(new Error('no answer'))
+  await client.trigger('go', { runId: two.id })
+  await expect.element(page.getByRole('heading')).toHaveTextContent('completed')
+  await expect.element(page.getByRole('alert')).toHaveTextContent(/^$/)
+})
+
+test('a Stop right after Start that fails is shown for the run that was started, by the first Start and by the next', async () => {
+  const cancelled: string[] = []
+  const cancel = async (runId: string) => {
+    cancelled.push(runId)
+    throw new Error('no answer')
+  }
+  const { client } = watchedClient(clientOf('the page itself'), { cancel })
+  const page = await render(inside(client, <Nervous />))
+  for (const count of [1, 2]) {
+    await page.getByRole('button').click()
+    await vi.waitUntil(() => cancelled.length === count)
+    await expect.element(page.getByRole('heading')).toHaveTextContent('running true')
+    await expect.element(page.getByRole('alert')).toHaveTextContent(`${cancelled.at(-1)}: no answer`)
+  }
+})
+
+test('a text that is opened while its run, which has ended, is shown already is not done before it was read', async () => {
+  const { client, go, has } = setup('the page itself')
+  const run = await client.trigger('talk', { words: ['one ', 'two ', 'three'] })
+  for (let i = 0; i < 3; i++) await go(run)
+  await has('completed', run)
+  const texts: string[] = []
+  const panel = <RunPanel key="panel" runId={run.id} />
+  const answer = (key: string) => <Answer key={key} runId={run.id} onRender={(text) => texts.push(`${key}: ${text}`)} />
+  const page = await render(inside(client, [panel]))
+  await expect.element(page.getByRole('heading')).toHaveTextContent('completed')
+  await page.rerender(inside(client, [panel, answer('first')]))
+  await expect.element(page.getByRole('blockquote')).toHaveTextContent(/^one two three\.$/)
+  expect(new Set(texts)).toStrictEqual(new Set(['first: …', 'first: one two three.']))
+  // Now it is known.
+  await page.rerender(inside(client, [panel, answer('second')]))
+  await expect.element(page.getByRole('blockquote')).toHaveTextContent(/^one two three\.$/)
+  expect(new Set(texts.slice(-2))).toStrictEqual(new Set(['second: one two three.']))
+})
+
+test('log lines that are opened while their run is shown already are none, and then all', async () => {
+  const { client, go } = setup('the page itself')
+  const run = await client.trigger('work', { steps: 3 })
+  await go(run)
+  for await (const { type } of client.subscribe(run.id)) if (type === 'log:write') break
+  const counts: number[] = []
+  const panel = <RunPanel key="panel" runId={run.id} />
+  const page = await render(inside(client, [panel]))
+  await expect.element(page.getByText('step 1, 1 of 3')).toBeVisible()
+  // This line comes while nobody has asked for lines.
+  await go(run)
+  await expect.element(page.getByText('step 2, 2 of 3')).toBeVisible()
+  await page.rerender(inside(client, [panel, <Lines key="lines" runId={run.id} onRender={(count) => counts.push(count)} />]))
+  await expect.element(page.getByText('info: step 1 is done')).toBeVisible()
+  await expect.element(page.getByText('info: step 2 is done')).toBeVisible()
+  expect(counts[0]).toBe(0)
+  await client.cancel(run.id)
+})
+
 test('a server that is away for a while is waited for: the page says so, keeps what it knew, and then has it all', async () => {
   const line = brokenLine()
   const client = httpClient<TestJobs>({ url: inject('durablyUrl'), fetch: line.fetch })

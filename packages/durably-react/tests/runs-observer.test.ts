@@ -94,6 +94,28 @@ test('older pages are added until there are no more', async () => {
   expect([seen.ids(), seen.now().hasMore]).toStrictEqual([ids, false])
 })
 
+test('loadMore resolves when its page is there, also if the older ones are being read anyway', async () => {
+  const { env, look, trigger } = setup({ olderMs: 1000 })
+  const ids = await trigger(7)
+  const seen = look(PAIRS)
+  await env.advance(1000)
+  const first = seen.loadMore()
+  await env.advance(1500)
+  await first
+  expect(seen.ids()).toStrictEqual(ids.slice(0, 4))
+  // They are read again every ten seconds, and somebody scrolls down meanwhile.
+  await env.advance(9700)
+  let isThere = false
+  const second = seen.loadMore().then(() => {
+    isThere = true
+  })
+  await env.advance(10)
+  expect([isThere, seen.now().isLoadingMore, seen.ids()]).toStrictEqual([false, true, ids.slice(0, 4)])
+  await env.advance(5000)
+  await second
+  expect([isThere, seen.now().isLoadingMore, seen.ids()]).toStrictEqual([true, false, ids.slice(0, 6)])
+})
+
 test('when new runs come, none that is shown gets lost or doubled, at any moment (L2)', async () => {
   const { env, look, trigger } = setup({ olderMs: 150 })
   const ids = await trigger(4)

@@ -37,7 +37,6 @@ export class RunObserver {
   readonly #subscribers: Subscribers
   readonly #pause: Pause
   #following = new AbortController()
-  #wantsHistory = false
   #wasThere = false
   /** The run as it was read. */
   #run: Run | null = null
@@ -49,7 +48,8 @@ export class RunObserver {
   #refreshAgain = false
 
   state: RunState = UNKNOWN_RUN
-  /** Complete only when the history is wanted; so are the logs. */
+  /** A component needs the history (O2). The streams and the logs are complete only then, and `isAtEnd` is of all of it. */
+  wantsHistory = false
   streams: RunView['streams'] = {}
   logs: readonly LogWriteEvent[] = []
 
@@ -65,8 +65,8 @@ export class RunObserver {
   }
 
   join(listener: () => void, { history }: { history: boolean }): () => void {
-    const isLate = history && !this.#wantsHistory && this.#view !== null
-    this.#wantsHistory ||= history
+    const isLate = history && !this.wantsHistory && this.#view !== null
+    this.wantsHistory ||= history
     if (isLate) this.#start()
     return this.#subscribers.join(listener)
   }
@@ -100,7 +100,7 @@ export class RunObserver {
     for (let isFirst = true, failures = 0, looks = 0; !signal.aborted; isFirst = false) {
       try {
         if (!isFirst || !this.#run) await this.#ask()
-        if (!this.#wantsHistory) this.#forgetLog()
+        if (!this.wantsHistory) this.#forgetLog()
         const before = this.#run
         if (!this.#isAtEnd()) {
           for await (const event of this.#events(signal)) {
@@ -129,7 +129,7 @@ export class RunObserver {
   #isAtEnd(before?: Run | null): boolean {
     const run = this.#run
     if (!run) return false
-    this.#view ??= this.#wantsHistory ? emptyRunView : viewOf(run)
+    this.#view ??= this.wantsHistory ? emptyRunView : viewOf(run)
     return hasEnded(run.status) && (this.#view.sequence >= run.lastEventSequence || run === before)
   }
 

@@ -46,7 +46,7 @@ export class RunsObserver {
   #newest: readonly Run[] = []
   #older: readonly Run[] = []
   #olderPages = 0
-  #isReading = false
+  #reading: Promise<void> | null = null
   #readAgain = false
   #readingSoon: TimerHandle
   #watchError: Error | null = null
@@ -117,11 +117,14 @@ export class RunsObserver {
     this.#show(this.#olderPages === 0 ? page.length >= this.#limit : this.state.hasMore)
   }
 
-  /** One read at a time. */
-  async #readOlder(): Promise<void> {
+  /** One read at a time. It resolves when all was read that is wanted by now, also if a read was under way. */
+  #readOlder(): Promise<void> {
     this.#readAgain = true
-    if (this.#isReading) return
-    this.#isReading = true
+    this.#reading ??= this.#readWanted()
+    return this.#reading
+  }
+
+  async #readWanted(): Promise<void> {
     while (this.#readAgain && !this.#ended.signal.aborted) {
       this.#readAgain = false
       try {
@@ -132,7 +135,8 @@ export class RunsObserver {
       }
       this.#change({})
     }
-    this.#isReading = false
+    // In the same turn as the last look at `#readAgain`, so that no call falls between them.
+    this.#reading = null
     this.#readOlderSoon()
   }
 

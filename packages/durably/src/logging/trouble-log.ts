@@ -5,6 +5,7 @@ import type { Unsubscribe } from '../events/emitter.ts'
 import type { DurablyEvent, EventOf } from '../model/event.ts'
 import { type Failure, failureOf } from '../model/failure.ts'
 import { LruMap } from '../model/lru-map.ts'
+import { tell } from '../model/tell.ts'
 import { CONSOLE } from './console-logger.ts'
 import type { TroubleLogDeps } from './lazy-trouble-log.ts'
 import type { DurablyLogger } from './logger.ts'
@@ -103,11 +104,7 @@ export class TroubleLog {
   }
 
   #log(level: keyof DurablyLogger, line: string): void {
-    try {
-      this.#logger[level](`durably: ${line}`)
-    } catch {
-      // An error of a logger has nowhere to go.
-    }
+    tell(() => this.#logger[level](`durably: ${line}`))
   }
 }
 

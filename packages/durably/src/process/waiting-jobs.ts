@@ -2,6 +2,7 @@
 import type { Engine } from '../engine.ts'
 import type { DurablyLogger } from '../logging/logger.ts'
 import type { TimerHandle } from '../model/env.ts'
+import { tell } from '../model/tell.ts'
 
 const EVERY_MS = 10_000
 /** Another worker would have claimed it by then. */
@@ -20,9 +21,8 @@ export function watchWaitingJobs({ env, store, jobs }: Engine, logger: DurablyLo
     const request = { waitedMs: WAITED_MS, except: [...jobs.keys(), ...reported], limit: JOBS_MAX }
     for (const jobName of await store.runs.dueJobs(request).catch(() => [])) {
       reported.add(jobName)
-      logger.warn(
-        `durably: runs of job ${JSON.stringify(jobName)} wait, but this worker does not define that job; define it here or start a worker that does`,
-      )
+      const runs = `runs of job ${JSON.stringify(jobName)}`
+      tell(() => logger.warn(`durably: ${runs} wait, but this worker does not define that job; define it here or start a worker that does`))
     }
   }
   again()

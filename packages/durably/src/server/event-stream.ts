@@ -120,8 +120,9 @@ export class EventStream {
       },
       (error) => {
         // The stream breaks off without `done`, so the reader reconnects and continues from its cursor.
-        if (!this.#closed.signal.aborted) this.#deps.report(error)
+        if (this.#closed.signal.aborted) return
         this.end()
+        this.#deps.report(error)
       },
     )
   }

@@ -2,7 +2,7 @@
 import type { Durably } from '../durably.ts'
 import { ENGINE } from '../engine.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
-import { atLeastOne } from './options.ts'
+import { atLeastOne, readOnError } from './options.ts'
 import { openRunStream, type RunStreamOptions } from './run-stream.ts'
 import { SseConnections } from './sse-connections.ts'
 import { findRow } from './visible-run.ts'
@@ -11,7 +11,7 @@ import { findRow } from './visible-run.ts'
 export interface EventStreamsOptions {
   /** How many streams one principal may have open. Default 100. */
   maxStreams?: number
-  /** Called with errors that end a stream; its reader connects again. Default: `console.error`. */
+  /** Called with errors that end a stream; its reader connects again. What it throws itself is ignored. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void
 }
 
@@ -40,7 +40,8 @@ export interface EventStreams {
  */
 export function eventStreams(durably: Durably, options: EventStreamsOptions = {}): EventStreams {
   checkKeys('eventStreams', options, OPTIONS, 'invalid_config')
-  const { maxStreams = 100, onError = (error: unknown) => console.error(error) } = options
+  const { maxStreams = 100 } = options
+  const onError = readOnError(options.onError)
   const engine = durably[ENGINE]
   const { env, pollingMs: intervalMs } = engine
   const connections = new SseConnections({ env, intervalMs, maxPerPrincipal: atLeastOne('maxStreams', maxStreams) })

@@ -40,8 +40,8 @@ export function openStream({ engine, connections, onError }: StreamServer, reque
       try {
         await recheck(stream)
       } catch (error) {
-        report(error)
         stream.end()
+        report(error)
       }
     },
   })

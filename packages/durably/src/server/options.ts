@@ -1,6 +1,7 @@
 // The options of `durablyHandler`, their defaults and their limits.
 import { DurablyError } from '../model/errors.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
+import { tell } from '../model/tell.ts'
 import { type Authorize, mayLookAtValues } from './authorize.ts'
 
 /** The options of `durablyHandler`. Only `authorize` is required. */
@@ -33,7 +34,7 @@ export interface ServerOptions {
   exposeFailures?: boolean | ((request: Request) => boolean | Promise<boolean>)
   /** Whether this process executes runs, so that `/ready` waits for `durably.start()`. Default true. */
   executes?: boolean
-  /** Called with errors whose details are not sent to the caller. Default: `console.error`. */
+  /** Called with errors whose details are not sent to the caller. What it throws itself is ignored. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void
 }
 
@@ -74,8 +75,13 @@ export function readOptions(options: ServerOptions): ServerConfig {
     maxJsonDepth: atLeastOne('maxJsonDepth', options.maxJsonDepth ?? 64),
     exposeFailures: typeof exposeFailures === 'function' ? exposeFailures : () => exposeFailures,
     executes: options.executes ?? true,
-    onError: options.onError ?? ((error) => console.error(error)),
+    onError: readOnError(options.onError),
   }
+}
+
+export function readOnError(given: ServerOptions['onError']): ServerConfig['onError'] {
+  const onError = given ?? ((error: unknown) => console.error(error))
+  return (error, request) => tell(() => onError(error, request))
 }
 
 /** Without a slash at its end: `''` for the root. */

@@ -1,5 +1,5 @@
 // ctx.stream: the output of a step while it comes, durable and never doubled (DESIGN §4).
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
 import { retry } from '../../src/index.ts'
@@ -8,6 +8,7 @@ import type { Emit, JobContext } from '../../src/model/job.ts'
 import { withLogPersistence } from '../../src/plugins/index.ts'
 import type { OwnerWrite } from '../../src/store/owner-write.ts'
 import type { Store } from '../../src/store/store.ts'
+import { unhandledRejections } from './failing-listeners.ts'
 import { faulty } from './faulty-store.ts'
 import { freezable } from './freezable-env.ts'
 import { type Gate, gate } from './gate.ts'
@@ -48,14 +49,6 @@ function defineMoves(durably: Durably) {
     return { value }
   })
   return { job, begun: begun.opened, end: ending.open }
-}
-
-function unhandledRejections(): unknown[] {
-  const heard: unknown[] = []
-  const hear = (reason: unknown) => void heard.push(reason)
-  process.on('unhandledRejection', hear)
-  onTestFinished(() => void process.off('unhandledRejection', hear))
-  return heard
 }
 
 describe.each(WORLDS)('the output of a stream on %s', (world) => {

@@ -6,6 +6,7 @@ import type { DurablyLogger } from '../../src/index.ts'
 import { retry } from '../../src/model/retry-policy.ts'
 import { sqlite } from '../../src/sqlite/index.ts'
 import { temporaryFile } from '../sql/place.ts'
+import { failure, unhandledRejections } from './failing-listeners.ts'
 import { faulty } from './faulty-store.ts'
 import { setup, WORLDS } from './world.ts'
 
@@ -83,6 +84,25 @@ describe.each(WORLDS)('the log of an instance on %s', (world) => {
     expect(lines).toEqual([
       'warn durably: runs of job "elsewhere" wait, but this worker does not define that job; define it here or start a worker that does',
     ])
+  })
+
+  test.each(['throws', 'rejects'] as const)('a logger that %s harms nobody: the worker looks on for runs that wait', async (how) => {
+    const unhandled = unhandledRejections()
+    const { lines, logger } = listening()
+    const warn = (line: string) => {
+      lines.push(line)
+      return failure(how, 'the disk of the log is full')
+    }
+    const { durably, another, env } = await setup(world)
+    const worker = another({ logger: { ...logger, warn } })
+    worker.start()
+    for (const name of ['first', 'second']) {
+      await durably.defineJob({ name, input: anything }, async () => {}).trigger(null)
+      await env.advance(30_000)
+    }
+    await worker.stop()
+    expect(lines).toEqual([expect.stringContaining('job "first" wait'), expect.stringContaining('job "second" wait')])
+    expect(unhandled).toEqual([])
   })
 
   test('says who lost a run and who takes it over', async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { retry } from '../../src/index.ts'
+import { memoryStore } from '../../src/memory.ts'
 import type { TaskQueue, TaskRecord, TaskState } from '../../src/tasks/index.ts'
+import { virtualEnv } from '../../src/testing/virtual-env.ts'
+import { faulty } from '../engine/faulty-store.ts'
 import { setup, WORLDS } from './world.ts'
 
 const COUNTS = { Queued: 0, Running: 0, Succeeded: 0, RetryScheduled: 0, Dead: 0, Cancelled: 0 }
@@ -212,4 +215,24 @@ describe.each(WORLDS)('observing (%s)', (world) => {
     await settle()
     expect(await queue.countsByState()).toEqual({ ...COUNTS, Succeeded: 111 })
   })
+})
+
+test('a small page of a state takes few reads, however many tasks of another state lie between', async () => {
+  const env = virtualEnv()
+  const { wrap, faults } = faulty()
+  const { queue } = await setup('memory', { env, store: wrap(memoryStore({ env })) })
+  registerSome(queue)
+  const ids: string[] = []
+  for (let n = 0; n < 2; n++) ids.unshift((await queue.enqueue({ taskType: 'fails', payload: n })).id)
+  queue.start()
+  for (let turn = 0; turn < 200; turn++) await env.idle()
+  for (let n = 0; n < 500; n++) await queue.enqueue({ taskType: 'unknown', payload: n })
+  const before = faults.count('runs.list')
+  const first = await queue.list({ state: 'RetryScheduled', limit: 1 })
+  const second = await queue.list({ state: 'RetryScheduled', limit: 1, cursor: first.cursor })
+  expect([...first.tasks, ...second.tasks].map(({ id }) => id)).toEqual(ids)
+  expect(await queue.list({ state: 'RetryScheduled', limit: 1, cursor: second.cursor })).toEqual({ tasks: [], cursor: null })
+  expect(faults.count('runs.list') - before).toBeLessThan(10)
+  for (const limit of [0, -1, 1.5, Number.NaN])
+    await expect(queue.list({ state: 'RetryScheduled', limit })).rejects.toMatchObject({ code: 'invalid_argument' })
 })
