@@ -2,6 +2,7 @@
 import type { SimFigures } from '../../packages/durably/dist/testing/simulator/judge.js'
 import type { Simulated, SimulateOptions } from '../../packages/durably/dist/testing/simulator/simulate.js'
 import { type Engine, loadEngine } from './engine-build.ts'
+import { unheardRejections } from './unheard-rejections.ts'
 
 export const SIM_STORES = ['memory', 'sqlite'] as const
 export type SimStore = (typeof SIM_STORES)[number]
@@ -42,9 +43,9 @@ export async function simulateSeeds({ dist, store, seeds, untilFailure }: SeedsT
   return result
 }
 
-export function storeOptions(engine: Engine, store: SimStore): Pick<SimulateOptions, 'openStore'> {
-  if (store === 'memory') return {}
-  return { openStore: engine.sqlWorlds(() => engine.sqlite(':memory:')) }
+export function storeOptions(engine: Engine, store: SimStore): Pick<SimulateOptions, 'openStore' | 'seenBeside'> {
+  const seenBeside = unheardRejections()
+  return store === 'memory' ? { seenBeside } : { openStore: engine.sqlWorlds(() => engine.sqlite(':memory:')), seenBeside }
 }
 
 export function noFigures(): SimFigures {

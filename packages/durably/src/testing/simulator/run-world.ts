@@ -56,7 +56,7 @@ const TABS_SHARE = 0.2
 
 export class RunWorld {
   readonly #seed: number
-  readonly #options: Required<SimulateOptions>
+  readonly #options: Required<Omit<SimulateOptions, 'seenBeside'>>
   readonly #base: VirtualEnv
   readonly #plan: FaultPlan
   /** Those of the plan, and partitions where the workers are a fleet. */
@@ -90,7 +90,7 @@ export class RunWorld {
   readonly #stuck: Violation[] = []
 
   /** `isFleet`: its workers are a fleet. */
-  constructor(options: Required<SimulateOptions>, isFleet = false) {
+  constructor(options: Required<Omit<SimulateOptions, 'seenBeside'>>, isFleet = false) {
     const { seed } = options
     this.#options = options
     this.#seed = seed

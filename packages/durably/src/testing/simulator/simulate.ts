@@ -1,5 +1,5 @@
 // Simulate — what one seed makes: a world of runs, and for some seeds a second one whose workers are a fleet, and worlds of schedules and of
-// events. Each is judged by itself, and all together by what would end the process (I74); what was seen is added up.
+// events. Each is judged by itself; what was seen is added up.
 
 import { memoryStore } from '../../memory.ts'
 import type { Env } from '../../model/env.ts'
@@ -12,7 +12,6 @@ import { type SimulatedInbox, simulateInbox } from './inbox-world.ts'
 import type { SimFigures } from './judge.ts'
 import { RunWorld } from './run-world.ts'
 import { type SimulatedSchedules, simulateSchedules } from './schedule-world.ts'
-import { UnheardRejections } from './unheard-rejections.ts'
 import { fleetSeed, hasFleet, hasInbox, hasSchedules } from './world-kinds.ts'
 
 export interface SimulateOptions {
@@ -23,6 +22,8 @@ export interface SimulateOptions {
   keepTrace?: boolean
   /** A store on the clock of the world that this seed makes; the memory store unless given. */
   openStore?: (env: Env, seed: number) => Promise<OpenedStore>
+  /** What else was wrong since it was asked last, such as a rejection that nobody heard (I74): asked when all worlds of the seed have ended. */
+  seenBeside?: () => Promise<Violation[]>
 }
 
 export interface OpenedStore {
@@ -44,15 +45,13 @@ export interface Simulated {
 }
 
 export async function simulate(options: SimulateOptions): Promise<Simulated> {
-  const { seed, without = new Set(), keepTrace = false, openStore = inMemory } = options
+  const { seed, without = new Set(), keepTrace = false, openStore = inMemory, seenBeside = async () => [] } = options
   const world = { seed, without, keepTrace, openStore }
-  const unheard = new UnheardRejections()
   let simulated = await new RunWorld(world).run()
   if (hasFleet(seed)) simulated = both(simulated, await new RunWorld({ ...world, seed: fleetSeed(seed) }, true).run())
   if (hasSchedules(seed)) simulated = beside(simulated, await simulateSchedules(world))
   if (hasInbox(seed)) simulated = beside(simulated, await simulateInbox(world))
-  const rejections = await unheard.end()
-  return { ...simulated, violations: [...simulated.violations, ...rejections] }
+  return { ...simulated, violations: [...simulated.violations, ...(await seenBeside())] }
 }
 
 /** Adds what was seen in a world of its own. */
