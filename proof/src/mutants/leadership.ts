@@ -52,13 +52,6 @@ export const LEADERSHIP_MUTANTS: Mutant[] = [
     replace: 'if (!canWork) this.#lastBeatAt = env.mono()',
   },
   {
-    name: 'tab-steals-at-one-look',
-    guard: 'heartbeats that were waiting for a frozen tab are no silence of the leader (B2)',
-    file: 'store/leader-lock.ts',
-    find: 'if (isSilent && this.#wasSilent) return',
-    replace: 'if (isSilent) return',
-  },
-  {
     name: 'briefly-frozen-tab-steals',
     guard: 'a tab that was frozen between two looks, for less than a lease, does not steal the lead from the next leader (B2)',
     file: 'store/leader-lock.ts',

@@ -22,6 +22,8 @@ No proof covers everything. The following is not tested by any of the above:
   each change.
 - **One guard of heartbeats.** That another beat is under way when a lease is over, after one that was answered late: a world showed that it was missing, but
   no world of today does. An engine test has it.
+- **One guard of tabs.** That a tab which was frozen for less than half a lease looks twice before it steals the lead: no world has a leader that wakes in just that time.
+  An engine test has it.
 - **Worlds of the corpus that have changed.** A seed makes another world when the simulator learns something new, so an old line of the corpus may not
   show its cause any more. Where the cause has a mutant, \`npm run mutants\` tells; of the others nobody has tried them all again.
 - **Speed.** See \`npm run bench\`.`

@@ -57,6 +57,16 @@ test('a tab that was frozen itself does not take the heartbeats that it has not 
   expect(thefts).toEqual([])
 })
 
+test('a tab that was frozen for less than half a lease looks twice: the leader may have woken meanwhile', async () => {
+  const { base, thefts, leader, waiting } = await leaderAndWaiting()
+  leader.pause(2.26 * LEASE_MS)
+  await base.advance(2.24 * LEASE_MS)
+  // Its look falls due, and then the heartbeat of the leader.
+  waiting.pause(0.15 * LEASE_MS)
+  await base.advance(5 * LEASE_MS)
+  expect(thefts).toEqual([])
+})
+
 test('a tab that saw the leader silent and was then frozen hears the next leader before it steals the lead', async () => {
   const { base, thefts, leader, waiting, open } = await leaderAndWaiting()
   await open('next')
