@@ -95,9 +95,13 @@ export class ElectedDuties implements Duties {
   }
 
   async resign(): Promise<void> {
-    const { env, report } = this.#deps
+    await within(this.#deps.env, RESIGN_MS_MAX, this.#leave())
+  }
+
+  /** What is under way is waited for: it may lead or enter the register yet. */
+  async #leave(): Promise<void> {
+    const { report } = this.#deps
     await this.#performing?.catch(() => {})
-    const left = [this.#election.resign(), this.#fleet?.leave()].map((one) => one?.catch(report))
-    await within(env, RESIGN_MS_MAX, Promise.all(left))
+    await Promise.all([this.#election.resign(), this.#fleet?.leave()].map((one) => one?.catch(report)))
   }
 }
