@@ -29,8 +29,16 @@ export interface Performed {
   againInMs: number
 }
 
+/** When nothing is performed. */
+export interface WorkOfInstance {
+  /** From a stop until the instance works again: what still looks for work must not lead, nor be in the register, after it has resigned. */
+  isOver?: boolean
+  /** A test lets time pass without duties. */
+  isWithheld?: boolean
+}
+
 export interface Duties {
-  perform(due: DueDuties): Promise<Performed>
+  perform(due: DueDuties, work: WorkOfInstance): Promise<Performed>
   /** When the worker stops, so that another process need not wait for the end of the lease. */
   resign(): Promise<void>
 }
@@ -49,7 +57,8 @@ export class ElectedDuties implements Duties {
   }
 
   /** All callers of one moment share what one of them does. */
-  perform(due: DueDuties): Promise<Performed> {
+  perform(due: DueDuties, { isOver, isWithheld }: WorkOfInstance): Promise<Performed> {
+    if (isOver || isWithheld) return Promise.resolve({ isDone: false, againInMs: AGAIN_MS })
     this.#performing ??= this.#perform(due).finally(() => {
       this.#performing = null
     })

@@ -7,7 +7,7 @@ import type { RunRow } from '../model/run.ts'
 import type { ClaimRequest } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 import type { ClusterDeps, ClusterParts } from './cluster-parts.ts'
-import type { DueDuties, Duties, Performed } from './duties.ts'
+import type { DueDuties, Duties, Performed, WorkOfInstance } from './duties.ts'
 import type { DutiesDeps } from './duties-of.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetOptions } from './fleet-options.ts'
@@ -42,9 +42,7 @@ export function lazyPublishJobs({ env, store: { cluster }, jobs, publishesJobs }
   }
 }
 
-export interface LazyDuties extends Pick<Duties, 'resign'> {
-  /** True: nothing is performed. */
-  isWithheld: boolean
+export interface LazyDuties extends Pick<Duties, 'resign'>, WorkOfInstance {
   /** Makes this process one of the register. */
   join(options: FleetOptions): void
   /** Whether this process has these labels. */
@@ -64,15 +62,13 @@ export function lazyDuties(deps: DutiesDeps): LazyDuties {
     return made
   }
   return {
-    isWithheld: false,
     join(given) {
       options = given
     },
     fits: (runsOn) => !runsOn || Object.entries(runsOn).every(([name, value]) => options?.labels[name] === value),
     async perform(workerId, due) {
-      const againInMs = this.isWithheld ? Number.POSITIVE_INFINITY : due.dutyInMs
-      if (this.isWithheld || (againInMs > 0 && !due.hasEvents && !options)) return { isDone: false, againInMs }
-      return (await make(workerId)).duties.perform(due)
+      if (due.dutyInMs > 0 && !due.hasEvents && !options) return { isDone: false, againInMs: due.dutyInMs }
+      return (await make(workerId)).duties.perform(due, this)
     },
     claim: (request) => (options ? make(request.workerId).then(({ fleet }) => fleet?.claim(request) ?? []) : deps.runs.claim(request)),
     resign: async () => made?.duties.resign(),

@@ -363,6 +363,27 @@ describe.each(WORLDS)('several processes on %s', (world) => {
     expect(await slots(second)).toEqual([1, 2, 3, 4, 5, 6].map((i) => at(i * 10_000)))
   })
 
+  test('a leader that is stopped while it looks for work does not lead again, until it is started', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, another, env, within } = await setup(world)
+    const first = another({ workerId: 'first', wrap })
+    defineReport(first)
+    await first.schedule({ job: 'report', every: '1s', payload: {} })
+    first.start()
+    await env.advance(3500)
+    expect(await durably.leader()).toMatchObject({ workerId: 'first', isLeading: true })
+    const answer = faults.hold('runs.probe')
+    await env.advance(1500)
+    const stopped = first.stop()
+    await env.advance(50)
+    answer()
+    await within(2000, stopped)
+    expect(await durably.leader()).toMatchObject({ workerId: 'first', isLeading: false })
+    first.start()
+    await env.advance(2000)
+    expect(await durably.leader()).toMatchObject({ workerId: 'first', isLeading: true })
+  })
+
   test('a leader that is gone is replaced within its lease and a second', async () => {
     const { wrap, faults } = faulty()
     const { durably, another, env, store } = await setup(world, { workerId: 'first', wrap })
