@@ -10,6 +10,7 @@ import type { FiringOutcome } from '../store/cluster/schedules.ts'
 import type { Change } from '../store/notifier.ts'
 import type { RunStore } from '../store/runs.ts'
 import { dueSlots } from './due-slots.ts'
+import { isLasting, withPlace } from './is-lasting.ts'
 import { scheduledRun } from './scheduled-run.ts'
 import { timetableOf } from './timetable.ts'
 
@@ -30,7 +31,12 @@ export async function fireDue(deps: FireDeps, epoch: number): Promise<{ fired: n
   const { nowMs, schedules } = await deps.cluster.findSchedules({ due: true, limit: DUE_PAGE })
   let fired = 0
   for (const schedule of schedules) {
-    const outcome = await fireOne(deps, epoch, schedule, nowMs)
+    const outcome = await fireOne(deps, epoch, schedule, nowMs).catch((error: unknown) => {
+      if (!isLasting(error)) throw error
+      // Others must not wait for it.
+      deps.report(withPlace(`schedule ${JSON.stringify(schedule.id)} cannot be fired`, error))
+      return 'rejected'
+    })
     if (outcome === 'deposed') return { fired, isDeposed: true }
     if (outcome === 'fired') fired++
   }

@@ -24,19 +24,20 @@ export interface PublishJobsDeps {
   env: Env
   store: Store
   jobs: ReadonlyMap<string, Job>
+  report: (error: unknown) => void
   /** Also if none of them subscribes to events. */
   publishesJobs: boolean
 }
 
 /** Has the jobs stored that are defined so far, if one of them subscribes to events, or if that is asked for. Not a promise if there is nothing to do. */
-export function lazyPublishJobs({ env, store: { cluster }, jobs, publishesJobs }: PublishJobsDeps): () => Promise<void> | undefined {
+export function lazyPublishJobs(deps: PublishJobsDeps): () => Promise<void> | undefined {
+  const { env, store, jobs, publishesJobs } = deps
   let published = 0
   return () => {
     const all = [...jobs.values()]
-    if (!cluster || all.length === published || !(publishesJobs || all.some(({ on }) => on))) return
+    if (!store.cluster || all.length === published || !(publishesJobs || all.some(({ on }) => on))) return
     const publish = async () => {
-      await (await clusterCode(env)).publishJobs(cluster, all)
-      published = all.length
+      published = await (await clusterCode(env)).publishJobs(deps, all)
     }
     return publish()
   }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
 import { iso } from '../../src/model/env.ts'
+import { DurablyError } from '../../src/model/errors.ts'
 import { drain } from '../../src/testing/drain.ts'
 import { faulty } from './faulty-store.ts'
 import { listenTo, ofType } from './listening.ts'
@@ -285,6 +286,54 @@ describe.each(WORLDS)('schedules on %s', (world) => {
     await env.advance(HOUR)
     expect(await slots(next, 'unknown')).toEqual([at(HOUR), at(2 * HOUR)])
   })
+
+  test('a schedule whose firing the database rejects holds up neither other schedules nor the runs of the worker', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    const at = from(env.wall())
+    const events = listenTo(durably)
+    const job = defineReport(durably)
+    const error = new DurablyError('store_rejected', 'it cannot be stored')
+    const only = (asked: unknown) => (asked as { scheduleId: string }).scheduleId === 'bad'
+    faults.fail('cluster.fireSchedule', { when: 'before', times: Number.POSITIVE_INFINITY, error, only })
+    for (const id of ['bad', 'good']) await durably.schedule(id, { job, every: '1m', payload: {} })
+    durably.start()
+    await env.advance(MINUTE)
+    const { id } = await job.trigger({})
+    await env.advance(SECOND)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(await slots(durably, 'good')).toEqual([at(MINUTE)])
+    const errors = ofType(events, 'worker:error')
+    expect(errors[0]).toMatchObject({ error: 'schedule "bad" cannot be fired: it cannot be stored', cause: { code: 'store_rejected' } })
+    expect(errors.length, 'once per look').toBe(faults.count('cluster.fireSchedule') - 1)
+    faults.heal()
+    await env.advance(SECOND)
+    expect(await slots(durably, 'bad')).toEqual([at(MINUTE)])
+  })
+
+  test.each(['findSchedules', 'lead'] as const)(
+    'duties that the database rejects as a whole (%s) do not keep the worker from its runs',
+    async (verb) => {
+      const { wrap, faults } = faulty()
+      const { durably, env } = await setup(world, { wrap })
+      const at = from(env.wall())
+      const events = listenTo(durably)
+      const job = defineReport(durably)
+      await durably.schedule({ job, every: '1m', payload: {} })
+      const error = new DurablyError('store_rejected', 'no')
+      faults.fail(`cluster.${verb}`, { when: 'before', times: Number.POSITIVE_INFINITY, error })
+      durably.start()
+      await env.advance(MINUTE + 5 * SECOND)
+      const { id } = await job.trigger({})
+      await env.advance(SECOND)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+      expect(ofType(events, 'worker:error').length).toBeGreaterThanOrEqual(5)
+      expect(ofType(events, 'worker:error').length).toBeLessThanOrEqual(12)
+      faults.heal()
+      await env.advance(SECOND)
+      expect(await slots(durably)).toEqual([at(MINUTE)])
+    },
+  )
 
   test('processUntilIdle fires what is due, and leaves the lead to others', async () => {
     const { durably, env, soon, store } = await setup(world)
