@@ -16,6 +16,8 @@ import { timetableOf } from './timetable.ts'
 
 /** How many schedules are fired before the worker looks for other work. */
 const DUE_PAGE = 50
+/** How many are read at most to find one that can be fired. */
+const DUE_MAX = 64 * DUE_PAGE
 
 export interface FireDeps {
   runs: RunStore
@@ -28,7 +30,28 @@ export interface FireDeps {
 
 /** `fired`: how many schedules used a time. `isDeposed`: another process leads. */
 export async function fireDue(deps: FireDeps, epoch: number): Promise<{ fired: number; isDeposed: boolean }> {
-  const { nowMs, schedules } = await deps.cluster.findSchedules({ due: true, limit: DUE_PAGE })
+  const seen = new Set<string>()
+  // What cannot be fired stays due and comes first each time, so a page of nothing else is read past.
+  for (let limit = DUE_PAGE; limit <= DUE_MAX; limit *= 2) {
+    const { nowMs, schedules } = await deps.cluster.findSchedules({ due: true, limit })
+    const answer = await fireAll(
+      deps,
+      epoch,
+      schedules.filter(({ id }) => !seen.has(id)),
+      nowMs,
+    )
+    if (answer.isDeposed || answer.fired > 0 || schedules.length < limit) return answer
+    for (const { id } of schedules) seen.add(id)
+  }
+  return { fired: 0, isDeposed: false }
+}
+
+async function fireAll(
+  deps: FireDeps,
+  epoch: number,
+  schedules: readonly ScheduleRow[],
+  nowMs: number,
+): Promise<{ fired: number; isDeposed: boolean }> {
   let fired = 0
   for (const schedule of schedules) {
     const outcome = await fireOne(deps, epoch, schedule, nowMs).catch((error: unknown) => {

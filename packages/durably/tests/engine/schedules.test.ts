@@ -335,6 +335,26 @@ describe.each(WORLDS)('schedules on %s', (world) => {
     },
   )
 
+  test('more than a page of schedules that this process cannot read does not keep it from firing the others', async () => {
+    const { durably, env, store } = await setup(world)
+    const at = from(env.wall())
+    const events = listenTo(durably)
+    const job = defineReport(durably)
+    await durably.schedule('readable', { job, every: '1m', payload: {} })
+    const times = { cron: '* * * * *', everyMs: null, jitterMs: 0, nextAt: env.wall() - SECOND }
+    const policies = { misfire: 'once', misfireMax: 100, overlap: 'allow' } as const
+    const rest = { payload: null, concurrencyKey: null, labels: null, version: null }
+    // As of a zone that only a newer process knows.
+    for (let i = 0; i < 120; i++)
+      await store.cluster?.putSchedule({ id: `${i}`, jobName: 'report', timezone: 'Europe/Newtown', ...times, ...policies, ...rest })
+    durably.start()
+    await env.advance(2 * MINUTE + SECOND)
+    expect(await slots(durably, 'readable')).toEqual([at(MINUTE), at(2 * MINUTE)])
+    expect(ofType(events, 'worker:error')[0]).toMatchObject({
+      error: expect.stringContaining('schedule "0" cannot be fired by this process'),
+    })
+  })
+
   test('processUntilIdle fires what is due, and leaves the lead to others', async () => {
     const { durably, env, soon, store } = await setup(world)
     const at = from(env.wall())
