@@ -20,7 +20,16 @@ export function withinStepTime<T>(
   if (timeout !== undefined) {
     const own = new AbortController()
     const error = new DurablyError('timeout', `step ${name} took longer than ${timeout}${typeof timeout === 'number' ? ' ms' : ''}`)
-    timer = env.timer(timeoutMs, () => own.abort(error))
+    const endsAt = env.mono() + timeoutMs
+    const watch = (leftMs: number) => {
+      timer = env.timer(leftMs, () => {
+        const nowLeftMs = endsAt - env.mono()
+        // A timer may be shorter than it was asked to be (model/env.ts).
+        if (nowLeftMs < 1) own.abort(error)
+        else watch(nowLeftMs)
+      })
+    }
+    watch(timeoutMs)
     expired = outer ? AbortSignal.any([outer, own.signal]) : own.signal
   }
   if (!expired) return work()
