@@ -65,6 +65,8 @@ export function lazyDuties(deps: DutiesDeps): LazyDuties {
   return {
     join(given) {
       options = given
+      // It may have worked before, without a place in the register.
+      made = undefined
     },
     fits: (runsOn) => !runsOn || Object.entries(runsOn).every(([name, value]) => options?.labels[name] === value),
     async perform(workerId, due) {

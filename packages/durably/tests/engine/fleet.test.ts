@@ -48,6 +48,21 @@ describe.each(WORLDS)('on %s', (name) => {
     expect((await fleet.workers()).map(({ id }) => id)).toEqual(['b'])
   })
 
+  test('an instance that has led before it joins executes runs as a worker of the register', async () => {
+    const { durably, another, env, within } = await setup(name)
+    const worker = another({ workerId: 'a' })
+    const job = worker.defineJob({ name: 'job', input: anything }, async () => {})
+    await worker.schedule({ job, every: '1s' })
+    await env.advance(1500)
+    await within(2000, worker.processUntilIdle())
+    const fleet = cluster(worker)
+    worker.start()
+    const { id } = await job.trigger(null)
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', workerId: 'a' })
+    expect(await fleet.workers()).toMatchObject([{ id: 'a', state: 'attached' }])
+  })
+
   test('a worker that is stopped while it looks for work does not come back into the register', async () => {
     const slow = faulty()
     const { durably, another, env, within } = await setup(name)
