@@ -29,8 +29,9 @@ const START_OPTIONS: KeysOf<StartOptions> = { handleSignals: 1 }
 export function start(engine: Engine, options: StartOptions = {}): void {
   checkKeys('start', options, START_OPTIONS)
   const { handleSignals = false } = options
-  const { changes, worker, env, logger, report } = engine
+  const { changes, worker, duties, env, logger, report } = engine
   changes.open()
+  duties.isOver = false
   worker.start()
   engine.left?.abort()
   if (!globalThis.process || (logger === false && !handleSignals)) return
@@ -50,6 +51,7 @@ export async function stop(engine: Engine, options?: StopOptions): Promise<void>
 
 async function finish({ env, worker, duties, logLines, logged, changes }: Engine, options?: StopOptions): Promise<void> {
   const end = env.mono() + (options?.timeout ?? Number.POSITIVE_INFINITY)
+  duties.isOver = true
   await Promise.all([worker.stop(options), duties.resign()])
   await logLines.drain(end - env.mono())
   await changes.flush()

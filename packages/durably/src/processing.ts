@@ -12,9 +12,12 @@ export function processUntilIdle(engine: Engine, options?: UntilIdleOptions): Pr
 
 /** A worker that was not started may not come again soon, so nothing is left unwritten, and no process waits for the end of its lease. */
 async function settled<T>({ worker, duties, logLines, logged }: Engine, work: () => Promise<T>): Promise<T> {
-  const answer = await work()
-  if (!worker.isWorking) await duties.resign()
-  await logLines.drain()
-  await logged()
-  return answer
+  duties.isOver = false
+  try {
+    return await work()
+  } finally {
+    if (!worker.isWorking) await duties.resign()
+    await logLines.drain()
+    await logged()
+  }
 }

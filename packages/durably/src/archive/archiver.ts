@@ -3,7 +3,8 @@
 //   A2. The transaction is refused if the run was retried, or another process was faster; its file is then not named by anybody.
 //   A3. Before its first file is written, the run's row is marked. So the files of a deleted run are removed, also one that no row names yet.
 //       One that is written when they are removed already is removed by its writer, also if that has to ask again.
-//   A4. What fails is reported once, until something succeeds. Nothing is deleted meanwhile.
+//   A4. What fails is reported once, until something succeeds. Nothing is deleted meanwhile. Files of a deleted run that cannot be removed hold
+//       up nothing else.
 import { type Env, outside } from '../model/env.ts'
 import { firstIdAt } from '../model/ulid.ts'
 import type { ArchivableRun, ArchiveMove, ArchiveStore } from '../store/archive.ts'
@@ -35,6 +36,9 @@ export class Archiver {
   /** Moves without an answer, by run: a file may have been written of a run that is deleted by now. */
   readonly #unanswered = new Map<string, ArchiveMove>()
 
+  /** The deleted run whose files could not be removed, as was reported. Of an outage that says enough; when they are gone, another one is. */
+  #stuck: string | null = null
+
   constructor(deps: ArchiverDeps) {
     this.#deps = deps
     this.#files = deps.files
@@ -59,8 +63,7 @@ export class Archiver {
     for (const [id, move] of this.#unanswered) {
       // Its file may not be there, so this must not take effect: it only asks whether there is such a run.
       const outcome = await this.#deps.store.archive.move({ ...move, version: NO_VERSION })
-      if (outcome === 'gone') await this.#remove(id)
-      this.#unanswered.delete(id)
+      if (outcome !== 'gone' || (await this.#isRemoved(id))) this.#unanswered.delete(id)
     }
   }
 
@@ -68,9 +71,11 @@ export class Archiver {
   async #clear(): Promise<boolean> {
     const { archive } = this.#deps.store
     const ids = await archive.removed(PAGE_MAX)
-    for (const id of ids) await this.#remove(id)
-    if (ids.length > 0) await archive.forget(ids)
-    return ids.length === PAGE_MAX
+    const removed: string[] = []
+    for (const id of ids) if (await this.#isRemoved(id)) removed.push(id)
+    if (removed.length > 0) await archive.forget(removed)
+    // Those whose files stay come first each time: a page of nothing else has its turn again later, with everything.
+    return ids.length === PAGE_MAX && removed.length > 0
   }
 
   async #move(isWanted: () => boolean): Promise<boolean> {
@@ -117,6 +122,19 @@ export class Archiver {
       this.#unanswered.delete(id)
       if (outcome !== 'moved') return
       logRef = nextRef
+    }
+  }
+
+  /** Files that cannot be removed, such as locked ones, hold up neither those of other runs nor what is to be archived. */
+  async #isRemoved(runId: string): Promise<boolean> {
+    try {
+      await this.#remove(runId)
+      if (this.#stuck === runId) this.#stuck = null
+      return true
+    } catch (error) {
+      if (!this.#stuck) this.#deps.report(error, runId)
+      this.#stuck ??= runId
+      return false
     }
   }
 

@@ -11,6 +11,7 @@ import type { DefinitionRow } from '../store/cluster/definitions.ts'
 import type { EventRun, InboxEvent } from '../store/cluster/inbox.ts'
 import { allDefinitions } from './all-definitions.ts'
 import type { FireDeps } from './fire-due.ts'
+import { isLasting, withPlace } from './is-lasting.ts'
 
 /** How many events are delivered before the worker looks for other work. They are read with their data, which may be large. */
 const EVENTS_PAGE = 20
@@ -23,7 +24,7 @@ export interface DeliverDeps extends FireDeps {
 
 /** `delivered`: how many events. `isDeposed`: another process leads. */
 export async function deliverDue(deps: DeliverDeps, epoch: number): Promise<{ delivered: number; isDeposed: boolean }> {
-  const { cluster, env, runEvents } = deps
+  const { cluster, env, runEvents, report } = deps
   const events = await cluster.findEvents({ limit: EVENTS_PAGE })
   const jobs = events.length === 0 ? [] : await allDefinitions(cluster, { subscribed: true })
   let delivered = 0
@@ -32,9 +33,14 @@ export async function deliverDue(deps: DeliverDeps, epoch: number): Promise<{ de
       const id = env.id()
       return { id, jobName, idempotencyKey: `event:${event.id}`, createdAt: iso(timeOfId(id)) }
     })
-    const answer = await cluster.deliverEvent({ epoch, eventId: event.id, runs })
-    if (answer.outcome === 'deposed') return { delivered, isDeposed: true }
-    if (answer.outcome !== 'delivered') continue
+    const answer = await cluster.deliverEvent({ epoch, eventId: event.id, runs }).catch((error: unknown) => {
+      if (!isLasting(error)) throw error
+      // Others must not wait for it.
+      report(withPlace(`event ${event.id} cannot be delivered`, error))
+      return null
+    })
+    if (answer?.outcome === 'deposed') return { delivered, isDeposed: true }
+    if (answer?.outcome !== 'delivered') continue
     delivered++
     for (const run of answer.runs) runEvents.emit('run:trigger', () => ({ run }))
   }

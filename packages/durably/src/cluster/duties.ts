@@ -5,11 +5,12 @@ import { type DeliverDeps, deliverDue } from './deliver-due.ts'
 import { Election, type ElectionDeps } from './election.ts'
 import { fireDue } from './fire-due.ts'
 import type { Fleet } from './fleet.ts'
+import { isLasting } from './is-lasting.ts'
 
 /** A process that ends does not wait longer for a database that does not answer; its lease ends by itself. */
 const RESIGN_MS_MAX = 1000
 
-/** Nothing came of it: the clock of the store was set back, a schedule was changed meanwhile, or it cannot be read here. */
+/** Nothing came of it: it failed, the clock of the store was set back, a schedule was changed meanwhile, or it cannot be read here. */
 const AGAIN_MS = 1000
 
 /** What is due. */
@@ -29,8 +30,16 @@ export interface Performed {
   againInMs: number
 }
 
+/** When nothing is performed. */
+export interface WorkOfInstance {
+  /** From a stop until the instance works again: what still looks for work must not lead, nor be in the register, after it has resigned. */
+  isOver?: boolean
+  /** A test lets time pass without duties. */
+  isWithheld?: boolean
+}
+
 export interface Duties {
-  perform(due: DueDuties): Promise<Performed>
+  perform(due: DueDuties, work: WorkOfInstance): Promise<Performed>
   /** When the worker stops, so that another process need not wait for the end of the lease. */
   resign(): Promise<void>
 }
@@ -49,8 +58,9 @@ export class ElectedDuties implements Duties {
   }
 
   /** All callers of one moment share what one of them does. */
-  perform(due: DueDuties): Promise<Performed> {
-    this.#performing ??= this.#perform(due).finally(() => {
+  perform(due: DueDuties, { isOver, isWithheld }: WorkOfInstance): Promise<Performed> {
+    if (isOver || isWithheld) return Promise.resolve({ isDone: false, againInMs: AGAIN_MS })
+    this.#performing ??= this.#orReport(() => this.#perform(due), { isDone: false, againInMs: AGAIN_MS }).finally(() => {
       this.#performing = null
     })
     return this.#performing
@@ -76,13 +86,26 @@ export class ElectedDuties implements Duties {
 
   /** One duty after the other; `done` counts what came of them. */
   async #lead(epoch: number, { dutyInMs, hasEvents }: Omit<DueDuties, 'due'>): Promise<{ done: number; isDeposed: boolean }> {
-    const fired = dutyInMs > 0 ? { fired: 0, isDeposed: false } : await fireDue(this.#deps, epoch)
+    const none = { fired: 0, isDeposed: false }
+    const fired = dutyInMs > 0 ? none : await this.#orReport(() => fireDue(this.#deps, epoch), none)
     if (fired.isDeposed) return { done: fired.fired, isDeposed: true }
-    const sent = hasEvents ? await deliverDue(this.#deps, epoch) : { delivered: 0, isDeposed: false }
+    const unsent = { delivered: 0, isDeposed: false }
+    const sent = hasEvents ? await this.#orReport(() => deliverDue(this.#deps, epoch), unsent) : unsent
     const done = fired.fired + sent.delivered
     if (sent.isDeposed || !this.#fleet?.dispatches) return { done, isDeposed: sent.isDeposed }
     const { assigned, isDeposed } = await this.#fleet.dispatch(epoch)
     return { done: done + assigned, isDeposed }
+  }
+
+  /** What the database rejects, it rejects with every look. Neither the other duties nor the runs of this worker wait for that. */
+  async #orReport<T>(duty: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await duty()
+    } catch (error) {
+      if (!isLasting(error)) throw error
+      this.#deps.report(error)
+      return otherwise
+    }
   }
 
   #report(epoch: number): void {
@@ -95,9 +118,13 @@ export class ElectedDuties implements Duties {
   }
 
   async resign(): Promise<void> {
-    const { env, report } = this.#deps
+    await within(this.#deps.env, RESIGN_MS_MAX, this.#leave())
+  }
+
+  /** What is under way is waited for: it may lead or enter the register yet. */
+  async #leave(): Promise<void> {
+    const { report } = this.#deps
     await this.#performing?.catch(() => {})
-    const left = [this.#election.resign(), this.#fleet?.leave()].map((one) => one?.catch(report))
-    await within(env, RESIGN_MS_MAX, Promise.all(left))
+    await Promise.all([this.#election.resign(), this.#fleet?.leave()].map((one) => one?.catch(report)))
   }
 }

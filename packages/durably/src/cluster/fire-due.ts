@@ -10,11 +10,14 @@ import type { FiringOutcome } from '../store/cluster/schedules.ts'
 import type { Change } from '../store/notifier.ts'
 import type { RunStore } from '../store/runs.ts'
 import { dueSlots } from './due-slots.ts'
+import { isLasting, withPlace } from './is-lasting.ts'
 import { scheduledRun } from './scheduled-run.ts'
 import { timetableOf } from './timetable.ts'
 
 /** How many schedules are fired before the worker looks for other work. */
 const DUE_PAGE = 50
+/** How many are read at most to find one that can be fired. */
+const DUE_MAX = 64 * DUE_PAGE
 
 export interface FireDeps {
   runs: RunStore
@@ -27,10 +30,36 @@ export interface FireDeps {
 
 /** `fired`: how many schedules used a time. `isDeposed`: another process leads. */
 export async function fireDue(deps: FireDeps, epoch: number): Promise<{ fired: number; isDeposed: boolean }> {
-  const { nowMs, schedules } = await deps.cluster.findSchedules({ due: true, limit: DUE_PAGE })
+  const seen = new Set<string>()
+  // What cannot be fired stays due and comes first each time, so a page of nothing else is read past.
+  for (let limit = DUE_PAGE; limit <= DUE_MAX; limit *= 2) {
+    const { nowMs, schedules } = await deps.cluster.findSchedules({ due: true, limit })
+    const answer = await fireAll(
+      deps,
+      epoch,
+      schedules.filter(({ id }) => !seen.has(id)),
+      nowMs,
+    )
+    if (answer.isDeposed || answer.fired > 0 || schedules.length < limit) return answer
+    for (const { id } of schedules) seen.add(id)
+  }
+  return { fired: 0, isDeposed: false }
+}
+
+async function fireAll(
+  deps: FireDeps,
+  epoch: number,
+  schedules: readonly ScheduleRow[],
+  nowMs: number,
+): Promise<{ fired: number; isDeposed: boolean }> {
   let fired = 0
   for (const schedule of schedules) {
-    const outcome = await fireOne(deps, epoch, schedule, nowMs)
+    const outcome = await fireOne(deps, epoch, schedule, nowMs).catch((error: unknown) => {
+      if (!isLasting(error)) throw error
+      // Others must not wait for it.
+      deps.report(withPlace(`schedule ${JSON.stringify(schedule.id)} cannot be fired`, error))
+      return 'rejected'
+    })
     if (outcome === 'deposed') return { fired, isDeposed: true }
     if (outcome === 'fired') fired++
   }

@@ -3,11 +3,13 @@ import { publishingCluster } from '../events/publishing-cluster.ts'
 import type { Codec } from '../model/codec.ts'
 import type { Env } from '../model/env.ts'
 import { DurablyError } from '../model/errors.ts'
+import type { Job } from '../model/job.ts'
 import { checkKeys, type KeysOf } from '../model/known-keys.ts'
 import { checkName } from '../model/name.ts'
 import type { ClusterStore } from '../store/cluster/cluster.ts'
 import type { Change } from '../store/notifier.ts'
 import type { Store } from '../store/store.ts'
+import { throwIfRejected } from './publish-jobs.ts'
 
 /** The options of `durably.send`. */
 export interface SendOptions {
@@ -36,6 +38,7 @@ export interface InboxDeps {
   publish: (change: Change) => void
   env: Env
   codec: Codec
+  jobs: ReadonlyMap<string, Job>
   /** Has the jobs of this process stored; undefined if there is nothing to do. */
   publishJobs: () => Promise<void> | undefined
 }
@@ -60,7 +63,10 @@ export class Inbox {
       dedupeKey: dedupeKey === undefined ? null : checkName('dedupeKey', dedupeKey),
     }
     // So that the jobs of a program get what it sends.
-    if (within === undefined) await this.#deps.publishJobs()
+    if (within === undefined) {
+      await this.#deps.publishJobs()
+      throwIfRejected(this.#deps.jobs)
+    }
     const { id, outcome } = await this.#over(within === undefined ? cluster : store.cluster).putEvent(event, { within })
     return { id, isNew: outcome === 'stored' }
   }

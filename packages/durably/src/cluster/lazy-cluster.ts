@@ -7,7 +7,7 @@ import type { RunRow } from '../model/run.ts'
 import type { ClaimRequest } from '../store/runs.ts'
 import type { Store } from '../store/store.ts'
 import type { ClusterDeps, ClusterParts } from './cluster-parts.ts'
-import type { DueDuties, Duties, Performed } from './duties.ts'
+import type { DueDuties, Duties, Performed, WorkOfInstance } from './duties.ts'
 import type { DutiesDeps } from './duties-of.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetOptions } from './fleet-options.ts'
@@ -24,27 +24,26 @@ export interface PublishJobsDeps {
   env: Env
   store: Store
   jobs: ReadonlyMap<string, Job>
+  report: (error: unknown) => void
   /** Also if none of them subscribes to events. */
   publishesJobs: boolean
 }
 
 /** Has the jobs stored that are defined so far, if one of them subscribes to events, or if that is asked for. Not a promise if there is nothing to do. */
-export function lazyPublishJobs({ env, store: { cluster }, jobs, publishesJobs }: PublishJobsDeps): () => Promise<void> | undefined {
+export function lazyPublishJobs(deps: PublishJobsDeps): () => Promise<void> | undefined {
+  const { env, store, jobs, publishesJobs } = deps
   let published = 0
   return () => {
     const all = [...jobs.values()]
-    if (!cluster || all.length === published || !(publishesJobs || all.some(({ on }) => on))) return
+    if (!store.cluster || all.length === published || !(publishesJobs || all.some(({ on }) => on))) return
     const publish = async () => {
-      await (await clusterCode(env)).publishJobs(cluster, all)
-      published = all.length
+      published = await (await clusterCode(env)).publishJobs(deps, all)
     }
     return publish()
   }
 }
 
-export interface LazyDuties extends Pick<Duties, 'resign'> {
-  /** True: nothing is performed. */
-  isWithheld: boolean
+export interface LazyDuties extends Pick<Duties, 'resign'>, WorkOfInstance {
   /** Makes this process one of the register. */
   join(options: FleetOptions): void
   /** Whether this process has these labels. */
@@ -64,15 +63,15 @@ export function lazyDuties(deps: DutiesDeps): LazyDuties {
     return made
   }
   return {
-    isWithheld: false,
     join(given) {
       options = given
+      // It may have worked before, without a place in the register.
+      made = undefined
     },
     fits: (runsOn) => !runsOn || Object.entries(runsOn).every(([name, value]) => options?.labels[name] === value),
     async perform(workerId, due) {
-      const againInMs = this.isWithheld ? Number.POSITIVE_INFINITY : due.dutyInMs
-      if (this.isWithheld || (againInMs > 0 && !due.hasEvents && !options)) return { isDone: false, againInMs }
-      return (await make(workerId)).duties.perform(due)
+      if (due.dutyInMs > 0 && !due.hasEvents && !options) return { isDone: false, againInMs: due.dutyInMs }
+      return (await make(workerId)).duties.perform(due, this)
     },
     claim: (request) => (options ? make(request.workerId).then(({ fleet }) => fleet?.claim(request) ?? []) : deps.runs.claim(request)),
     resign: async () => made?.duties.resign(),

@@ -165,6 +165,31 @@ describe.each(WORLDS)('an archive on %s', (name) => {
     expect(new Set([...files.files.keys()].map((file) => file.split('/')[1]))).toEqual(new Set([three.id]))
   })
 
+  test('files of a deleted run that cannot be removed are reported, hold up nothing else, and are removed when they can', async () => {
+    const { durably, store, env, job, files } = await archivingWorld(name, new MemoryFiles(), { after: '1h' })
+    const events = listenTo(durably)
+    const [locked, free] = [(await job.trigger({ lines: 1 })).id, (await job.trigger({ lines: 1 })).id]
+    durably.start()
+    await env.advance('2h')
+    const hasFiles = (id: string) => [...files.files.keys()].some((file) => file.includes(id))
+    expect([hasFiles(locked), hasFiles(free)]).toEqual([true, true])
+    const { remove } = files
+    files.remove = async (prefix) => {
+      if (prefix.includes(locked)) throw new Error('AccessDenied: the object is locked')
+      await remove.call(files, prefix)
+    }
+    await durably.deleteRun(locked)
+    await durably.deleteRun(free)
+    const { id } = await job.trigger({ lines: 1 })
+    await env.advance('3h')
+    expect([hasFiles(locked), hasFiles(free), hasFiles(id)]).toEqual([true, false, true])
+    expect(await store.events.list(id)).toEqual([])
+    expect(ofType(events, 'worker:error')).toMatchObject([{ runId: locked, cause: { code: 'archive_unavailable' } }])
+    files.remove = remove
+    await env.advance('3h')
+    expect(hasFiles(locked)).toBe(false)
+  })
+
   test('a file that is gone or damaged is said, with the first event that is left', async () => {
     const world = await archivingWorld(name)
     const { durably, another, job, soon, files } = world

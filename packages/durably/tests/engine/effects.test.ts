@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
+import { sleep } from '../../src/model/env.ts'
 import { DurablyError } from '../../src/model/errors.ts'
 import type { StepOptions } from '../../src/model/job.ts'
 import { retry } from '../../src/model/retry-policy.ts'
@@ -297,6 +298,53 @@ describe.each(WORLDS)('effects on %s', (world) => {
     await env.advance(1000)
     expect(await heir.getRun(id)).toMatchObject({ status: 'completed', output: 'found' })
     expect(charges).toHaveLength(1)
+  })
+
+  test('its timeout limits reconcile too, and the question stays open', async () => {
+    const { heir, id, charges, env, store } = await killedInside(world)
+    let isAborted = false
+    defineCharge(heir, () => void charges.push('twice'), {
+      ...ONCE,
+      timeout: '10s',
+      reconcile: ({ signal }) => {
+        signal.addEventListener('abort', () => {
+          isAborted = true
+        })
+        return new Promise(() => {})
+      },
+    })
+    heir.start()
+    await env.advance('5m')
+    expect(isAborted).toBe(true)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
+    expect((await store.runs.get(id))?.effects).toContain('charge')
+    expect(charges).toHaveLength(1)
+  })
+
+  test('no reconcile function starts after the deadline of its run, although the machine slept', async () => {
+    const mortal = faulty()
+    const { durably, env, another } = await setup(world, { wrap: mortal.wrap })
+    const job = defineCharge(durably, () => new Promise(() => {}))
+    const { id } = await job.trigger(null, { deadline: '10m' })
+    durably.start()
+    await env.advance(1000)
+    mortal.faults.die()
+    const heir = another()
+    let asked = 0
+    const reconcile = () => {
+      asked++
+      return 'run again' as const
+    }
+    heir.defineJob({ name: 'job', input: anything }, async (ctx) => {
+      await sleep(env, 100)
+      // Only the time of day goes on while a machine sleeps.
+      env.jump(3_600_000)
+      await ctx.run('charge', { ...ONCE, reconcile }, () => 1)
+    })
+    heir.start()
+    await env.advance(60_000)
+    expect(asked).toBe(0)
+    expect(await heir.getRun(id)).toMatchObject({ status: 'failed', reason: 'timeout' })
   })
 
   test('one that threw is known to have failed: it is tried again by its policy', async () => {

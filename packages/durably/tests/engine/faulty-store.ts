@@ -29,6 +29,8 @@ interface Fault {
   /** How many calls fail. Default 1. */
   times?: number
   error?: Error
+  /** Which calls, by their first argument. Default: all. */
+  only?: (asked: unknown) => boolean
 }
 
 type Call = (...args: unknown[]) => Promise<unknown>
@@ -56,7 +58,13 @@ export class Faults {
   }
 
   fail(name: CallName, fault: Fault): void {
-    const planned = { skip: 0, times: 1, error: new DurablyError('store_unavailable', `${name} failed on purpose`), ...fault }
+    const planned = {
+      skip: 0,
+      times: 1,
+      only: () => true,
+      error: new DurablyError('store_unavailable', `${name} failed on purpose`),
+      ...fault,
+    }
     this.#faults.set(name, [...(this.#faults.get(name) ?? []), planned])
   }
 
@@ -87,7 +95,7 @@ export class Faults {
     return new Proxy(inner, {
       get: (target, verb) => {
         const call = (Reflect.get(target, verb) as Call).bind(target)
-        return (...args: unknown[]) => this.#pass(nameOf(chapter, String(verb), args), () => call(...args))
+        return (...args: unknown[]) => this.#pass(nameOf(chapter, String(verb), args), () => call(...args), args[0])
       },
     })
   }
@@ -96,11 +104,11 @@ export class Faults {
     return (body) => this.#pass('transact', () => inner(body)) as ReturnType<typeof inner>
   }
 
-  async #pass(name: CallName, call: () => Promise<unknown>): Promise<unknown> {
+  async #pass(name: CallName, call: () => Promise<unknown>, asked?: unknown): Promise<unknown> {
     this.calls.push(name)
     const held = this.#held.get(name)
     if (held) await held
-    const fault = this.#dead ? 'silent' : this.#next(name)
+    const fault = this.#dead ? 'silent' : this.#next(name, asked)
     if (fault === 'silent') return new Promise(() => {})
     if (fault?.when === 'before') throw fault.error
     const answer = await call()
@@ -109,9 +117,9 @@ export class Faults {
     return answer
   }
 
-  #next(name: CallName): Required<Fault> | 'silent' | null {
+  #next(name: CallName, asked: unknown): Required<Fault> | 'silent' | null {
     const [fault] = this.#faults.get(name) ?? []
-    if (!fault) return null
+    if (!fault?.only(asked)) return null
     if (fault.skip > 0) {
       fault.skip--
       return null

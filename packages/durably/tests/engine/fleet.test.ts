@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type ClusterOptions, cluster, clusterState } from '../../src/cluster.ts'
 import type { Durably } from '../../src/durably.ts'
+import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { setup, WORLDS, type World } from './world.ts'
 
@@ -55,6 +56,43 @@ describe.each(WORLDS)('on %s', (name) => {
     durably.start()
     await env.advance(2000)
     expect(await fleet.workers()).toMatchObject([{ id: 'large', capacity: 2 ** 31 - 1 }])
+  })
+
+  test('an instance that has led before it joins executes runs as a worker of the register', async () => {
+    const { durably, another, env, within } = await setup(name)
+    const worker = another({ workerId: 'a' })
+    const job = worker.defineJob({ name: 'job', input: anything }, async () => {})
+    await worker.schedule({ job, every: '1s' })
+    await env.advance(1500)
+    await within(2000, worker.processUntilIdle())
+    const fleet = cluster(worker)
+    worker.start()
+    const { id } = await job.trigger(null)
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed', workerId: 'a' })
+    expect(await fleet.workers()).toMatchObject([{ id: 'a', state: 'attached' }])
+  })
+
+  test('a worker that is stopped while it looks for work does not come back into the register', async () => {
+    const slow = faulty()
+    const { durably, another, env, within } = await setup(name)
+    const fleet = cluster(durably)
+    const worker = another({ workerId: 'a', wrap: slow.wrap })
+    const job = worker.defineJob({ name: 'job', input: anything }, async () => {})
+    cluster(worker)
+    worker.start()
+    await env.advance(3000)
+    expect(await fleet.workers()).toMatchObject([{ id: 'a' }])
+    const answer = slow.faults.hold('runs.probe')
+    await env.advance(3000)
+    const stopped = worker.stop()
+    await env.advance(50)
+    answer()
+    await within(2000, stopped)
+    expect(await fleet.workers()).toEqual([])
+    const { id } = await job.trigger(null)
+    await within(2000, worker.processUntilIdle())
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
   })
 
   test('a worker that is stopped and started again executes at once', async () => {

@@ -2,11 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
+import { DurablyError } from '../../src/model/errors.ts'
 import type { On } from '../../src/model/subscription.ts'
 import { faulty } from './faulty-store.ts'
 import { listenTo, ofType } from './listening.ts'
 import { setup, WORLDS } from './world.ts'
 
+const REJECTED = new DurablyError('store_rejected', 'it cannot be stored')
 const DAY = 24 * 60 * 60 * 1000
 const user = z.object({ id: z.string(), plan: z.string().default('free') })
 
@@ -237,6 +239,49 @@ describe.each(WORLDS)('events on %s', (world) => {
     await durably.send('user', { id: 'a' })
     await env.advance(1)
     expect(got).toHaveLength(1)
+  })
+
+  test('definitions that the database rejects do not keep the worker from its runs, and are stored when it takes them', async () => {
+    const { faults, wrap } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    const errors = listenTo(durably)
+    const got = subscribe(durably, 'user')
+    const job = durably.defineJob({ name: 'job', input: z.unknown() }, async () => {})
+    const { id } = await job.trigger(null)
+    faults.fail('cluster.putDefinitions', { when: 'before', times: Number.POSITIVE_INFINITY, error: REJECTED })
+    durably.start()
+    await env.advance(5000)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(ofType(errors, 'worker:error').length, 'about once a second').toBeLessThanOrEqual(6)
+    expect(ofType(errors, 'worker:error').length).toBeGreaterThanOrEqual(2)
+    await expect(durably.send('user', { id: 'a' })).rejects.toMatchObject({ code: 'store_rejected' })
+    faults.heal()
+    await env.advance(2000)
+    await durably.send('user', { id: 'b' })
+    await env.advance(1)
+    expect(got).toEqual([{ id: 'b', plan: 'free' }])
+  })
+
+  test('an event whose delivery the database rejects holds up neither other events nor the runs of the worker', async () => {
+    const { faults, wrap } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    const errors = listenTo(durably)
+    const got = subscribe(durably, 'user')
+    durably.start()
+    await env.advance(1)
+    const only = (asked: unknown) => (asked as { eventId: string }).eventId === bad.id
+    faults.fail('cluster.deliverEvent', { when: 'before', times: Number.POSITIVE_INFINITY, error: REJECTED, only })
+    const bad = await durably.send('user', { id: 'bad' })
+    await durably.send('user', { id: 'good' })
+    await env.advance(1000)
+    expect(got).toEqual([{ id: 'good', plan: 'free' }])
+    expect(ofType(errors, 'worker:error')[0]).toMatchObject({
+      error: `event ${bad.id} cannot be delivered: it cannot be stored`,
+      cause: { code: 'store_rejected' },
+    })
+    faults.heal()
+    await env.advance(1000)
+    expect(got).toHaveLength(2)
   })
 
   test('a subscription that cannot be read harms only its own job', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Durably } from '../../src/durably.ts'
 import { iso } from '../../src/model/env.ts'
+import { DurablyError } from '../../src/model/errors.ts'
 import { drain } from '../../src/testing/drain.ts'
 import { faulty } from './faulty-store.ts'
 import { listenTo, ofType } from './listening.ts'
@@ -286,6 +287,74 @@ describe.each(WORLDS)('schedules on %s', (world) => {
     expect(await slots(next, 'unknown')).toEqual([at(HOUR), at(2 * HOUR)])
   })
 
+  test('a schedule whose firing the database rejects holds up neither other schedules nor the runs of the worker', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, env } = await setup(world, { wrap })
+    const at = from(env.wall())
+    const events = listenTo(durably)
+    const job = defineReport(durably)
+    const error = new DurablyError('store_rejected', 'it cannot be stored')
+    const only = (asked: unknown) => (asked as { scheduleId: string }).scheduleId === 'bad'
+    faults.fail('cluster.fireSchedule', { when: 'before', times: Number.POSITIVE_INFINITY, error, only })
+    for (const id of ['bad', 'good']) await durably.schedule(id, { job, every: '1m', payload: {} })
+    durably.start()
+    await env.advance(MINUTE)
+    const { id } = await job.trigger({})
+    await env.advance(SECOND)
+    expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+    expect(await slots(durably, 'good')).toEqual([at(MINUTE)])
+    const errors = ofType(events, 'worker:error')
+    expect(errors[0]).toMatchObject({ error: 'schedule "bad" cannot be fired: it cannot be stored', cause: { code: 'store_rejected' } })
+    expect(errors.length, 'once per look').toBe(faults.count('cluster.fireSchedule') - 1)
+    faults.heal()
+    await env.advance(SECOND)
+    expect(await slots(durably, 'bad')).toEqual([at(MINUTE)])
+  })
+
+  test.each(['findSchedules', 'lead'] as const)(
+    'duties that the database rejects as a whole (%s) do not keep the worker from its runs',
+    async (verb) => {
+      const { wrap, faults } = faulty()
+      const { durably, env } = await setup(world, { wrap })
+      const at = from(env.wall())
+      const events = listenTo(durably)
+      const job = defineReport(durably)
+      await durably.schedule({ job, every: '1m', payload: {} })
+      const error = new DurablyError('store_rejected', 'no')
+      faults.fail(`cluster.${verb}`, { when: 'before', times: Number.POSITIVE_INFINITY, error })
+      durably.start()
+      await env.advance(MINUTE + 5 * SECOND)
+      const { id } = await job.trigger({})
+      await env.advance(SECOND)
+      expect(await durably.getRun(id)).toMatchObject({ status: 'completed' })
+      expect(ofType(events, 'worker:error').length).toBeGreaterThanOrEqual(5)
+      expect(ofType(events, 'worker:error').length).toBeLessThanOrEqual(12)
+      faults.heal()
+      await env.advance(SECOND)
+      expect(await slots(durably)).toEqual([at(MINUTE)])
+    },
+  )
+
+  test('more than a page of schedules that this process cannot read does not keep it from firing the others', async () => {
+    const { durably, env, store } = await setup(world)
+    const at = from(env.wall())
+    const events = listenTo(durably)
+    const job = defineReport(durably)
+    await durably.schedule('readable', { job, every: '1m', payload: {} })
+    const times = { cron: '* * * * *', everyMs: null, jitterMs: 0, nextAt: env.wall() - SECOND }
+    const policies = { misfire: 'once', misfireMax: 100, overlap: 'allow' } as const
+    const rest = { payload: null, concurrencyKey: null, labels: null, version: null }
+    // As of a zone that only a newer process knows.
+    for (let i = 0; i < 120; i++)
+      await store.cluster?.putSchedule({ id: `${i}`, jobName: 'report', timezone: 'Europe/Newtown', ...times, ...policies, ...rest })
+    durably.start()
+    await env.advance(2 * MINUTE + SECOND)
+    expect(await slots(durably, 'readable')).toEqual([at(MINUTE), at(2 * MINUTE)])
+    expect(ofType(events, 'worker:error')[0]).toMatchObject({
+      error: expect.stringContaining('schedule "0" cannot be fired by this process'),
+    })
+  })
+
   test('processUntilIdle fires what is due, and leaves the lead to others', async () => {
     const { durably, env, soon, store } = await setup(world)
     const at = from(env.wall())
@@ -363,6 +432,27 @@ describe.each(WORLDS)('several processes on %s', (world) => {
     expect(await slots(second)).toEqual([1, 2, 3, 4, 5, 6].map((i) => at(i * 10_000)))
   })
 
+  test('a leader that is stopped while it looks for work does not lead again, until it is started', async () => {
+    const { wrap, faults } = faulty()
+    const { durably, another, env, within } = await setup(world)
+    const first = another({ workerId: 'first', wrap })
+    defineReport(first)
+    await first.schedule({ job: 'report', every: '1s', payload: {} })
+    first.start()
+    await env.advance(3500)
+    expect(await durably.leader()).toMatchObject({ workerId: 'first', isLeading: true })
+    const answer = faults.hold('runs.probe')
+    await env.advance(1500)
+    const stopped = first.stop()
+    await env.advance(50)
+    answer()
+    await within(2000, stopped)
+    expect(await durably.leader()).toMatchObject({ workerId: 'first', isLeading: false })
+    first.start()
+    await env.advance(2000)
+    expect(await durably.leader()).toMatchObject({ workerId: 'first', isLeading: true })
+  })
+
   test('a leader that is gone is replaced within its lease and a second', async () => {
     const { wrap, faults } = faulty()
     const { durably, another, env, store } = await setup(world, { workerId: 'first', wrap })
@@ -390,7 +480,7 @@ describe.each(WORLDS)('several processes on %s', (world) => {
     await env.advance(MINUTE + afterMs)
     await durably.schedule('soon', { job: 'report', every: '1s', payload: {} })
     await store.cluster?.resign(1)
-    await store.cluster?.lead({ workerId: 'usurper', token: 'usurper', leaseMs: 60_000 })
+    await store.cluster?.lead({ workerId: 'usurper', token: 'usurper', leaseMs: 20_000 })
     await env.advance(12_000)
     expect(await slots(durably)).toEqual([at(MINUTE)])
     expect(await slots(durably, 'soon')).toEqual([])

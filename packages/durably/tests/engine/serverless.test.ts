@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { DurablyError } from '../../src/model/errors.ts'
 import { withLogPersistence } from '../../src/plugins/index.ts'
 import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
@@ -151,6 +152,26 @@ describe.each(WORLDS)('processUntilIdle on %s', (world) => {
     expect(counts[0] + counts[1]).toBe(20)
     expect(Math.min(...counts)).toBeGreaterThan(0)
     expect(ran.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i))
+  })
+
+  test('an error of the store ends it, and it has left the lead to others and stored every log line', async () => {
+    const failing = faulty()
+    const { another, durably, env, within } = await setup(world)
+    const worker = another({ workerId: 'a', wrap: failing.wrap })
+    worker.use(withLogPersistence())
+    const job = worker.defineJob({ name: 'job', input: anything }, async (ctx) => ctx.log.info('hello'))
+    const { id } = await job.trigger(null)
+    await worker.schedule({ job, every: '1s' })
+    await env.advance(1500)
+    const error = new DurablyError('store_rejected', 'no')
+    failing.faults.fail('runs.claim', { when: 'before', skip: 1, error })
+    const answer = failing.faults.hold('logs.append')
+    const rejected = expect(worker.processUntilIdle()).rejects.toThrow('no')
+    await env.advance(1000)
+    answer()
+    await within(1000, rejected)
+    expect(await durably.leader()).toMatchObject({ workerId: 'a', isLeading: false })
+    expect((await durably.getLogs(id)).map(({ message }) => message)).toContain('run:complete')
   })
 
   test('an error of the store ends it after the active runs, and nothing goes on in the background', async () => {

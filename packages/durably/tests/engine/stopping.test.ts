@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Store } from '../../src/store/store.ts'
+import { faulty } from './faulty-store.ts'
 import { gate } from './gate.ts'
 import { listenTo, typesOf } from './listening.ts'
 import { setup, WORLDS } from './world.ts'
@@ -121,6 +122,19 @@ describe.each(WORLDS)('stop({ timeout }) on %s', (world) => {
     await env.advance(10)
     expect(calls).toBe(0)
     expect(await durably.getRun(id)).toMatchObject({ status: 'pending' })
+  })
+
+  test('does not wait for a database that does not answer the duties of the process', async () => {
+    const { faults, wrap } = faulty()
+    const { durably, env, within } = await setup(world, { wrap })
+    const job = durably.defineJob({ name: 'job', input: anything }, async () => {})
+    await durably.schedule({ job, every: '10s' })
+    durably.start()
+    await env.advance(100)
+    faults.fail('cluster.lead', { when: 'silent', times: 100 })
+    await env.advance(11_000)
+    await within(2000, durably.stop({ timeout: 0 }))
+    expect(faults.count('cluster.lead')).toBe(1)
   })
 
   test('lets a run finish that ends in time', async () => {

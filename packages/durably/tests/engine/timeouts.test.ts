@@ -52,6 +52,23 @@ describe.each(WORLDS)('timeout of a step on %s', (world) => {
     expect(await durably.getRun(id)).toMatchObject({ status: 'completed', output: 'second' })
   })
 
+  test('one of more days than a timer of a runtime can have lasts as long as it says', async () => {
+    const { env, another } = await setup(world)
+    const day = 24 * HOUR
+    const timer: typeof env.timer = (ms, fn, latestMs) => env.timer(Math.min(ms, 2 ** 31 - 1), fn, latestMs)
+    const worker = another({ env: { ...env, timer }, concurrency: 2, heartbeatInterval: 6 * HOUR, staleThreshold: day })
+    const job = worker.defineJob({ name: 'job', input: anything }, (ctx, days: unknown) =>
+      ctx.run('long', { timeout: '30d' }, () => sleep(env, Number(days) * day).then(() => 'done')),
+    )
+    const [{ id: shorter }, { id: longer }] = [await job.trigger(26), await job.trigger(40)]
+    worker.start()
+    await env.advance('29d')
+    expect(await worker.getRun(shorter)).toMatchObject({ status: 'completed', output: 'done' })
+    expect(await worker.getRun(longer)).toMatchObject({ status: 'running' })
+    await env.advance('2d')
+    expect(await worker.getRun(longer)).toMatchObject({ status: 'failed', reason: 'timeout' })
+  })
+
   test('one that is done in time leaves no timer behind', async () => {
     const { durably, env, soon } = await setup(world)
     const job = durably.defineJob({ name: 'job', input: anything, timeout: '2h' }, (ctx) => ctx.run('quick', { timeout: '1h' }, () => 1))

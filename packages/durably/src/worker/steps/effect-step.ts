@@ -22,14 +22,20 @@ export async function beginEffect({ deps: { execution } }: StepRunner, { name }:
 }
 
 /** Settles an effect that may have taken place (E2); `null` when it shall run, for the first time or again. */
-export async function settleEffect(steps: StepRunner, call: StepCall, { effect, reconcile }: StepOptions): Promise<StepOutcome | null> {
+export async function settleEffect(
+  steps: StepRunner,
+  call: StepCall,
+  { effect, reconcile, timeout }: StepOptions,
+): Promise<StepOutcome | null> {
   const { execution, codec } = steps.deps
   const { name } = call
   const startedIn = execution.effects.startedIn(name)
   if (effect !== 'once' || startedIn === undefined) return null
   try {
+    // As before any other function: no lease may be over, and no deadline.
+    if (reconcile) await execution.assureLease()
     const decision = reconcile
-      ? await steps.callFunction(call, async (step) => reconcile(step))
+      ? await steps.callFunction(call, async (step) => reconcile(step), { timeout })
       : await decisionOf(steps, decisionName(name, startedIn))
     execution.throwIfInterrupted()
     if (decision === undefined) return { wait: { name: decisionName(name, startedIn), kind: 'signal', dueAt: null } }

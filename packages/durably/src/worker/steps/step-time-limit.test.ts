@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { nextTurn, systemEnv } from '../../model/env.ts'
 import { virtualEnv } from '../../testing/virtual-env.ts'
 import { withinStepTime } from './step-time-limit.ts'
@@ -24,3 +24,19 @@ test.each(['its own timeout', 'the timeout of the step around it'])(
     expect(unheard).toEqual([])
   },
 )
+
+test('of many steps inside a limited one none leaves a listener behind', async () => {
+  const env = virtualEnv()
+  const { signal } = new AbortController()
+  const listeners = new Set<unknown>()
+  vi.spyOn(signal, 'addEventListener').mockImplementation((_, listener) => void listeners.add(listener))
+  vi.spyOn(signal, 'removeEventListener').mockImplementation((_, listener) => void listeners.delete(listener))
+  const limit = { timeout: undefined, timeoutMs: Number.POSITIVE_INFINITY }
+  const results = [
+    withinStepTime(env, 'good', limit, signal, async () => 'done'),
+    withinStepTime(env, 'bad', limit, signal, () => Promise.reject(new Error('broken'))),
+  ]
+  expect(listeners.size).toBe(2)
+  await Promise.allSettled(results)
+  expect(listeners.size).toBe(0)
+})
