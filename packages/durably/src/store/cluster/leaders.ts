@@ -7,7 +7,7 @@
 /** The elected process. */
 export interface LeaderStore {
   /**
-   * Takes or renews the leadership: granted if nobody leads, if the lease of the leader is over (E3), or if the caller leads already. Only a new
+   * Takes or renews the leadership: granted if nobody leads, if the lease of the leader is over, or if the caller leads already. Only a new
    * leader has a new epoch.
    */
   lead(request: LeadRequest): Promise<LeadOutcome>
